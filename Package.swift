@@ -91,16 +91,19 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
+      name: "HTTPCacheFiles",
+      dependencies: ["HTTPCacheStore", "HTTPCacheSemantics", "CSystemShims"], swiftSettings: settings),
+    .target(
       name: "HTTPCacheDisk",
       dependencies: [
-        "HTTPCacheSealing", "HTTPCacheStore", "HTTPCacheSemantics", "CSQLite", "CSystemShims",
+        "HTTPCacheFiles", "HTTPCacheSealing", "HTTPCacheStore", "HTTPCacheSemantics", "CSQLite",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
     .target(
       name: "HTTPCaching",
       dependencies: [
-        "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "HTTPCacheDisk",
+        "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "HTTPCacheFiles", "HTTPCacheDisk",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
       ],
@@ -276,7 +279,7 @@ let package = Package(
     .testTarget(
       name: "HTTPCacheDiskTests",
       dependencies: [
-        "HTTPCacheDisk", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting",
+        "HTTPCacheDisk", "HTTPCacheFiles", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting",
         "HTTPCacheFaults", "CSQLite",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],

@@ -10,10 +10,11 @@ allowed() {
     HTTPCacheSemantics) echo 'HTTPTypes|RawStructuredFieldValues' ;;
     HTTPCacheStore) echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics" ;;
     HTTPCacheSealing) echo 'Synchronization|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore' ;;
+    HTTPCacheFiles) echo "$system|Dispatch|HTTPCacheSemantics|HTTPCacheStore|CSystemShims" ;;
     HTTPCacheDisk)
-      echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|CSQLite|CSystemShims" ;;
+      echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheFiles|CSQLite" ;;
     HTTPCaching)
-      echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheDisk|Crypto" ;;
+      echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheFiles|HTTPCacheDisk|Crypto" ;;
     HTTPCacheURLSession)
       echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching|HTTPCacheDownloads|HTTPCacheSemantics" ;;
     HTTPCacheDownloads)

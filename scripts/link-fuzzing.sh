@@ -31,7 +31,7 @@ case $driver in
     ;;
 esac
 if [ ${#links[@]} -gt 0 ]; then
-  modules=("$product" HTTPCaching HTTPCacheDisk HTTPCacheSealing "${modules[@]:1}")
+  modules=("$product" HTTPCaching HTTPCacheDisk HTTPCacheFiles HTTPCacheSealing "${modules[@]:1}")
   for module in "${links[@]}"; do
     libraries+=(-Xcc "-fmodule-map-file=Sources/$module/module.modulemap")
   done

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 
 /// A body in a body file, whole or partial.
@@ -62,7 +63,7 @@ final class StoredFileBody: StoredBody {
     }
     let checked = context.checkedBlocks(of: name, state)
     return BlockReader(
-      file: file, verification: context.verification, checked: checked, state: state,
+      file: file, checksEveryRead: context.verification == .everyRead, checked: checked, state: state,
       pieces: try pieces(checked: checked))
   }
 

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 
 /// The limits of a directory. They are stored in its index and apply to each process that opens it.

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 public import HTTPCacheStore
 import Synchronization
 

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 import Synchronization
 

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization

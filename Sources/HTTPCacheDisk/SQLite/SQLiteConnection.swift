@@ -1,4 +1,5 @@
 import CSQLite
+import HTTPCacheFiles
 import HTTPCacheStore
 
 /// A connection to a SQLite database with its prepared statements.

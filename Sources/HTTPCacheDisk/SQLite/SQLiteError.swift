@@ -1,4 +1,5 @@
 import CSQLite
+import HTTPCacheFiles
 import HTTPCacheStore
 
 /// Makes a cache error of a result code of SQLite.

@@ -1,4 +1,5 @@
 import Dispatch
+import HTTPCacheFiles
 public import HTTPCacheSealing
 import HTTPCacheSemantics
 public import HTTPCacheStore

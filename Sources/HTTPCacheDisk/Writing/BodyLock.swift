@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 
 /// The right to write into the file of a partial body, and the duty to delete the file if its row was

@@ -1,4 +1,4 @@
-import CSystemShims
+import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
@@ -16,7 +16,7 @@ extension DiskBodyWriter {
     do throws(CacheError) {
       clone = try await store.fileQueue.run { () throws(CacheError) -> OpenFile? in
         let file = try self.file.open()
-        guard shim_clone_descriptor(file.descriptor, descriptor) == 0 else { return nil }
+        guard file.shareBlocks(of: descriptor) else { return nil }
         if try file.size() != length { throw CacheError(.io, "the file changed while it was stored") }
         return file
       }
@@ -45,7 +45,7 @@ extension DiskBodyWriter {
   /// Writes blocks that no longer grow, or all pending bytes, to the file; on a thread of the store.
   func flush(all: Bool) throws(CacheError) {
     let open = try file.open()
-    let reader = body.reader(of: open, store.options.verification)
+    let reader = body.reader(of: open, checksEveryRead: store.options.verification == .everyRead)
     let isCloned = progress.withLock { $0.isCloned }
     while let next = body.nextPiece(all: all) {
       let piece = try joined(next, in: reader)

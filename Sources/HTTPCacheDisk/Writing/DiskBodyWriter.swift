@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
@@ -63,7 +64,7 @@ final class DiskBodyWriter: CloningBodyWriter {
     body = DiskBody(
       stored: adding.map { ($0.stored.file, $0.stored.pieces) },
       targets: adding == nil ? try Self.targets(of: record) : [min(offset, end)..<end],
-      length: record.bodyLength, verification: store.options.verification)
+      length: record.bodyLength, checksEveryRead: store.options.verification == .everyRead)
   }
 
   deinit { abandon() }

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheSemantics
 public import HTTPCacheStore
 

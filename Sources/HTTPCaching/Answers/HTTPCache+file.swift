@@ -1,4 +1,5 @@
 import HTTPCacheDisk
+import HTTPCacheFiles
 import HTTPCacheSealing
 public import HTTPCacheSemantics
 public import HTTPCacheStore

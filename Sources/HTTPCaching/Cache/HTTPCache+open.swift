@@ -1,4 +1,5 @@
 import HTTPCacheDisk
+import HTTPCacheFiles
 public import HTTPCacheStore
 
 extension HTTPCache {

@@ -1,4 +1,5 @@
 import HTTPCacheDisk
+import HTTPCacheFiles
 import HTTPCacheSemantics
 public import HTTPCacheStore
 import Synchronization

@@ -4,6 +4,7 @@ import HTTPCacheTesting
 import Testing
 
 @testable import HTTPCacheDisk
+@testable import HTTPCacheFiles
 
 #if canImport(Darwin)
   import Darwin

@@ -5,6 +5,7 @@ import HTTPTypes
 import Testing
 
 @testable import HTTPCacheDisk
+@testable import HTTPCacheFiles
 
 /// Partial bodies on disk (RFC 9111 §3.3, §3.4): the places of their bytes, and their writers.
 @Suite(.timeLimit(.minutes(10))) struct PartialTests {

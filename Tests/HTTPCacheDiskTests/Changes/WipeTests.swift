@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import HTTPCacheDisk
+@testable import HTTPCacheFiles
 
 /// Wiping a partition leaves no byte of it.
 @Suite(.timeLimit(.minutes(10))) struct WipeTests {

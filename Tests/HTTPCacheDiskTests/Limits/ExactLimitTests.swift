@@ -1,5 +1,6 @@
 import Foundation
 @testable import HTTPCacheDisk
+@testable import HTTPCacheFiles
 import HTTPCacheFaults
 import HTTPCacheSemantics
 import HTTPCacheStore

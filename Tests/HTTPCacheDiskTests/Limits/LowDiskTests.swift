@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import HTTPCacheDisk
+@testable import HTTPCacheFiles
 
 extension DiskStore {
   /// Opens a store whose file system has a number of free bytes.

@@ -4,6 +4,7 @@ import HTTPCacheTesting
 import Testing
 
 @testable import HTTPCacheDisk
+@testable import HTTPCacheFiles
 
 /// Reservations: bytes that no row counts.
 @Suite(.timeLimit(.minutes(10))) struct ReservationTests {

@@ -1,9 +1,9 @@
-import HTTPCacheStore
+package import HTTPCacheStore
 import Synchronization
 
 /// The blocks of body files that this process checked after earlier opens. They count as checked while the file's
 /// state is unchanged, and for an hour at most: bytes that decay on the medium change none of the file's times.
-final class CheckedBodies: Sendable {
+package final class CheckedBodies: Sendable {
   private struct Body {
     var state: FileState
     var blocks: CheckedBlocks
@@ -26,21 +26,23 @@ final class CheckedBodies: Sendable {
   }
 
   /// Half of the maximum number of bodies to remember.
-  static let half = 2048
-  static let lifetime = Duration.seconds(3600)
+  package static let half = 2048
+  package static let lifetime = Duration.seconds(3600)
 
   private let clock: any CacheClock
   private let systemTime: @Sendable () -> FileState.Moment
   private let bodies = Mutex(Bodies())
 
   /// - Parameter systemTime: the time by the clock that dates files.
-  init(clock: any CacheClock, systemTime: @escaping @Sendable () -> FileState.Moment = FileState.Moment.now) {
+  package init(
+    clock: any CacheClock, systemTime: @escaping @Sendable () -> FileState.Moment = FileState.Moment.now
+  ) {
     self.clock = clock
     self.systemTime = systemTime
   }
 
   /// The checked blocks of a file whose state is unchanged; otherwise an empty set, to which the caller adds blocks.
-  func blocks(of name: BodyName, _ state: FileState) -> CheckedBlocks {
+  package func blocks(of name: BodyName, _ state: FileState) -> CheckedBlocks {
     // A file that was changed a moment ago may change again within the same tick of its clock. Remember its
     // checked blocks for this open only.
     guard state.isSettled(at: systemTime()) else { return CheckedBlocks() }
@@ -60,5 +62,5 @@ final class CheckedBodies: Sendable {
   }
 
   /// The number of bodies remembered.
-  var count: Int { bodies.withLock { $0.recent.count + $0.older.count } }
+  package var count: Int { bodies.withLock { $0.recent.count + $0.older.count } }
 }

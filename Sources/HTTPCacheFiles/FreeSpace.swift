@@ -1,4 +1,4 @@
-import HTTPCacheStore
+package import HTTPCacheStore
 import Synchronization
 
 #if canImport(Darwin)
@@ -10,11 +10,11 @@ import Synchronization
 #endif
 
 /// The free bytes of a folder's file system: asked for now and then, estimated in between.
-final class FreeSpace: Sendable {
+package final class FreeSpace: Sendable {
   /// Bytes of a file system.
-  struct Space: Sendable {
-    var free: Int64
-    var all: Int64
+  package struct Space: Sendable {
+    package var free: Int64
+    package var all: Int64
   }
 
   private struct State {
@@ -25,7 +25,7 @@ final class FreeSpace: Sendable {
   }
 
   /// The minimum of free bytes on the file system.
-  var minimum: Int64 { state.withLock { $0.minimum } }
+  package var minimum: Int64 { state.withLock { $0.minimum } }
   private let look: @Sendable (OpenFile) -> Space?
   private let clock: any CacheClock
   private let state: Mutex<State>
@@ -37,18 +37,18 @@ final class FreeSpace: Sendable {
   /// - Parameters:
   ///   - minimum: bytes to keep free, at most a quarter of the file system; 0 never asks.
   ///   - look: returns the free bytes and all bytes of a file system; nil if they are unknown.
-  init(minimum: Int64, look: (@Sendable (OpenFile) -> Space?)? = nil, clock: any CacheClock) {
+  package init(minimum: Int64, look: (@Sendable (OpenFile) -> Space?)? = nil, clock: any CacheClock) {
     self.clock = clock
     state = Mutex(State(minimum: max(0, minimum)))
     self.look = look ?? { FreeSpace.space(of: $0) }
   }
 
   /// Changes the minimum.
-  func setMinimum(_ bytes: Int64) { state.withLock { $0.minimum = max(0, bytes) } }
+  package func setMinimum(_ bytes: Int64) { state.withLock { $0.minimum = max(0, bytes) } }
 
   /// Bytes to free to restore the minimum; negative if there is slack, nil if the free space is unknown or
   /// the minimum is 0.
-  func shortage(in folder: OpenFile) -> Int64? {
+  package func shortage(in folder: OpenFile) -> Int64? {
     let minimum = minimum
     guard minimum > 0, let space = space(in: folder) else { return nil }
     // At most a quarter: otherwise nothing could be stored on a small file system.
@@ -56,7 +56,7 @@ final class FreeSpace: Sendable {
   }
 
   /// The free bytes; nil if they are unknown.
-  func free(in folder: OpenFile) -> Int64? { space(in: folder)?.free }
+  package func free(in folder: OpenFile) -> Int64? { space(in: folder)?.free }
 
   private func space(in folder: OpenFile) -> Space? {
     let now = clock.uptime
@@ -73,10 +73,10 @@ final class FreeSpace: Sendable {
   }
 
   /// Subtracts bytes that were written from the estimate.
-  func didUse(_ bytes: Int64) { state.withLock { $0.change -= bytes } }
+  package func didUse(_ bytes: Int64) { state.withLock { $0.change -= bytes } }
 
   /// Drops the estimate, after much was written or deleted.
-  func askAgain() { state.withLock { $0.asked = nil } }
+  package func askAgain() { state.withLock { $0.asked = nil } }
 
   private static func space(of folder: OpenFile) -> Space? {
     var status = statvfs()

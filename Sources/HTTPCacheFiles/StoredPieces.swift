@@ -1,39 +1,45 @@
-import HTTPCacheStore
+package import HTTPCacheStore
 
 /// Contiguous stored bytes of a body within one block of 256 KiB, with their XXH64.
-struct StoredPiece: Sendable, Hashable {
-  let start: Int64
-  let end: Int64
-  let checksum: UInt64
+package struct StoredPiece: Sendable, Hashable {
+  package let start: Int64
+  package let end: Int64
+  package let checksum: UInt64
 
-  var range: Range<Int64> { start..<end }
+  package init(start: Int64, end: Int64, checksum: UInt64) {
+    self.start = start
+    self.end = end
+    self.checksum = checksum
+  }
+
+  package var range: Range<Int64> { start..<end }
 }
 
 /// The pieces of a body that are stored in its file, where each byte lies at its place in the body. Pieces
 /// ascend and do not overlap. Pieces of one block do not touch: a block that is stored whole has one
 /// checksum, however many parts its bytes came in.
-struct StoredPieces: Sendable {
+package struct StoredPieces: Sendable {
   /// The unit of reading and checking.
-  static let blockLength: Int64 = 256 << 10
+  package static let blockLength: Int64 = 256 << 10
   /// The length of the part of a body whose pieces are in one row of the table `block`.
   static let partLength = 64 * blockLength
   /// No byte of a body lies beyond this, so that sums of positions do not overflow.
-  static let farthest: Int64 = 1 << 60
+  package static let farthest: Int64 = 1 << 60
 
-  private(set) var list: [StoredPiece] = []
+  package private(set) var list: [StoredPiece] = []
   /// The length of the body if all of it is stored; nil for a partial body.
-  var wholeLength: Int64?
+  package var wholeLength: Int64?
 
-  init() {}
+  package init() {}
 
   /// The only piece of a body of one block.
-  init(length: Int64, checksum: UInt64) {
+  package init(length: Int64, checksum: UInt64) {
     list = [StoredPiece(start: 0, end: length, checksum: checksum)]
     wholeLength = length
   }
 
   /// The numbers of the blocks in which a range lies.
-  static func blocks(of range: Range<Int64>) -> Range<Int> {
+  package static func blocks(of range: Range<Int64>) -> Range<Int> {
     guard !range.isEmpty else { return 0..<0 }
     return Int(range.lowerBound / blockLength)..<Int((range.upperBound - 1) / blockLength) + 1
   }
@@ -42,7 +48,7 @@ struct StoredPieces: Sendable {
   static func blockEnd(of position: Int64) -> Int64 { (position / blockLength + 1) * blockLength }
 
   /// The stored ranges.
-  var ranges: [Range<Int64>] {
+  package var ranges: [Range<Int64>] {
     var ranges: [Range<Int64>] = []
     for piece in list {
       if let last = ranges.last, last.upperBound == piece.start {
@@ -55,21 +61,21 @@ struct StoredPieces: Sendable {
   }
 
   /// The end of the last piece.
-  var end: Int64 { list.last?.end ?? 0 }
+  package var end: Int64 { list.last?.end ?? 0 }
 
   /// Whether a piece is a whole block.
-  func isBlock(_ piece: StoredPiece) -> Bool {
+  package func isBlock(_ piece: StoredPiece) -> Bool {
     piece.start % Self.blockLength == 0
       && (piece.end % Self.blockLength == 0 || piece.end == wholeLength)
   }
 
   /// Whether the pieces contain every byte of some ranges.
-  func cover(_ ranges: [Range<Int64>]) -> Bool {
+  package func cover(_ ranges: [Range<Int64>]) -> Bool {
     ranges.allSatisfy { run(from: $0).last?.end ?? .min >= $0.upperBound }
   }
 
   /// Adds a piece and removes the pieces that it contains.
-  mutating func insert(_ piece: StoredPiece) {
+  package mutating func insert(_ piece: StoredPiece) {
     let first = firstIndex(after: piece.start - 1)
     var end = first
     while end < list.count, list[end].start < piece.end { end += 1 }
@@ -77,7 +83,7 @@ struct StoredPieces: Sendable {
   }
 
   /// The pieces of the same block that touch a range.
-  func neighbors(of range: Range<Int64>) -> (before: StoredPiece?, after: StoredPiece?) {
+  package func neighbors(of range: Range<Int64>) -> (before: StoredPiece?, after: StoredPiece?) {
     let next = firstIndex(after: range.lowerBound)
     let block = Self.blocks(of: range)
     func touching(_ index: Int, _ isTouching: (StoredPiece) -> Bool) -> StoredPiece? {
@@ -91,7 +97,7 @@ struct StoredPieces: Sendable {
 
   /// The contiguous pieces from the piece that has `range.lowerBound` up to the end of `range`; empty if no
   /// piece has `range.lowerBound`.
-  func run(from range: Range<Int64>) -> ArraySlice<StoredPiece> {
+  package func run(from range: Range<Int64>) -> ArraySlice<StoredPiece> {
     let next = firstIndex(after: range.lowerBound)
     guard next > 0, list[next - 1].end > range.lowerBound, !range.isEmpty else { return [] }
     var end = next
@@ -104,7 +110,7 @@ struct StoredPieces: Sendable {
   }
 
   /// The piece that has a byte, or the next one after it.
-  func piece(atOrAfter position: Int64) -> StoredPiece? {
+  package func piece(atOrAfter position: Int64) -> StoredPiece? {
     let index = firstIndex(endingAfter: position)
     return index < list.count ? list[index] : nil
   }
@@ -127,32 +133,13 @@ struct StoredPieces: Sendable {
 }
 
 extension StoredPieces {
-  // Start and end within the part of the row, 4 bytes each, and the checksum, 8 bytes; all little-endian.
+  // Start and end within the part, 4 bytes each, and the checksum, 8 bytes; all little-endian.
   private static let encodedLength = 16
 
-  /// The pieces of an entry; none if the entry was removed.
+  /// Adds the pieces of the next part of the body, as `parts(changed:)` encoded them.
   ///
-  /// - Parameter wholeLength: the length of the body if all of it is stored.
   /// - Throws: `CacheError.damaged` if the pieces are impossible.
-  static func load(
-    _ connection: SQLiteConnection, entry: Int64, wholeLength: Int64?
-  ) throws(CacheError) -> StoredPieces {
-    var pieces = StoredPieces()
-    pieces.wholeLength = wholeLength
-    try connection.query(
-      "SELECT part, pieces FROM block WHERE entry = ? ORDER BY part", [.integer(entry)]
-    ) { (row) throws(CacheError) in
-      try pieces.append(row.blob(1), part: row.integer(0))
-      return true
-    }
-    guard let wholeLength, !pieces.list.isEmpty else { return pieces }
-    guard pieces.ranges == [0..<wholeLength], pieces.list.allSatisfy(pieces.isBlock) else {
-      throw CacheError(.damaged, "index: checksums of the body are missing")
-    }
-    return pieces
-  }
-
-  private mutating func append(_ bytes: UnsafeRawBufferPointer, part: Int64) throws(CacheError) {
+  package mutating func append(_ bytes: UnsafeRawBufferPointer, part: Int64) throws(CacheError) {
     guard (0..<Self.farthest / Self.partLength).contains(part), bytes.count % Self.encodedLength == 0
     else { throw CacheError(.damaged, "index: pieces of a body that cannot be") }
     for offset in stride(from: 0, to: bytes.count, by: Self.encodedLength) {
@@ -170,10 +157,9 @@ extension StoredPieces {
     }
   }
 
-  /// Writes the rows of an entry that have pieces of a changed range.
-  func save(
-    _ connection: SQLiteConnection, entry: Int64, changed: Range<Int64> = 0..<farthest
-  ) throws(CacheError) {
+  /// The parts of the body that have pieces of a changed range, with their encoded pieces.
+  package func parts(changed: Range<Int64>) -> [(part: Int64, bytes: [UInt8])] {
+    var parts: [(part: Int64, bytes: [UInt8])] = []
     var index = firstIndex(endingAfter: changed.lowerBound)
     while index < list.count, list[index].start < changed.upperBound {
       let part = list[index].start / Self.partLength
@@ -186,10 +172,9 @@ extension StoredPieces {
         }
         withUnsafeBytes(of: piece.checksum.littleEndian) { bytes.append(contentsOf: $0) }
       }
-      try connection.run(
-        "INSERT OR REPLACE INTO block VALUES (?, ?, ?)",
-        [.integer(entry), .integer(part), .blob(bytes)])
+      parts.append((part, bytes))
       index = end
     }
+    return parts
   }
 }

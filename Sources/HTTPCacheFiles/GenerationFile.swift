@@ -1,6 +1,6 @@
 import CSystemShims
-import HTTPCacheSemantics
-import HTTPCacheStore
+package import HTTPCacheSemantics
+package import HTTPCacheStore
 
 #if canImport(Darwin)
   import Darwin
@@ -17,25 +17,25 @@ import HTTPCacheStore
 /// highest number of a committed change of the index, and one counter for each of 8,187 classes of key
 /// hashes. The second part has the number of the last invalidation, of the last invalidation of everything,
 /// and of the last invalidation for each of 8,190 classes of scopes (`InvalidationScope`).
-final class GenerationFile: @unchecked Sendable {
+package final class GenerationFile: @unchecked Sendable {
   // @unchecked Sendable because the memory is only read and written by atomic operations, and unmapped only in
   // deinit.
   private let words: UnsafeMutablePointer<UInt64>
   /// Device and inode of the mapped file; nil for counters of this process alone.
-  let identity: FileIdentity?
+  package let identity: FileIdentity?
 
   /// Whether other processes see the counters.
-  var isShared: Bool { identity != nil }
+  package var isShared: Bool { identity != nil }
 
   private static let wordCount = 16_384
   private static let firstPart = 8_192
   private static let headerWords = 5
   private static let magic: UInt64 = 0x3130_6E65_4763_6848
-  static let byteCount = wordCount * 8
+  package static let byteCount = wordCount * 8
   private static let name = CacheDirectory.generationsName
 
   /// Counters of this process alone, where memory cannot be shared.
-  init() {
+  package init() {
     words = .allocate(capacity: Self.wordCount)
     words.initialize(repeating: 0, count: Self.wordCount)
     identity = nil
@@ -46,7 +46,7 @@ final class GenerationFile: @unchecked Sendable {
   /// The caller must hold the lock of the directory, so that no other process does this at the same time.
   ///
   /// - Throws: `CacheError.unavailable` if memory cannot be shared through the file.
-  static func map(in directory: OpenFile) throws(CacheError) -> GenerationFile {
+  package static func map(in directory: OpenFile) throws(CacheError) -> GenerationFile {
     guard shim_is_on_network(directory.descriptor) == 0 else {
       throw CacheError(.unavailable, "a network file system does not share memory")
     }
@@ -104,22 +104,22 @@ final class GenerationFile: @unchecked Sendable {
   }
 
   /// A number that rises with each commit that may change an entry with this key hash.
-  func generation(of hash: UInt64) -> UInt64 {
+  package func generation(of hash: UInt64) -> UInt64 {
     shim_atomic_load(cell(hash)) &+ shim_atomic_load(words + 1)
   }
 
   /// Raises the counters of keys, after a commit that changes their entries.
-  func bump(_ hashes: [UInt64]) {
+  package func bump(_ hashes: [UInt64]) {
     guard hashes.count <= 64 else { return bumpAll() }
     for hash in hashes { shim_atomic_increment(cell(hash)) }
   }
 
   /// Raises the global counter, after a commit that may change any entry.
-  func bumpAll() { shim_atomic_increment(words + 1) }
+  package func bumpAll() { shim_atomic_increment(words + 1) }
 
   /// Sets all counters of each kind to the highest of them, so that they show nothing of earlier changes.
   /// Counts as a change of any key.
-  func level() {
+  package func level() {
     for cells in [Self.headerWords..<Self.firstPart, Self.firstPart..<Self.wordCount] {
       let highest = cells.reduce(0) { max($0, shim_atomic_load(words + $1)) }
       for cell in cells { raise(words + cell, to: highest) }
@@ -135,15 +135,15 @@ final class GenerationFile: @unchecked Sendable {
   }
 
   /// The number of times the index was replaced by another file.
-  var replacements: UInt64 { shim_atomic_load(words + 2) }
+  package var replacements: UInt64 { shim_atomic_load(words + 2) }
 
-  func bumpReplacements() {
+  package func bumpReplacements() {
     shim_atomic_increment(words + 2)
     bumpAll()
   }
 
   /// Notes that the change with this number was committed.
-  func didCommit(_ sequence: Int64) { raise(words + 4, to: UInt64(clamping: sequence)) }
+  package func didCommit(_ sequence: Int64) { raise(words + 4, to: UInt64(clamping: sequence)) }
 
   // MARK: Invalidations
 
@@ -155,14 +155,14 @@ final class GenerationFile: @unchecked Sendable {
   }
 
   /// The ticket of a request that is about to be sent.
-  func ticket() -> InvalidationTicket {
+  package func ticket() -> InvalidationTicket {
     InvalidationTicket(
       source: shim_atomic_load(words + 3), number: shim_atomic_load(lastInvalidation),
       seen: shim_atomic_load(words + 4))
   }
 
   /// Notes that a selection was invalidated or removed, see `InvalidationLog.note(_:)`.
-  func note(_ selection: CacheSelection) {
+  package func note(_ selection: CacheSelection) {
     for scope in InvalidationScope.all(of: selection) {
       let number = shim_atomic_add(lastInvalidation, 1)
       raise(scope == .everything ? lastOfEverything : scopeCell(scope.hash), to: number)
@@ -170,7 +170,7 @@ final class GenerationFile: @unchecked Sendable {
   }
 
   /// Whether an invalidation may have overtaken a request; true for a ticket of another file.
-  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
+  package func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     guard ticket.source == shim_atomic_load(words + 3) else { return true }
     if shim_atomic_load(lastInvalidation) == ticket.number { return false }
     if shim_atomic_load(lastOfEverything) > ticket.number { return true }

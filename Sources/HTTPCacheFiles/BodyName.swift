@@ -1,18 +1,18 @@
 /// The name of a body file: the random number of its writer and a running number. The name contains nothing
 /// of a URL or a field. A name of any other form in an index is rejected.
-struct BodyName: Hashable, Sendable {
+package struct BodyName: Hashable, Sendable {
   /// The writer: a random number of an open store.
-  let owner: UInt64
+  package let owner: UInt64
   /// The running number of the body; each writer counts its own.
-  let number: UInt64
+  package let number: UInt64
 
-  init(owner: UInt64, number: UInt64) {
+  package init(owner: UInt64, number: UInt64) {
     self.owner = owner
     self.number = number
   }
 
   /// Parses the name of a file: the owner with all its digits, and the number without leading zeros.
-  init?(fileName: String) {
+  package init?(fileName: String) {
     var fileName = fileName
     guard let name = fileName.withUTF8({ BodyName(digits: $0) }) else { return nil }
     self = name
@@ -42,7 +42,7 @@ struct BodyName: Hashable, Sendable {
   }
 
   /// The name of the file in the folder `bodies`.
-  var fileName: String {
+  package var fileName: String {
     let digits = max(1, (67 - number.leadingZeroBitCount) / 4)
     return Self.ownerText(owner) + "-" + Self.text(of: number, digits: digits)
   }

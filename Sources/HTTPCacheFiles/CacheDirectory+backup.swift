@@ -15,7 +15,7 @@ extension CacheDirectory {
     """
 
   /// Excludes the folder from backups. A failure has no other effect than that the folder is backed up.
-  func excludeFromBackups() {
+  package func excludeFromBackups() {
     writeTag()
     #if canImport(Darwin)
       excludeFromTimeMachine()

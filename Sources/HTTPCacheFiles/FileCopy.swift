@@ -15,11 +15,11 @@ enum FileCopy {
   ///
   /// - Returns: false if the system can do neither; no file is left then.
   /// - Throws: `CacheError.io` if a file exists at `path`.
-  static func make(_ path: String, of source: OpenFile, length: Int64) throws(CacheError) -> Bool {
+  package static func make(_ path: String, of source: OpenFile, length: Int64) throws(CacheError) -> Bool {
     let descriptor = shim_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw SystemError.make(-descriptor, "make \(path)") }
     let file = OpenFile(descriptor: descriptor)
-    if shim_clone_descriptor(file.descriptor, source.descriptor) == 0 { return true }
+    if file.shareBlocks(of: source.descriptor) { return true }
     var offset: Int64 = 0
     while offset < length {
       let count = shim_copy_range(

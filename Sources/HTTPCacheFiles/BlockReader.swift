@@ -1,14 +1,14 @@
 import HTTPCacheSemantics
-import HTTPCacheStore
+package import HTTPCacheStore
 
 /// Reads a body file and checks the checksums of the blocks it reads.
-final class BlockReader: Sendable {
+package final class BlockReader: Sendable {
   /// Loads the stored pieces with their checksums; called only if a block must be checked.
-  typealias Pieces = @Sendable () throws(CacheError) -> StoredPieces
+  package typealias Pieces = @Sendable () throws(CacheError) -> StoredPieces
 
-  let file: OpenFile
+  package let file: OpenFile
   private let pieces: Pieces
-  private let verification: Verification
+  private let checksEveryRead: Bool
   private let checked: CheckedBlocks
   // The state of the file when it was opened; nil for a file that this store is writing.
   private let state: FileState?
@@ -17,23 +17,27 @@ final class BlockReader: Sendable {
   /// less time than a change of threads; hashing takes longer than copying.
   private static let inlineLimit = (checked: 1 << 20, unchecked: 64 << 10)
 
-  init(
-    file: OpenFile, verification: Verification, checked: CheckedBlocks = CheckedBlocks(),
+  /// - Parameters:
+  ///   - checksEveryRead: whether a block is checked again although it was checked before.
+  ///   - checked: the blocks that were checked before.
+  ///   - state: the state of the file when it was opened; nil for a file that this store is writing.
+  package init(
+    file: OpenFile, checksEveryRead: Bool, checked: CheckedBlocks = CheckedBlocks(),
     state: FileState? = nil, pieces: @escaping Pieces
   ) {
     self.file = file
     self.pieces = pieces
-    self.verification = verification
+    self.checksEveryRead = checksEveryRead
     self.checked = checked
     self.state = state
   }
 
   /// Whether all blocks of a range were checked and the file is unchanged since it was opened. Such a range
   /// may be sent without being read.
-  func isVerified(_ range: Range<Int64>) -> Bool { isChecked(range) && isUnchanged }
+  package func isVerified(_ range: Range<Int64>) -> Bool { isChecked(range) && isUnchanged }
 
   private func isChecked(_ range: Range<Int64>) -> Bool {
-    verification == .firstRead && checked.contains(StoredPieces.blocks(of: range))
+    !checksEveryRead && checked.contains(StoredPieces.blocks(of: range))
   }
 
   /// Whether the file holds the bytes that it held when it was opened.
@@ -47,7 +51,7 @@ final class BlockReader: Sendable {
   /// opened, checks all blocks again.
   ///
   /// - Throws: `CacheError.damaged`, `CacheError.io`.
-  func read(_ range: Range<Int64>, on queue: WorkQueue) async throws(CacheError) -> BodyBytes {
+  package func read(_ range: Range<Int64>, on queue: WorkQueue) async throws(CacheError) -> BodyBytes {
     if let bytes = try read(range, onlyCached: true) { return bytes }
     return try await queue.run { () throws(CacheError) in
       try self.read(range, onlyCached: false) ?? BodyBytes()
@@ -59,7 +63,7 @@ final class BlockReader: Sendable {
   /// - Parameter onlyCached: returns nil if the read would wait for a disk, or if copying or hashing so many
   ///   bytes would hold the thread.
   /// - Throws: `CacheError.damaged`, `CacheError.io`.
-  func read(_ range: Range<Int64>, onlyCached: Bool) throws(CacheError) -> BodyBytes? {
+  package func read(_ range: Range<Int64>, onlyCached: Bool) throws(CacheError) -> BodyBytes? {
     if isChecked(range) {
       if onlyCached, range.count > Self.inlineLimit.checked { return nil }
       guard let bytes = try bytes(at: range, onlyCached: onlyCached) else { return nil }
@@ -112,7 +116,7 @@ final class BlockReader: Sendable {
   /// Checks every piece that was not checked yet.
   ///
   /// - Throws: `CacheError.damaged`, `CacheError.io`.
-  func checkAll() throws(CacheError) {
+  package func checkAll() throws(CacheError) {
     for piece in try pieces().list where !isChecked(piece.range) {
       _ = try read(piece.range, onlyCached: false)
     }

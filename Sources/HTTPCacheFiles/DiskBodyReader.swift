@@ -1,28 +1,28 @@
-import HTTPCacheStore
+package import HTTPCacheStore
 
 /// Reads a body, also while it is being written.
-final class DiskBodyReader: BodyReader {
+package final class DiskBodyReader: BodyReader {
   private let body: DiskBody
   private let queue: WorkQueue
   private let onDamage: @Sendable (CacheError) -> Void
 
-  init(body: DiskBody, queue: WorkQueue, onDamage: @escaping @Sendable (CacheError) -> Void) {
+  package init(body: DiskBody, queue: WorkQueue, onDamage: @escaping @Sendable (CacheError) -> Void) {
     self.body = body
     self.queue = queue
     self.onDamage = onDamage
   }
 
-  var length: Int64? { body.snapshot.length }
+  package var length: Int64? { body.snapshot.length }
 
-  var availableRanges: [Range<Int64>] { body.snapshot.ranges }
+  package var availableRanges: [Range<Int64>] { body.snapshot.ranges }
 
-  var bytesInMemory: BodyBytes? {
+  package var bytesInMemory: BodyBytes? {
     let state = body.snapshot
     guard state.isComplete, state.file == nil else { return nil }
     return state.pendingBytes(0..<state.count)
   }
 
-  var fileRegion: FileRegion? {
+  package var fileRegion: FileRegion? {
     let state = body.snapshot
     guard state.isComplete, let file = state.file else { return nil }
     return FileRegion(
@@ -30,14 +30,14 @@ final class DiskBodyReader: BodyReader {
       isVerified: file.isVerified(0..<state.count))
   }
 
-  func isVerified(_ range: Range<Int64>) -> Bool {
+  package func isVerified(_ range: Range<Int64>) -> Bool {
     let state = body.snapshot
     guard state.isComplete, let file = state.file, range.lowerBound >= 0, range.upperBound <= state.count
     else { return false }
     return file.isVerified(range)
   }
 
-  func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
+  package func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
     var slices: [BodyBytes] = []
     var position = range.lowerBound
     do throws(CacheError) {
@@ -57,7 +57,7 @@ final class DiskBodyReader: BodyReader {
     return BodyBytes(joining: slices)
   }
 
-  func clone(to path: String) async throws(CacheError) {
+  package func clone(to path: String) async throws(CacheError) {
     let state = body.snapshot
     guard state.isComplete else {
       throw CacheError(.unavailable, "the body is not complete, so it cannot be cloned")

@@ -1,38 +1,38 @@
 #if canImport(Darwin)
-  import Darwin
+  package import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+  package import Glibc
 #elseif canImport(Musl)
-  import Musl
+  package import Musl
 #endif
 
 /// The state of a file at one moment, as the file system reports it. Writing into the file, truncating it, or
 /// replacing it changes the state.
-struct FileState: Hashable, Sendable {
-  let identity: FileIdentity
-  let size: Int64
+package struct FileState: Hashable, Sendable {
+  package let identity: FileIdentity
+  package let size: Int64
   private let links: UInt64
   private let modified: Moment
   private let changed: Moment
 
-  struct Moment: Hashable, Sendable {
-    var seconds: Int64
+  package struct Moment: Hashable, Sendable {
+    package var seconds: Int64
     var nanoseconds: Int64
 
-    init(_ time: timespec) {
+    package init(_ time: timespec) {
       seconds = Int64(time.tv_sec)
       nanoseconds = Int64(time.tv_nsec)
     }
 
     /// The time by the system's clock, which dates files.
-    @Sendable static func now() -> Moment {
+    @Sendable package static func now() -> Moment {
       var time = timespec()
       clock_gettime(CLOCK_REALTIME, &time)
       return Moment(time)
     }
   }
 
-  init(_ status: stat) {
+  package init(_ status: stat) {
     identity = FileIdentity(status)
     size = Int64(status.st_size)
     links = UInt64(status.st_nlink)
@@ -66,23 +66,23 @@ struct FileState: Hashable, Sendable {
 }
 
 /// Device and inode, which identify a file whatever its names.
-struct FileIdentity: Hashable, Sendable {
+package struct FileIdentity: Hashable, Sendable {
   private let device: UInt64
   private let inode: UInt64
 
-  init(_ status: stat) {
+  package init(_ status: stat) {
     device = UInt64(truncatingIfNeeded: status.st_dev)
     inode = UInt64(truncatingIfNeeded: status.st_ino)
   }
 
   /// Device and inode of the file at a path now; nil if there is none.
-  init?(path: String) {
+  package init?(path: String) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return nil }
     self.init(status)
   }
 
-  init?(_ name: String, in directory: OpenFile) {
+  package init?(_ name: String, in directory: OpenFile) {
     guard let status = directory.status(of: name) else { return nil }
     self.init(status)
   }

@@ -1,5 +1,5 @@
 import CSystemShims
-import HTTPCacheStore
+package import HTTPCacheStore
 
 #if canImport(Darwin)
   import Darwin
@@ -13,20 +13,20 @@ import HTTPCacheStore
 ///
 /// Every file below the folder is opened from its descriptor, one path component at a time. Symbolic links
 /// are never followed.
-final class CacheDirectory: Sendable {
-  static let databaseName = "Cache.db"
-  static let generationsName = "Cache.gen"
+package final class CacheDirectory: Sendable {
+  package static let databaseName = "Cache.db"
+  package static let generationsName = "Cache.gen"
 
   /// The path without symbolic links.
-  let path: String
-  let root: OpenFile
+  package let path: String
+  package let root: OpenFile
   private let bodies: OpenFile
 
   /// Opens a folder, and makes it and its missing parents for the user alone.
   ///
   /// - Parameter durably: whether the names of new folders must survive a power loss.
   /// - Throws: `CacheError.unavailable`, `CacheError.io`.
-  init(path: String, durably: Bool) throws(CacheError) {
+  package init(path: String, durably: Bool) throws(CacheError) {
     let made = try Self.makeFolders(path)
     (root, self.path) = try Self.folder(at: path)
     databasePath = self.path + "/" + Self.databaseName
@@ -42,7 +42,7 @@ final class CacheDirectory: Sendable {
   /// Opens a folder.
   ///
   /// - Returns: the folder, and its path without symbolic links.
-  static func folder(at path: String) throws(CacheError) -> (OpenFile, String) {
+  package static func folder(at path: String) throws(CacheError) -> (OpenFile, String) {
     guard let resolved = realpath(path, nil) else { throw unavailable(path) }
     defer { free(resolved) }
     let descriptor = open(resolved, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -82,7 +82,7 @@ final class CacheDirectory: Sendable {
   }
 
   /// Opens a folder, and makes it if needed.
-  static func folder(_ name: String, in parent: OpenFile) throws(CacheError) -> OpenFile {
+  package static func folder(_ name: String, in parent: OpenFile) throws(CacheError) -> OpenFile {
     if mkdirat(parent.descriptor, name, 0o700) != 0, errno != EEXIST {
       let error = SystemError.last("make \(name)")
       throw CacheError(error.code == .noSpace ? .noSpace : .unavailable, error.message)
@@ -95,17 +95,17 @@ final class CacheDirectory: Sendable {
   }
 
   /// Device and inode of the folder.
-  var identity: FileIdentity? { (try? root.status()).map { FileIdentity($0) } }
+  package var identity: FileIdentity? { (try? root.status()).map { FileIdentity($0) } }
 
-  let databasePath: String
+  package let databasePath: String
 
-  func bodyPath(_ name: BodyName) -> String { path + "/bodies/" + name.fileName }
+  package func bodyPath(_ name: BodyName) -> String { path + "/bodies/" + name.fileName }
 
   /// Opens a body file, for reading unless `flags` say otherwise.
   ///
   /// - Returns: the file and its current state; nil if there is no such file.
   /// - Throws: `CacheError.damaged` if the file is not a regular file, `CacheError.io`.
-  func openBody(
+  package func openBody(
     _ name: BodyName, flags: Int32 = O_RDONLY
   ) throws(CacheError) -> (file: OpenFile, state: FileState)? {
     // O_NONBLOCK: opening a fifo in the place of the body must not wait.
@@ -127,15 +127,15 @@ final class CacheDirectory: Sendable {
   }
 
   /// Makes a body file, which must not exist.
-  func createBody(_ name: BodyName) throws(CacheError) -> OpenFile {
+  package func createBody(_ name: BodyName) throws(CacheError) -> OpenFile {
     try OpenFile(name.fileName, in: bodies, flags: OpenFile.making)
   }
 
   /// Syncs the names of the body files.
-  func syncBodyNames() throws(CacheError) { try bodies.sync() }
+  package func syncBodyNames() throws(CacheError) { try bodies.sync() }
 
   /// The result of deleting a body file.
-  enum Deletion {
+  package enum Deletion {
     /// The file does not exist now.
     case gone
     /// The deletion failed but may succeed later, for example after too many open files.
@@ -146,7 +146,7 @@ final class CacheDirectory: Sendable {
 
   /// Deletes a body file.
   @discardableResult
-  func removeBody(_ name: BodyName) -> Deletion {
+  package func removeBody(_ name: BodyName) -> Deletion {
     // An empty folder may be in the place of the body.
     switch bodies.remove(name.fileName) {
     case 0, ENOENT, ENOTDIR, ELOOP: .gone
@@ -156,14 +156,14 @@ final class CacheDirectory: Sendable {
   }
 
   /// Passes the names of the body files on, some at a time, so that few are in memory. Other names are left out.
-  func bodies(_ some: ([BodyName]) throws(CacheError) -> Void) throws(CacheError) {
+  package func bodies(_ some: ([BodyName]) throws(CacheError) -> Void) throws(CacheError) {
     try Self.names(in: bodies, atMost: 4_096) { (names) throws(CacheError) in
       try some(names.compactMap { BodyName(fileName: $0) })
     }
   }
 
   /// The names of all files in a folder except `.` and `..`.
-  static func names(in folder: OpenFile) -> [String] {
+  package static func names(in folder: OpenFile) -> [String] {
     var all: [String] = []
     names(in: folder, atMost: .max) { all = $0 }
     return all
@@ -196,16 +196,16 @@ final class CacheDirectory: Sendable {
   }
 
   /// Device and inode of the file at `Cache.db` now; nil if there is no such file.
-  func databaseIdentity() -> FileIdentity? { FileIdentity(Self.databaseName, in: root) }
+  package func databaseIdentity() -> FileIdentity? { FileIdentity(Self.databaseName, in: root) }
 
   /// The size of a file in this folder; 0 if there is no such file.
-  func size(of name: String) -> Int64 {
+  package func size(of name: String) -> Int64 {
     root.status(of: name).map { Int64($0.st_size) } ?? 0
   }
 
   /// Removes a pipe, folder or link in the place of the index's rollback journal: SQLite would wait for a
   /// pipe for ever. The index has such a journal only while it is made; later it uses a write-ahead log.
-  static func removeMisplacedJournal(of database: String) {
+  package static func removeMisplacedJournal(of database: String) {
     let path = database + "-journal"
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
@@ -214,16 +214,16 @@ final class CacheDirectory: Sendable {
 
   // MARK: The index that was found damaged and is kept for analysis
 
-  static let damagedName = databaseName + ".damaged"
+  package static let damagedName = databaseName + ".damaged"
   private static let damagedNames = [damagedName, damagedName + "-wal"]
 
   /// Bytes of its files.
-  var setAsideBytes: Int64 { Self.damagedNames.reduce(0) { $0 + size(of: $1) } }
+  package var setAsideBytes: Int64 { Self.damagedNames.reduce(0) { $0 + size(of: $1) } }
 
-  func removeSetAside() { for name in Self.damagedNames { root.remove(name) } }
+  package func removeSetAside() { for name in Self.damagedNames { root.remove(name) } }
 
   /// Renames the index and its log, so that a new index can be made. An index that was set aside before is deleted.
-  func setIndexAside() throws(CacheError) {
+  package func setIndexAside() throws(CacheError) {
     removeSetAside()
     do throws(CacheError) {
       try root.rename(Self.databaseName, to: Self.damagedName)

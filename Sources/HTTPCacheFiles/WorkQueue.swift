@@ -1,10 +1,10 @@
 import Dispatch
-import HTTPCacheStore
+package import HTTPCacheStore
 import Synchronization
 
 /// A few threads of the store for work that may block, so that the threads of Swift concurrency never block.
 /// Jobs that are queued when the queue is released are still run.
-final class WorkQueue: Sendable {
+package final class WorkQueue: Sendable {
   /// A serial queue: the system starts a thread for each that has work, however many threads are blocked. A
   /// concurrent queue would take threads from Swift concurrency.
   private struct Lane {
@@ -14,10 +14,10 @@ final class WorkQueue: Sendable {
 
   private let lanes: Mutex<[Lane]>
 
-  init(threads: Int) { lanes = Mutex((0..<threads).map { _ in Lane() }) }
+  package init(threads: Int) { lanes = Mutex((0..<threads).map { _ in Lane() }) }
 
   /// Queues a job without waiting for it.
-  func submit(_ job: @escaping @Sendable () -> Void) {
+  package func submit(_ job: @escaping @Sendable () -> Void) {
     let (lane, queue) = lanes.withLock { lanes in
       var lane = 0
       for other in lanes.indices where lanes[other].jobs < lanes[lane].jobs { lane = other }
@@ -31,7 +31,7 @@ final class WorkQueue: Sendable {
   }
 
   /// Runs work on one of the threads and suspends until it is done.
-  func run<Value: Sendable>(
+  package func run<Value: Sendable>(
     _ work: @escaping @Sendable () throws(CacheError) -> Value
   ) async throws(CacheError) -> Value {
     // The result passes through a lock: the thread sanitizer does not know that a continuation orders memory
@@ -51,9 +51,9 @@ final class WorkQueue: Sendable {
 
 /// Holds a result until the waiting task has woken.
 final class Handover<Value: Sendable>: Sendable {
-  let result = Mutex<Result<Value, CacheError>?>(nil)
+  package let result = Mutex<Result<Value, CacheError>?>(nil)
 
-  func take() throws(CacheError) -> Value {
+  package func take() throws(CacheError) -> Value {
     guard let result = result.withLock({ $0 }) else {
       throw CacheError(.closed, "the work was not done")
     }

@@ -1,4 +1,4 @@
-import HTTPCacheStore
+package import HTTPCacheStore
 
 #if canImport(Darwin)
   import Darwin
@@ -9,24 +9,26 @@ import HTTPCacheStore
 #endif
 
 /// Marks an error of a full file system, in contrast to a reached capacity.
-struct FullFileSystem: Error, CustomStringConvertible {
+package struct FullFileSystem: Error, CustomStringConvertible {
   /// Whether a quota of a user or folder is used up. The free space of the file system does not show quotas.
-  var isQuota = false
+  package let isQuota: Bool
 
-  var description: String { isQuota ? "the quota is used up" : "the file system is full" }
+  package init(isQuota: Bool = false) { self.isQuota = isQuota }
+
+  package var description: String { isQuota ? "the quota is used up" : "the file system is full" }
 }
 
 extension CacheError {
   /// Set if the file system is full, whatever the capacity.
-  var fullFileSystem: FullFileSystem? { cause as? FullFileSystem }
+  package var fullFileSystem: FullFileSystem? { cause as? FullFileSystem }
 }
 
 /// Makes a cache error of the `errno` of a system call.
-enum SystemError {
+package enum SystemError {
   /// Whether the number says that the file system or a quota is full.
-  static func isFull(_ number: Int32) -> Bool { number == ENOSPC || number == EDQUOT }
+  package static func isFull(_ number: Int32) -> Bool { number == ENOSPC || number == EDQUOT }
 
-  static func make(_ number: Int32, _ operation: String) -> CacheError {
+  package static func make(_ number: Int32, _ operation: String) -> CacheError {
     let message = "\(operation): \(String(cString: strerror(number)))"
     switch number {
     case let number where isFull(number):
@@ -36,5 +38,5 @@ enum SystemError {
     }
   }
 
-  static func last(_ operation: String) -> CacheError { make(errno, operation) }
+  package static func last(_ operation: String) -> CacheError { make(errno, operation) }
 }

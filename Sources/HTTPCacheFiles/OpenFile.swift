@@ -1,31 +1,31 @@
 import CSystemShims
 import Dispatch
-import HTTPCacheStore
+package import HTTPCacheStore
 import Synchronization
 
 #if canImport(Darwin)
-  import Darwin
+  package import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+  package import Glibc
 #elseif canImport(Musl)
-  import Musl
+  package import Musl
 #endif
 
 /// An open file or directory. The descriptor is closed when the last reference is released.
-final class OpenFile: Sendable {
-  let descriptor: Int32
+package final class OpenFile: Sendable {
+  package let descriptor: Int32
 
-  init(descriptor: Int32) { self.descriptor = descriptor }
+  package init(descriptor: Int32) { self.descriptor = descriptor }
 
   deinit { close(descriptor) }
 
-  static let reading = O_RDONLY
-  static let writing = O_RDWR
-  static let making = O_RDWR | O_CREAT | O_EXCL
-  static let folder = O_RDONLY | O_DIRECTORY
+  package static let reading = O_RDONLY
+  package static let writing = O_RDWR
+  package static let making = O_RDWR | O_CREAT | O_EXCL
+  package static let folder = O_RDONLY | O_DIRECTORY
 
   /// Opens `name` within `directory` and never follows a symbolic link there.
-  convenience init(
+  package convenience init(
     _ name: String, in directory: OpenFile, flags: Int32, mode: mode_t = 0o600
   ) throws(CacheError) {
     let result = shim_openat(
@@ -34,16 +34,16 @@ final class OpenFile: Sendable {
     self.init(descriptor: result)
   }
 
-  func status() throws(CacheError) -> stat {
+  package func status() throws(CacheError) -> stat {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw SystemError.last("fstat") }
     return status
   }
 
-  func size() throws(CacheError) -> Int64 { Int64(try status().st_size) }
+  package func size() throws(CacheError) -> Int64 { Int64(try status().st_size) }
 
   /// Fills `buffer` from `offset`. Returns fewer bytes only at the end of the file.
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(CacheError) -> Int {
+  package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(CacheError) -> Int {
     guard let base = buffer.baseAddress else { return 0 }
     var done = 0
     while done < buffer.count {
@@ -71,13 +71,18 @@ final class OpenFile: Sendable {
     return true
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(CacheError) {
+  package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(CacheError) {
     let result = shim_write(descriptor, bytes.baseAddress, bytes.count, offset)
     guard result == 0 else { throw SystemError.make(-result, "write") }
   }
 
+  /// Makes the file a copy of another file whose blocks the system shares; false if it cannot share them.
+  package func shareBlocks(of descriptor: Int32) -> Bool {
+    shim_clone_descriptor(self.descriptor, descriptor) == 0
+  }
+
   /// Cuts the file off after so many bytes; a failure leaves it longer.
-  func truncate(to length: Int64) { ftruncate(descriptor, off_t(length)) }
+  package func truncate(to length: Int64) { ftruncate(descriptor, off_t(length)) }
 
   // MARK: The files of a folder
 
@@ -85,7 +90,7 @@ final class OpenFile: Sendable {
   ///
   /// - Returns: 0, or the number of the error.
   @discardableResult
-  func remove(_ name: String) -> Int32 {
+  package func remove(_ name: String) -> Int32 {
     if unlinkat(descriptor, name, 0) == 0 { return 0 }
     let number = errno
     if number == ENOENT || unlinkat(descriptor, name, AT_REMOVEDIR) != 0 { return number }
@@ -100,19 +105,19 @@ final class OpenFile: Sendable {
   }
 
   /// The state of a file of this folder; nil if there is none.
-  func status(of name: String) -> stat? {
+  package func status(of name: String) -> stat? {
     var status = stat()
     return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
   }
 
-  func sync() throws(CacheError) {
+  package func sync() throws(CacheError) {
     while fsync(descriptor) != 0 {
       if errno != EINTR { throw SystemError.last("fsync") }
     }
   }
 
   /// The mode of the advisory lock.
-  enum LockMode: Int32 {
+  package enum LockMode: Int32 {
     case shared = 0
     case exclusive = 1
   }
@@ -120,7 +125,7 @@ final class OpenFile: Sendable {
   /// Takes the advisory lock exclusively, waiting for it on the calling thread.
   ///
   /// - Returns: false if the lock was not free within `seconds`.
-  func lock(seconds: Int) -> Bool {
+  package func lock(seconds: Int) -> Bool {
     if tryLock() { return true }
     // The system call has no timeout, so another thread waits in it.
     let isDone = DispatchSemaphore(value: 0)
@@ -136,8 +141,10 @@ final class OpenFile: Sendable {
   }
 
   /// Releases the advisory lock.
-  func unlock() { shim_unlock(descriptor) }
+  package func unlock() { shim_unlock(descriptor) }
 
   /// Takes the advisory lock unless another descriptor holds it in a mode that excludes this one.
-  func tryLock(_ mode: LockMode = .exclusive) -> Bool { shim_try_lock(descriptor, mode.rawValue) == 0 }
+  package func tryLock(_ mode: LockMode = .exclusive) -> Bool {
+    shim_try_lock(descriptor, mode.rawValue) == 0
+  }
 }

@@ -1,19 +1,19 @@
-import HTTPCacheStore
+package import HTTPCacheStore
 
 /// A locked file in `writers` that tells other processes that an owner lives. The system releases the lock when the
 /// process ends, however it ends. Other processes can then tell its unfinished bodies from bodies being written.
-final class OwnerLock: Sendable {
-  let owner: UInt64
+package final class OwnerLock: Sendable {
+  package let owner: UInt64
   private let folder: OpenFile
   private let file: OpenFile
 
   private static let newSuffix = ".new"
 
-  convenience init(in directory: CacheDirectory) throws(CacheError) {
+  package convenience init(in directory: CacheDirectory) throws(CacheError) {
     try self.init(folder: try CacheDirectory.folder("writers", in: directory.root))
   }
 
-  init(folder: OpenFile) throws(CacheError) {
+  package init(folder: OpenFile) throws(CacheError) {
     owner = UInt64.random(in: .min ... .max)
     self.folder = folder
     let name = BodyName.ownerText(owner)
@@ -31,7 +31,7 @@ final class OwnerLock: Sendable {
   deinit { folder.remove(BodyName.ownerText(owner)) }
 
   /// Whether other processes find the lock in a folder; false if the folder was emptied.
-  func isShown(in directory: CacheDirectory) -> Bool {
+  package func isShown(in directory: CacheDirectory) -> Bool {
     guard let folder = try? OpenFile("writers", in: directory.root, flags: OpenFile.folder),
       let status = try? file.status()
     else { return false }
@@ -39,14 +39,14 @@ final class OwnerLock: Sendable {
   }
 
   /// The owners whose processes live, and the owners whose processes ended without deleting their locks.
-  static func owners(in directory: CacheDirectory) -> (living: Set<UInt64>, dead: [DeadOwner]) {
+  package static func owners(in directory: CacheDirectory) -> (living: Set<UInt64>, dead: [DeadOwner]) {
     guard let folder = try? OpenFile("writers", in: directory.root, flags: OpenFile.folder)
     else { return ([], []) }
     return owners(of: folder)
   }
 
   /// The living and dead owners in a folder of locks.
-  static func owners(of folder: OpenFile) -> (living: Set<UInt64>, dead: [DeadOwner]) {
+  package static func owners(of folder: OpenFile) -> (living: Set<UInt64>, dead: [DeadOwner]) {
     var living: Set<UInt64> = []
     var dead: [DeadOwner] = []
     for name in CacheDirectory.names(in: folder) {
@@ -69,11 +69,11 @@ final class OwnerLock: Sendable {
 }
 
 /// The lock of a dead process, held now by the process that deletes its files.
-struct DeadOwner: Sendable {
-  let owner: UInt64
-  let folder: OpenFile
-  let file: OpenFile
+package struct DeadOwner: Sendable {
+  package let owner: UInt64
+  package let folder: OpenFile
+  package let file: OpenFile
 
   /// Deletes the lock file, after the files of the owner were deleted.
-  func forget() { folder.remove(BodyName.ownerText(owner)) }
+  package func forget() { folder.remove(BodyName.ownerText(owner)) }
 }
