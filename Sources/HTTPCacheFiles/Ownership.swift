@@ -32,8 +32,7 @@ package final class Ownership: Sendable {
 
   package func isInWork(_ name: BodyName) -> Bool { inWork.withLock { $0.contains(name) } }
 
-  /// Takes the owner lock if possible. Call this before a transaction after which files are to be deleted or counters
-  /// raised: if this process ends before that, the next process that opens the directory finds the free lock.
+  /// Takes the owner lock if possible.
   package func announce() { _ = try? become() }
 
   /// Takes the owner lock, which tells other processes when this process ends, unless this store holds it.

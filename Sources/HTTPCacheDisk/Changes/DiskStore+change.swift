@@ -52,7 +52,6 @@ extension DiskStore {
   private func begin(
     _ selection: CacheSelection, removes: Bool, in opened: OpenDirectory
   ) throws(CacheError) -> SelectionChange {
-    opened.ownership.announce()
     // Note the change even if the index cannot be written: a response that is being transferred is then stored
     // as invalidated.
     opened.noteInvalidation(selection)
@@ -61,7 +60,7 @@ extension DiskStore {
       guard error.code == .noSpace else { throw error }
     }
     let work = { () throws(CacheError) in
-      try opened.index.write { (connection) throws(CacheError) in
+      try opened.write { (connection) throws(CacheError) in
         let begun = try Self.begin(selection, removes: removes, opened.hashes, connection)
         // Raise the counters even if no entry matches: a process that removed the entries may have ended before
         // it raised them.
@@ -119,8 +118,7 @@ extension DiskStore {
     _ change: SelectionChange, _ rows: [Int64], isLast: Bool, in opened: OpenDirectory
   ) throws(CacheError) {
     let epoch = change.epoch
-    opened.ownership.announce()
-    let removals = try opened.index.write { (connection) throws(CacheError) in
+    let removals = try opened.write { (connection) throws(CacheError) in
       var state = try IndexState(connection)
       let removals = try epoch.apply(to: rows, &state, connection)
       try state.save(connection)
@@ -186,8 +184,7 @@ extension DiskStore {
   func removeRows(
     in opened: OpenDirectory, _ condition: String, _ values: [SQLiteValue]
   ) throws(CacheError) -> Int {
-    opened.ownership.announce()
-    let removals = try opened.index.write { (connection) throws(CacheError) in
+    let removals = try opened.write { (connection) throws(CacheError) in
       let rows = try EntryRow.find(condition, values, connection)
       var removals = Removals()
       for row in rows { try removals.delete(row, connection) }

@@ -10,7 +10,6 @@ extension DiskStore {
   /// - Throws: `CacheError`.
   func removeAll() async throws(CacheError) -> Int {
     try await onIndex { [self] (opened) throws(CacheError) in
-      opened.ownership.announce()
       batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
       opened.noteInvalidation(.all)
       let (count, removals) = try makingRoom(in: opened, "file IS NOT NULL") { () throws(CacheError) in
@@ -38,7 +37,7 @@ extension DiskStore {
         try connection.execute("PRAGMA secure_delete = ON")
       }
     }
-    return try opened.index.write { (connection) throws(CacheError) in
+    return try opened.write { (connection) throws(CacheError) in
       var removals = Removals()
       try EntryRow.each("file IS NOT NULL", [], connection) { row in
         removals.add(row)

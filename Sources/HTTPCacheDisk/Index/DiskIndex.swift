@@ -66,7 +66,8 @@ final class DiskIndex: Sendable {
     return try body(opened)
   }
 
-  /// Writes in one transaction on the calling thread, which must be a thread of the store.
+  /// Writes in one transaction on the calling thread, which must be a thread of the store. Transactions that change
+  /// entries use `OpenDirectory.write`.
   ///
   /// - Throws: `CacheError.newerFormat` if a newer version has changed the format of the index meanwhile.
   ///   Nothing is written then.

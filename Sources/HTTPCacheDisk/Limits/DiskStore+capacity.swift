@@ -97,7 +97,7 @@ extension DiskStore {
     _ opened: OpenDirectory, sparing row: Int64 = 0, extra: Int64 = 0,
     for candidate: (hash: UInt64, size: Int64)? = nil
   ) throws(CacheError) -> Evictions {
-    let (evictions, space) = try opened.index.write { (connection) throws(CacheError) in
+    let (evictions, space) = try opened.write { (connection) throws(CacheError) in
       var space = try measuredSpace(connection, opened)
       // Limit the bytes: deleting rows makes the log longer, and the log counts as usage.
       var evictions = Evictions(

@@ -61,7 +61,6 @@ extension DiskStore {
       try opened.index.truncateLog(waiting: false)
     }
     guard try excessNow(opened).saturatingAdd(extra) > 0 else { return true }
-    opened.ownership.announce()
     let next = "pinned = 0 AND file IS NOT NULL AND partial = 0 ORDER BY priority, touched LIMIT 8"
     let evictions = try makingRoom(in: opened, next) { () throws(CacheError) in
       try evictSome(opened, extra: extra)

@@ -24,7 +24,7 @@ extension DiskStore {
     let taken = batch.withLock { $0.take() }
     let (insertions, space): ([Insertion], DiskSpace)
     do throws(CacheError) {
-      (insertions, space) = try opened.index.write { (connection) throws(CacheError) in
+      (insertions, space) = try opened.write { (connection) throws(CacheError) in
         try applyBatch(taken, opened.hashes, connection)
         var space = try measuredSpace(connection, opened)
         var insertions: [Insertion] = []

@@ -10,8 +10,7 @@ extension DiskStore {
   @discardableResult
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     try await onIndex { [self] (opened) throws(CacheError) in
-      opened.ownership.announce()
-      let updated = try opened.index.write { (connection) throws(CacheError) in
+      let updated = try opened.write { (connection) throws(CacheError) in
         let updated = try update(Self.compared(record, in: opened), in: opened, connection)
         if record.response.isInvalidated { opened.noteInvalidation(.key(record.key)) }
         if updated != nil || record.response.isInvalidated { opened.bumpGenerations(.key(record.key)) }

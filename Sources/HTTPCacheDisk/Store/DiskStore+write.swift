@@ -26,10 +26,6 @@ extension DiskStore {
     if !opened.isCurrent {
       opened = try await indexQueue.run { [self] () throws(CacheError) in try directoryToWrite() }
     }
-    if opened.ownership.owner == nil {
-      // If the process ends between a commit and raising the counters, the next process finds its free owner lock.
-      try await fileQueue.run { [opened] in opened.ownership.announce() }
-    }
     let record = record.with(ticket: record.ticket ?? opened.generations.ticket())
     return try DiskBodyWriter(
       store: self, opened: opened, record: record, limits: (variants: max(1, variantLimit), bytes: limit))

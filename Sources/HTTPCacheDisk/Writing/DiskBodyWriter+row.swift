@@ -66,7 +66,7 @@ extension DiskBodyWriter {
     try await store.onIndex { [self] (current) throws(CacheError) in
       try store.requireCurrent(opened, current, key: nil)
       try store.limitLog(opened)
-      try opened.index.write { (connection) throws(CacheError) in
+      try opened.write { (connection) throws(CacheError) in
         try Self.grow(row, name, to: pieces, changed: changed, connection)
       }
       store.didGrow(opened)
