@@ -24,7 +24,8 @@ struct PurgeCommand: AsyncParsableCommand {
 
   @Option(
     name: .customLong("older-than"),
-    help: "Remove responses not stored or freshened for this long: days, or an age such as 12h.")
+    help: "Remove responses not stored or freshened for this long: days, or an age such as 12h.",
+    transform: AgeArgument.parsed)
   var olderThan: AgeArgument?
 
   @Option(help: "Remove a group of responses of --origin (RFC 9875).")

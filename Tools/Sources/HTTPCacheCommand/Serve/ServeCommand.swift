@@ -81,16 +81,18 @@ public struct ServeCommand: AsyncParsableCommand {
       """
       Maximum bytes of the directory; kept in the directory, as by config --capacity. 0 stores in memory \
       only, and does not change the directory. (default: the directory's, 1G for a new one)
-      """, valueName: "bytes"))
+      """, valueName: "bytes"), transform: ByteSize.parsed)
   var disk: ByteSize?
 
-  @Option(help: ArgumentHelp("The capacity in memory in bytes, such as 256M.", valueName: "bytes"))
+  @Option(
+    help: ArgumentHelp("The capacity in memory in bytes, such as 256M. (default: 32M)", valueName: "bytes"),
+    transform: ByteSize.parsed)
   var memory = ByteSize(bytes: 32 << 20)
 
   @Option(
     help: ArgumentHelp(
-      "The longest body to store: bytes such as 64M, or a share of each capacity such as 10%.",
-      valueName: "bytes"))
+      "The longest body to store: bytes such as 64M, or a share of each capacity such as 10%. (default: 50%)",
+      valueName: "bytes"), transform: LargestEntryArgument.parsed)
   var largestEntry = LargestEntryArgument(.share(0.5))
 
   @Option(
@@ -99,7 +101,7 @@ public struct ServeCommand: AsyncParsableCommand {
       """
       Bytes to leave free on the file system; kept in the directory. 0 disables the check. (default: the \
       directory's, 128M for a new one)
-      """, valueName: "bytes"))
+      """, valueName: "bytes"), transform: ByteSize.parsed)
   var minimumFree: ByteSize?
 
   @Flag(help: "Start even if the directory cannot be used, and store in memory only.")
@@ -108,12 +110,15 @@ public struct ServeCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       """
-      Seconds to connect to an origin, and to wait for the head of its response once the request is sent.
-      """, valueName: "seconds"))
+      Seconds to connect to an origin, and to wait for the head of its response once the request is sent. \
+      (default: 60)
+      """, valueName: "seconds"), transform: SecondsArgument.whole)
   var timeout: Int64 = 60
 
   @Option(
-    help: ArgumentHelp("Seconds that requests may still take after SIGTERM or Ctrl-C.", valueName: "seconds"))
+    help: ArgumentHelp(
+      "Seconds that requests may still take after SIGTERM or Ctrl-C. (default: 10)", valueName: "seconds"),
+    transform: SecondsArgument.whole)
   var grace: Int64 = 10
 
   @OptionGroup var seeds: SeedOptionGroup
