@@ -40,7 +40,7 @@ struct PurgeCommand: AsyncParsableCommand {
   @Flag(help: "Remove all responses.")
   var all = false
 
-  @Flag(help: "Keep the responses, but validate them before any use (RFC 9111 §4.4).")
+  @Flag(help: "Keep the responses, but validate them before any use (RFC 9111, section 4.4).")
   var soft = false
 
   @OptionGroup var location: CacheLocation
