@@ -18,10 +18,10 @@ public struct PurgeRights: Sendable {
   /// Throws a `Refusal` if a request may not purge.
   func check(_ client: ClientSide, _ fields: HTTPFields) throws(Refusal) {
     guard let address = client.address, addresses.contains(where: { $0.contains(address) }) else {
-      throw Refusal(.forbidden, "this address may not purge responses", label: "purge")
+      throw Refusal(.forbidden, "this address may not purge responses", label: .purge)
     }
     guard token.isIn(fields[.authorization]) else {
-      var refusal = Refusal(.unauthorized, "the token is missing or wrong", label: "purge")
+      var refusal = Refusal(.unauthorized, "the token is missing or wrong", label: .purge)
       refusal.fields[.wwwAuthenticate] = "Bearer"
       throw refusal
     }
