@@ -32,7 +32,9 @@ struct StartFailure: Error, CustomStringConvertible {
 
   /// The failure with the place in a configuration file that it comes from.
   func located(in file: ServeFile?) -> StartFailure {
-    guard let place = file?.place(of: description) else { return self }
+    guard let file, !description.hasPrefix(file.path), let place = file.place(of: description) else {
+      return self
+    }
     return StartFailure("\(place): \(description)")
   }
 

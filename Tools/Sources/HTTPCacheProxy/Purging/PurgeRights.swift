@@ -15,6 +15,9 @@ public struct PurgeRights: Sendable {
     self.addresses = addresses
   }
 
+  /// Requires the token of other rules from now on. The addresses stay.
+  public func takeToken(of other: PurgeRights) { token.replace(with: other.token) }
+
   /// Throws a `Refusal` if a request may not purge.
   func check(_ client: ClientSide, _ fields: HTTPFields) throws(Refusal) {
     guard let address = client.address, addresses.contains(where: { $0.contains(address) }) else {
