@@ -4,10 +4,8 @@ import HTTPCacheArchives
 import HTTPCacheProxy
 import HTTPCacheSemantics
 import HTTPCaching
-import Logging
 import NIOCore
 import NIOPosix
-import NIOSSL
 
 /// `httpcache serve`: a caching proxy.
 public struct ServeCommand: AsyncParsableCommand {
@@ -151,6 +149,9 @@ public struct ServeCommand: AsyncParsableCommand {
     if recording.isMemoryOnly, dir != nil || (disk ?? ByteSize(bytes: 0)).bytes > 0 {
       throw ValidationError(
         "--record and --replay store in memory only: --dir and --capacity cannot be used.")
+    }
+    if admin.admin == route.listen, route.listen.port != 0 {
+      throw ValidationError("--listen and --admin must differ (both are \(route.listen)).")
     }
     guard (1...3600).contains(timeout) else {
       throw ValidationError("--timeout must be between 1 and 3600 seconds (got \(timeout)).")
