@@ -8,7 +8,7 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
     abstract: "An HTTP cache (RFC 9111) at the terminal.",
     discussion: """
       Fetches through a cache on disk, shows what is in it and why, and serves it to other programs.
-      The private cache of the user is in $XDG_CACHE_HOME/httpcache/private (or ~/.cache/…), the \
+      The private cache of the user is in $XDG_CACHE_HOME/httpcache/private (or ~/.cache/httpcache/private), the \
       shared one in the folder shared beside it; --dir names another directory.
       """,
     version: CommandVersion.described,

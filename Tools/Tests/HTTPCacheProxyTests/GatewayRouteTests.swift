@@ -62,11 +62,7 @@ import Testing
   func locations() async throws {
     try await withProxy(
       cache: try memoryCache(),
-      configure: { configuration in
-        guard case .gateway(var routes) = configuration.mode else { return }
-        (routes[0].path, routes[0].stripsPath) = ("/files", true)
-        configuration.mode = .gateway(routes)
-      }
+      configure: { $0.changeRoutes { ($0[0].path, $0[0].stripsPath) = ("/files", true) } }
     ) { fixture in
       let (_, response) = try await fixture.exchange(
         "GET /files/a HTTP/1.1\r\nHost: h\r\n\r\n",
@@ -89,12 +85,14 @@ import Testing
   @Test("the first route that matches counts; without one the client gets 404")
   func first() async throws {
     try await withProxy(configure: { configuration in
-      guard case .gateway(var routes) = configuration.mode, var files = routes.first else { return }
-      files.path = "/files"
-      files.stripsPath = true
-      files.basePath = "/pub"
-      routes[0].host = "only.example"
-      configuration.mode = .gateway([files] + routes)
+      configuration.changeRoutes { routes in
+        var files = routes[0]
+        files.path = "/files"
+        files.stripsPath = true
+        files.basePath = "/pub"
+        routes[0].host = "only.example"
+        routes.insert(files, at: 0)
+      }
     }) { fixture in
       let (request, _) = try await fixture.exchange(
         "GET /x/../files/a%2e HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
@@ -117,9 +115,7 @@ import Testing
     try await withProxy(
       cache: try memoryCache(),
       configure: { [rules] configuration in
-        guard case .gateway(var routes) = configuration.mode else { return }
-        (routes[0].requestFields, routes[0].responseFields) = (rules, rules)
-        configuration.mode = .gateway(routes)
+        configuration.changeRoutes { ($0[0].requestFields, $0[0].responseFields) = (rules, rules) }
       }
     ) { fixture in
       let fields = "X-Drop: 1\r\nX-Keep: 2\r\nX-Set: 0\r\n"
@@ -147,11 +143,7 @@ import Testing
   func uncached() async throws {
     try await withProxy(
       cache: try memoryCache(),
-      configure: { configuration in
-        guard case .gateway(var routes) = configuration.mode else { return }
-        routes[0].isCached = false
-        configuration.mode = .gateway(routes)
-      }
+      configure: { $0.changeRoutes { $0[0].isCached = false } }
     ) { fixture in
       for _ in 0..<2 {
         _ = try await fixture.exchange(

@@ -32,11 +32,11 @@ import Testing
   private func withGroup(_ body: (Fixture) async throws -> Void) async throws {
     let unused = try UnusedPort()
     try await withProxy(configure: { configuration in
-      guard case .gateway(var routes) = configuration.mode else { return }
-      let live = routes[0].group.origin
-      routes[0].group = OriginGroup(
-        Origin(isSecure: false, host: "www.example.com"), addresses: [self.origin(unused.number), live])
-      configuration.mode = .gateway(routes)
+      configuration.changeRoutes { routes in
+        let live = routes[0].group.origin
+        routes[0].group = OriginGroup(
+          Origin(isSecure: false, host: "www.example.com"), addresses: [self.origin(unused.number), live])
+      }
     }) { try await body($0) }
   }
 
@@ -59,11 +59,11 @@ import Testing
   func noAnswer() async throws {
     let second = try RawOrigin()
     try await withProxy(configure: { configuration in
-      guard case .gateway(var routes) = configuration.mode else { return }
-      let first = routes[0].group.origin
-      routes[0].group = OriginGroup(
-        Origin(isSecure: false, host: "h"), addresses: [first, self.origin(second.port)])
-      configuration.mode = .gateway(routes)
+      configuration.changeRoutes { routes in
+        let first = routes[0].group.origin
+        routes[0].group = OriginGroup(
+          Origin(isSecure: false, host: "h"), addresses: [first, self.origin(second.port)])
+      }
     }) { fixture in
       let client = try fixture.connect()
       client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")

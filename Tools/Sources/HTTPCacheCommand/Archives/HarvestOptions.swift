@@ -29,8 +29,10 @@ struct HarvestOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Maximum bytes of all fetched bodies together, such as 500M. A body that is too long for the rest is left out.",
-      valueName: "size"))
+      """
+      Maximum bytes of all fetched bodies together, such as 500M. A body that is too long for the rest is left out. \
+      (default: 1G)
+      """, valueName: "size"), transform: ByteSize.parsed)
   var maxSize = ByteSize(bytes: 1 << 30)
 
   var isUsed: Bool { !(lists.isEmpty && sitemaps.isEmpty && pages.isEmpty) }

@@ -1,7 +1,7 @@
-import ArgumentParser
-
 /// A length of time as an argument: `90s`, `15m`, `12h`, `7d`, `2w`, `1d12h`; a bare number is days.
-struct AgeArgument: ExpressibleByArgument, Equatable {
+struct AgeArgument: ExpectedArgument, Equatable {
+  static let expected = "days, or an age such as 90s, 15m, 12h, 7d, 2w or 1d12h"
+
   /// The length in seconds.
   let seconds: Int64
 

@@ -1,8 +1,8 @@
-import ArgumentParser
-
 /// A number of bytes as an argument: `4096`, `512M`, `2G`, `64KiB`, `1.5GB`. K, M, G, T and P are powers
 /// of 1024, with or without `B` or `iB` after them.
-struct ByteSize: ExpressibleByArgument, Sendable, Hashable, CustomStringConvertible {
+struct ByteSize: ExpectedArgument, Sendable, Hashable, CustomStringConvertible {
+  static let expected = "bytes, such as 4096, 64M or 1.5G"
+
   /// The number.
   let bytes: Int64
 
@@ -40,7 +40,4 @@ struct ByteSize: ExpressibleByArgument, Sendable, Hashable, CustomStringConverti
     }
     return "\(number)\(["", "K", "M", "G", "T", "P"][unit])"
   }
-
-  /// As help shows it.
-  var defaultValueDescription: String { description }
 }

@@ -3,7 +3,9 @@ import Foundation
 
 /// The options of connections to the origin, spelled as curl's.
 struct ConnectionOptionGroup: ParsableArguments {
-  @Option(name: .customLong("connect-timeout"), help: "Maximum seconds to open a connection.")
+  @Option(
+    name: .customLong("connect-timeout"), help: "Maximum seconds to open a connection. (default: 10)",
+    transform: SecondsArgument.number)
   var connectTimeout: Double = 10
 
   @Option(help: "A PEM file of certificates to trust in place of the system's.")

@@ -1,9 +1,10 @@
-import ArgumentParser
 import HTTPCaching
 
 /// The longest body to store as an argument: bytes such as `64MiB`, or a share of the capacity such as
 /// `10%`.
-struct LargestEntryArgument: ExpressibleByArgument, Sendable, Hashable, CustomStringConvertible {
+struct LargestEntryArgument: ExpectedArgument, Sendable, Hashable, CustomStringConvertible {
+  static let expected = "bytes such as 64M, or a share such as 10%"
+
   /// The limit.
   let limit: LargestEntry
 
@@ -31,7 +32,4 @@ struct LargestEntryArgument: ExpressibleByArgument, Sendable, Hashable, CustomSt
       return (percent == percent.rounded() ? "\(Int(percent))" : "\(percent)") + "%"
     }
   }
-
-  /// As help shows it.
-  var defaultValueDescription: String { description }
 }

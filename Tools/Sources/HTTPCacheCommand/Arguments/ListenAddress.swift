@@ -1,7 +1,7 @@
-import ArgumentParser
-
 /// A host and a port to listen on: `127.0.0.1:8080`, `[::1]:0`, `localhost:8080`.
-struct ListenAddress: ExpressibleByArgument, Sendable, Hashable, CustomStringConvertible {
+struct ListenAddress: ExpectedArgument, Sendable, Hashable, CustomStringConvertible {
+  static let expected = "a host and a port, such as 127.0.0.1:8080 or [::1]:8080"
+
   /// The host; an IPv6 address without brackets.
   let host: String
   /// The port; 0 lets the system choose.
@@ -41,7 +41,4 @@ struct ListenAddress: ExpressibleByArgument, Sendable, Hashable, CustomStringCon
 
   /// The address as text for a URI.
   var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
-
-  /// As help shows it.
-  var defaultValueDescription: String { description }
 }

@@ -13,7 +13,7 @@ struct MessageOptionGroup: ParsableArguments {
 
   @Flag(
     name: .shortAndLong,
-    help: "Write the heads that are sent (>) and received (<) to standard error, secrets as ….")
+    help: "Write the heads that are sent (>) and received (<) to standard error, without secrets.")
   var verbose = false
 
   @Option(

@@ -51,7 +51,7 @@ struct RequestOptionGroup: ParsableArguments {
 
   @Option(
     name: [.customShort("b", allowingJoined: true), .long],
-    help: ArgumentHelp("Cookie, 'name=value; …'.", valueName: "cookies"))
+    help: ArgumentHelp("Cookie, 'name=value; name=value'.", valueName: "cookies"))
   var cookie: String?
 
   @Flag(

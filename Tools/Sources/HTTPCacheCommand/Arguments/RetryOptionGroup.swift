@@ -11,12 +11,14 @@ struct RetryOptionGroup: ParsableArguments {
 
   @Option(
     name: .customLong("retry-delay"),
-    help: "Seconds to wait before a retry; by default 1, then twice as long each time.")
+    help: "Seconds to wait before a retry; by default 1, then twice as long each time.",
+    transform: SecondsArgument.number)
   var delay: Double?
 
   @Option(
     name: .customLong("retry-max-time"),
-    help: "Begin no retry later than this many seconds after the first try.")
+    help: "Begin no retry later than this many seconds after the first try.",
+    transform: SecondsArgument.number)
   var maxTime: Double?
 
   @Flag(

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheProxy
 
 /// Checks a directory before a cache is made in it.
 enum UsableDirectory {
@@ -21,5 +22,20 @@ enum UsableDirectory {
     guard let first = others.min() else { return nil }
     let rest = others.count > 1 ? " and \(others.count - 1) more" : ""
     return "\(path) has no cache but other files (\(first)\(rest)); name a new or empty directory"
+  }
+
+  /// The reason why a directory cannot be written, or cannot be made with its missing parents; nil if it can be. Makes
+  /// nothing.
+  static func obstacle(to path: String) -> String? {
+    var folder = URL(fileURLWithPath: path).standardizedFileURL.path
+    while access(folder, F_OK) != 0, errno == ENOENT, folder != "/" {
+      folder = (folder as NSString).deletingLastPathComponent
+    }
+    var isDirectory: ObjCBool = false
+    if FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory), !isDirectory.boolValue {
+      return "\(folder) is not a directory"
+    }
+    guard access(folder, W_OK | X_OK) != 0 else { return nil }
+    return "\(folder): \(SystemMessage.text(errno))"
   }
 }

@@ -16,7 +16,8 @@ struct DownloadsResumeCommand: AsyncParsableCommand {
 
   @Option(
     name: .customLong("limit-rate"),
-    help: ArgumentHelp("Bytes per second of all downloads together, such as 2M.", valueName: "rate"))
+    help: ArgumentHelp("Bytes per second of all downloads together, such as 2M.", valueName: "rate"),
+    transform: ByteSize.parsed)
   var limitRate: ByteSize?
 
   @Flag(help: "Report as JSON, one object per line.")

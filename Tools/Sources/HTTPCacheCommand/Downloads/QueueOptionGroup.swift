@@ -30,7 +30,8 @@ struct QueueOptionGroup: ParsableArguments {
 
   @Option(
     name: .customLong("limit-rate"),
-    help: ArgumentHelp("Bytes per second of all downloads together, such as 2M.", valueName: "rate"))
+    help: ArgumentHelp("Bytes per second of all downloads together, such as 2M.", valueName: "rate"),
+    transform: ByteSize.parsed)
   var limitRate: ByteSize?
 
   @Option(

@@ -8,7 +8,7 @@ struct DriveCommand: AsyncParsableCommand {
     commandName: "drive",
     abstract: "Perform requests given as JSON lines, through a cache.",
     discussion: """
-      One request per line on standard input, such as {"id":1,"method":"GET","url":"http://…", \
+      One request per line on standard input, such as {"id":1,"method":"GET","url":"http://example.com/", \
       "headers":[["name","value"]],"body":null,"cache_mode":"default"}; one response per line on \
       standard output, in the order in which they are complete. The cache modes are those of the \
       Fetch standard. Redirects are not followed.

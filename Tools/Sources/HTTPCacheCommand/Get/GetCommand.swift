@@ -76,7 +76,8 @@ struct GetCommand: AsyncParsableCommand {
 
   @Option(
     name: [.customShort("m", allowingJoined: true), .customLong("max-time")],
-    help: "Maximum seconds for each URL; with --retry, for each try.")
+    help: "Maximum seconds for each URL; with --retry, for each try.",
+    transform: SecondsArgument.number)
   var maxTime: Double?
 
   @Option(
@@ -100,12 +101,14 @@ struct GetCommand: AsyncParsableCommand {
     help: """
       Maximum bytes of the directory, such as 500M or 10G; kept in the directory, as by config \
       --capacity. Default: the directory's, 1G for a new one.
-      """)
+      """, transform: ByteSize.parsed)
   var capacity: ByteSize?
 
   @Option(
     name: .customLong("largest-entry"),
-    help: "The longest body to store: bytes such as 64M, or a share of the capacity such as 10%.")
+    help:
+      "The longest body to store: bytes such as 64M, or a share of the capacity such as 10%. (default: 50%)",
+    transform: LargestEntryArgument.parsed)
   var largestEntry = LargestEntryArgument(.share(0.5))
 
   @Option(
@@ -113,7 +116,7 @@ struct GetCommand: AsyncParsableCommand {
     help: """
       Bytes to leave free on the file system; kept in the directory. 0 disables the check. Default: the \
       directory's, 128M for a new one.
-      """)
+      """, transform: ByteSize.parsed)
   var minimumFree: ByteSize?
 
   func validate() throws {

@@ -19,11 +19,12 @@ struct ConfigCommand: AsyncParsableCommand {
       ]))
       """)
 
-  @Option(help: "Maximum bytes of the directory, such as 500M or 10G.")
+  @Option(help: "Maximum bytes of the directory, such as 500M or 10G.", transform: ByteSize.parsed)
   var capacity: ByteSize?
 
   @Option(
-    name: .customLong("min-free"), help: "Bytes to leave free on the file system; 0 disables the check.")
+    name: .customLong("min-free"), help: "Bytes to leave free on the file system; 0 disables the check.",
+    transform: ByteSize.parsed)
   var minimumFree: ByteSize?
 
   @Flag(help: "Print JSON, one object.")

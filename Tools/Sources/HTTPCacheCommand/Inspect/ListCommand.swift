@@ -35,12 +35,15 @@ struct ListCommand: AsyncParsableCommand {
   @Flag(help: "List only stale or only fresh responses.")
   var freshness: FreshnessFlag?
 
-  @Option(name: .customLong("larger-than"), help: "List only responses larger than this, such as 1M.")
+  @Option(
+    name: .customLong("larger-than"), help: "List only responses larger than this, such as 1M.",
+    transform: ByteSize.parsed)
   var largerThan: ByteSize?
 
   @Option(
     name: .customLong("unused-for"),
-    help: "List only responses not used for this long: days, or an age such as 12h.")
+    help: "List only responses not used for this long: days, or an age such as 12h.",
+    transform: AgeArgument.parsed)
   var unusedFor: AgeArgument?
 
   @Option(help: "Sort ascending: the largest, or the latest, is last.")

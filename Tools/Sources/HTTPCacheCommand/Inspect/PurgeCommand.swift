@@ -24,7 +24,8 @@ struct PurgeCommand: AsyncParsableCommand {
 
   @Option(
     name: .customLong("older-than"),
-    help: "Remove responses not stored or freshened for this long: days, or an age such as 12h.")
+    help: "Remove responses not stored or freshened for this long: days, or an age such as 12h.",
+    transform: AgeArgument.parsed)
   var olderThan: AgeArgument?
 
   @Option(help: "Remove a group of responses of --origin (RFC 9875).")
@@ -39,7 +40,7 @@ struct PurgeCommand: AsyncParsableCommand {
   @Flag(help: "Remove all responses.")
   var all = false
 
-  @Flag(help: "Keep the responses, but validate them before any use (RFC 9111 §4.4).")
+  @Flag(help: "Keep the responses, but validate them before any use (RFC 9111, section 4.4).")
   var soft = false
 
   @OptionGroup var location: CacheLocation

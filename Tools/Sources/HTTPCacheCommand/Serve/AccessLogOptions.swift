@@ -30,6 +30,18 @@ struct AccessLogOptions: ParsableArguments {
     }
   }
 
+  /// Checks that `open` can open or make the file, without making it.
+  ///
+  /// - Throws: `StartFailure`.
+  func check() throws(StartFailure) {
+    guard let accessLogFile, accessLog != .none else { return }
+    do throws(AccessLog.OpenFailure) {
+      try AccessLog.check(path: accessLogFile)
+    } catch {
+      throw StartFailure("--access-log-file: \(error.description)")
+    }
+  }
+
   /// Reads a name, or a format that has a `%`.
   ///
   /// - Throws: `ValidationError`.

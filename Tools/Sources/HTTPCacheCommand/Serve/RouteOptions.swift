@@ -22,7 +22,8 @@ struct RouteOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The address and port to listen on; with port 0 the system chooses one.", valueName: "address"))
+      "The address and port to listen on; with port 0 the system chooses one. (default: 127.0.0.1:8080)",
+      valueName: "address"), transform: ListenAddress.parsed)
   var listen = ListenAddress(host: "127.0.0.1", port: 8080)
 
   @Flag(help: "Allow listening on addresses that other machines can reach.")

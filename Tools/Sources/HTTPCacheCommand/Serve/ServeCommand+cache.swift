@@ -16,21 +16,25 @@ extension ServeCommand {
     do throws(CacheError) {
       return try HTTPCache.open(configuration, fallsBackToMemory: allowNoCache)
     } catch {
-      throw Self.refusing(configuration.directory, error, messages)
+      throw refusing(error, messages)
     }
   }
 
   /// Reports that the directory cannot be used, and returns the error to throw.
-  private static func refusing(
-    _ directory: String?, _ error: CacheError, _ messages: LineWriter
-  ) -> ExitCode {
-    let place = directory ?? "-"
-    let hint = error.code == .newerFormat ? "" : " (--allow-no-cache starts without it)"
-    let named = "\(place): "
-    let reason = error.message.hasPrefix(named) ? String(error.message.dropFirst(named.count)) : error.message
-    messages.add("httpcache: cannot use the cache directory \(named)\(reason)\(hint)\n")
+  private func refusing(_ error: CacheError, _ messages: LineWriter) -> ExitCode {
+    messages.add("httpcache: \(StartFailure(directory: directory, error))\n")
     return ExitStatus(error.code).code
   }
+
+  /// The directory of the cache.
+  var directory: String {
+    dir
+      ?? CacheLocation.defaultDirectory(
+        mode: mode == .shared ? .shared : .private, environment: ProcessInfo.processInfo.environment)
+  }
+
+  /// Whether no directory is used.
+  var isMemoryOnly: Bool { disk?.bytes == 0 || recording.isMemoryOnly }
 
   func observer(_ messages: LineWriter) -> any CacheObserver {
     verbose
@@ -44,20 +48,13 @@ extension ServeCommand {
     var rules = CacheRules(mode: mode == .shared ? .shared : .private)
     rules.refusesSetCookie = refuseSetCookie
     if mode == .shared { rules.targetedFields = ["CDN-Cache-Control"] }
-    let place =
-      dir
-      ?? CacheLocation.defaultDirectory(
-        mode: rules.mode, environment: ProcessInfo.processInfo.environment)
-    let isMemoryOnly = disk?.bytes == 0 || recording.isMemoryOnly
-    let objection = isMemoryOnly ? nil : UsableDirectory.objection(to: place)
+    let objection = isMemoryOnly ? nil : UsableDirectory.objection(to: directory)
     if let objection {
-      guard allowNoCache else {
-        throw Self.refusing(place, CacheError(.unavailable, objection), messages)
-      }
+      guard allowNoCache else { throw refusing(CacheError(.unavailable, objection), messages) }
       messages.add("httpcache: \(objection); storing in memory alone\n")
     }
     return HTTPCache.Configuration(
-      directory: isMemoryOnly || objection != nil ? nil : place,
+      directory: isMemoryOnly || objection != nil ? nil : directory,
       memoryCapacity: memory.bytes - preparedAnswers,
       diskCapacity: disk?.bytes, largestEntry: largestEntry.limit,
       minimumFreeDiskSpace: minimumFree?.bytes, rules: rules,

@@ -4,10 +4,8 @@ import HTTPCacheArchives
 import HTTPCacheProxy
 import HTTPCacheSemantics
 import HTTPCaching
-import Logging
 import NIOCore
 import NIOPosix
-import NIOSSL
 
 /// `httpcache serve`: a caching proxy.
 public struct ServeCommand: AsyncParsableCommand {
@@ -35,8 +33,8 @@ public struct ServeCommand: AsyncParsableCommand {
       stored responses, also while the proxy runs. Requests are logged on standard output, everything else on standard error.
 
       SIGTERM and Ctrl-C end the proxy: requests under way may take --grace seconds more. A second signal ends it at \
-      once. SIGHUP reads the certificates again and opens --access-log-file again, SIGUSR1 the latter alone. SIGUSR2 is \
-      ignored.
+      once. SIGHUP reads certificates and tokens again and opens --access-log-file again, SIGUSR1 the latter alone. \
+      SIGUSR2 is ignored.
 
       Exit status:
       \(ExitStatus.help([
@@ -81,16 +79,18 @@ public struct ServeCommand: AsyncParsableCommand {
       """
       Maximum bytes of the directory; kept in the directory, as by config --capacity. 0 stores in memory \
       only, and does not change the directory. (default: the directory's, 1G for a new one)
-      """, valueName: "bytes"))
+      """, valueName: "bytes"), transform: ByteSize.parsed)
   var disk: ByteSize?
 
-  @Option(help: ArgumentHelp("The capacity in memory in bytes, such as 256M.", valueName: "bytes"))
+  @Option(
+    help: ArgumentHelp("The capacity in memory in bytes, such as 256M. (default: 32M)", valueName: "bytes"),
+    transform: ByteSize.parsed)
   var memory = ByteSize(bytes: 32 << 20)
 
   @Option(
     help: ArgumentHelp(
-      "The longest body to store: bytes such as 64M, or a share of each capacity such as 10%.",
-      valueName: "bytes"))
+      "The longest body to store: bytes such as 64M, or a share of each capacity such as 10%. (default: 50%)",
+      valueName: "bytes"), transform: LargestEntryArgument.parsed)
   var largestEntry = LargestEntryArgument(.share(0.5))
 
   @Option(
@@ -99,7 +99,7 @@ public struct ServeCommand: AsyncParsableCommand {
       """
       Bytes to leave free on the file system; kept in the directory. 0 disables the check. (default: the \
       directory's, 128M for a new one)
-      """, valueName: "bytes"))
+      """, valueName: "bytes"), transform: ByteSize.parsed)
   var minimumFree: ByteSize?
 
   @Flag(help: "Start even if the directory cannot be used, and store in memory only.")
@@ -108,12 +108,15 @@ public struct ServeCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       """
-      Seconds to connect to an origin, and to wait for the head of its response once the request is sent.
-      """, valueName: "seconds"))
+      Seconds to connect to an origin, and to wait for the head of its response once the request is sent. \
+      (default: 60)
+      """, valueName: "seconds"), transform: SecondsArgument.whole)
   var timeout: Int64 = 60
 
   @Option(
-    help: ArgumentHelp("Seconds that requests may still take after SIGTERM or Ctrl-C.", valueName: "seconds"))
+    help: ArgumentHelp(
+      "Seconds that requests may still take after SIGTERM or Ctrl-C. (default: 10)", valueName: "seconds"),
+    transform: SecondsArgument.whole)
   var grace: Int64 = 10
 
   @OptionGroup var seeds: SeedOptionGroup
@@ -147,6 +150,9 @@ public struct ServeCommand: AsyncParsableCommand {
       throw ValidationError(
         "--record and --replay store in memory only: --dir and --capacity cannot be used.")
     }
+    if admin.admin == route.listen, route.listen.port != 0 {
+      throw ValidationError("--listen and --admin must differ (both are \(route.listen)).")
+    }
     guard (1...3600).contains(timeout) else {
       throw ValidationError("--timeout must be between 1 and 3600 seconds (got \(timeout)).")
     }
@@ -171,11 +177,10 @@ public struct ServeCommand: AsyncParsableCommand {
 
   private func serve(_ messages: LineWriter, _ file: ServeFile?) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: Processors.count)
-    let (serverConfiguration, upstreamConfiguration) = try configurations(messages, file)
-    let access = try adminAccess()
+    let (serverConfiguration, files) = try self.serverConfiguration(messages, file)
     let events = EventCounts(next: observer(messages))
     let cache = try openCache(messages, observer: events, overrides: file?.overrides ?? [])
-    let origins = try NIOUpstream(group: group, configuration: upstreamConfiguration)
+    let origins = try NIOUpstream(group: group, configuration: upstreamConfiguration(files))
     let logger = serverConfiguration.logger
     let gateway = GroupUpstream(origins, logger: logger)
     let recorded = try recording.upstream(over: gateway)
@@ -189,7 +194,8 @@ public struct ServeCommand: AsyncParsableCommand {
     } catch {
       throw StartFailure(listening: route.listen, error).located(in: file).reported()
     }
-    let admin = try await startAdmin(AdminRoutes(cache: cache, server: server, events: events), access, group)
+    let admin = try await startAdmin(
+      AdminRoutes(cache: cache, server: server, events: events), files.admin, group)
     // Neither a log without a reader nor a signal with a meaning in other servers may end the process.
     for number in [SIGPIPE, SIGUSR2] { signal(number, SIG_IGN) }
     let signals = TerminationSignals.stream(others: [SIGHUP, SIGUSR1], secondEnds: true)
@@ -205,7 +211,7 @@ public struct ServeCommand: AsyncParsableCommand {
       }
     }
     let keeping = Task { try await Self.keep(cache, server) }
-    let running = RunningServe(command: self, file: file)
+    let running = RunningServe(command: self, file: file, files: files)
     for await number in signals {
       guard number == SIGHUP || number == SIGUSR1 else { break }
       running.reload(number, server, serverConfiguration.accessLog, messages)
@@ -233,68 +239,5 @@ public struct ServeCommand: AsyncParsableCommand {
       messages.add("httpcache: the recording is lost: \(error)\n")
       throw ExitStatus.output.code
     }
-  }
-
-  private func configurations(
-    _ messages: LineWriter, _ file: ServeFile?
-  ) throws -> (ProxyServer.Configuration, NIOUpstream.Configuration) {
-    do throws(StartFailure) {
-      return (try serverConfiguration(messages, file), try upstreamConfiguration())
-    } catch {
-      throw error.located(in: file).reported()
-    }
-  }
-
-  private func upstreamConfiguration() throws(StartFailure) -> NIOUpstream.Configuration {
-    var configuration = NIOUpstream.Configuration(
-      connectTimeout: .seconds(timeout), headTimeout: .seconds(timeout))
-    configuration.offersHTTP2 = tls.upstreamHttp2
-    if let roots = try tls.originRoots() { configuration.tls.trustRoots = roots }
-    if route.forward { configuration.addresses = forwardOptions.addressRules(isRemote: route.isRemote) }
-    return configuration
-  }
-
-  private func serverConfiguration(
-    _ messages: LineWriter, _ file: ServeFile?
-  ) throws(StartFailure) -> ProxyServer.Configuration {
-    let descriptors = DescriptorLimit.raise()
-    let level: Logger.Level = verbose ? .debug : .notice
-    let logger = Logger(label: "httpcache") { LineLogHandler(label: $0, writer: messages, level: level) }
-    var configuration = ProxyServer.Configuration(
-      host: route.listen.host, port: route.listen.port, mode: try serverMode(file), tls: try tls.listener(),
-      accessLog: try log.open(), logger: logger)
-    // Keep half of the descriptors for connections to origins and for body files.
-    configuration.connectionLimit = min(configuration.connectionLimit, max(1, descriptors / 2))
-    configuration.preparedAnswers = Int(clamping: preparedAnswers)
-    configuration.isHTTP2 = tls.http2
-    configuration.isHTTP2WithoutTLS = tls.h2c
-    configuration.trustedForwarders = gatewayOptions.trustForwarded
-    configuration.purgeRights = try purging.rights()
-    if let count = route.connectionsPerClient {
-      configuration.connectionsPerClient = count
-      configuration.limitsLoopback = true
-    }
-    return configuration
-  }
-
-  /// The share of `--memory` for answers as the client gets them.
-  var preparedAnswers: Int64 { min(memory.bytes / 16, 16 << 20) }
-
-  /// Where requests go.
-  ///
-  /// - Throws: `StartFailure` if options and file contradict each other, or name no origin.
-  func serverMode(_ file: ServeFile?) throws(StartFailure) -> ProxyServer.Mode {
-    let routes = file?.routes ?? ServeRoutes()
-    guard !route.forward else {
-      guard routes.isEmpty else { throw StartFailure("\(file?.path ?? ""): routes do not go with forward") }
-      return .forward(forwardOptions.rules(isRemote: route.isRemote))
-    }
-    var last = route.upstream.flatMap { ServeRoutes.route(to: $0) }
-    last?.preservesHost = gatewayOptions.preserveHost
-    let all = routes.all(default: last)
-    guard !all.isEmpty else {
-      throw StartFailure("\(file?.path ?? ""): has neither upstream, routes nor forward")
-    }
-    return .gateway(all)
   }
 }

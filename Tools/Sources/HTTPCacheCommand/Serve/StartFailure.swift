@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPCacheProxy
+import HTTPCaching
 import NIOCore
 
 #if canImport(Darwin)
@@ -30,9 +31,19 @@ struct StartFailure: Error, CustomStringConvertible {
     description = "cannot listen on \(address): \(reason)"
   }
 
-  /// The failure with the place in a configuration file that it comes from.
+  /// The failure of a cache directory that cannot be used.
+  init(directory: String, _ error: CacheError) {
+    let hint = error.code == .newerFormat ? "" : " (--allow-no-cache starts without it)"
+    let named = "\(directory): "
+    let reason = error.message.hasPrefix(named) ? String(error.message.dropFirst(named.count)) : error.message
+    description = "cannot use the cache directory \(named)\(reason)\(hint)"
+  }
+
+  /// The failure with the place in a configuration file that it comes from, unless it has that place already.
   func located(in file: ServeFile?) -> StartFailure {
-    guard let place = file?.place(of: description) else { return self }
+    guard let file, !description.hasPrefix(file.path), let place = file.place(of: description) else {
+      return self
+    }
     return StartFailure("\(place): \(description)")
   }
 

@@ -6,8 +6,11 @@ import HTTPCacheProxy
 struct AdminClientOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The address of the admin listener: that of serve --admin.", valueName: "address"))
-  var admin = "127.0.0.1:9180"
+      """
+      The address of the admin listener, that of serve --admin, or its URL. Without a port: \
+      \(AdminAddress.defaultPort). (default: \(AdminAddress.local))
+      """, valueName: "address"), transform: AdminAddress.parsed)
+  var admin = AdminAddress.local
 
   @Option(
     help: ArgumentHelp(
@@ -28,11 +31,11 @@ struct AdminClientOptions: ParsableArguments {
   ///
   /// - Throws: `StartFailure` if the token cannot be read.
   func client() throws(StartFailure) -> AdminClient {
-    guard let path = adminTokenFile else { return AdminClient(address: admin, token: nil) }
+    guard let path = adminTokenFile else { return AdminClient(address: admin.description, token: nil) }
     guard let data = FileManager.default.contents(atPath: path) else {
       throw StartFailure("--admin-token-file \(path): cannot be read")
     }
     let token = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    return AdminClient(address: admin, token: token)
+    return AdminClient(address: admin.description, token: token)
   }
 }

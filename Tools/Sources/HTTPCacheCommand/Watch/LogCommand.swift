@@ -13,7 +13,8 @@ struct LogCommand: AsyncParsableCommand {
         httpcache log --url /api/ --json
 
       Outcomes: hit, stale, validated (the origin confirmed the stored response), refetched (it sent another), miss, \
-      collapsed (waited for an equal request), pass (around the cache), and those of errors.
+      collapsed (waited for an equal request), pass (around the cache), and others for tunnels, purges and errors; \
+      an unknown one is refused with a list of all. -aborted after an outcome is a response that broke off.
 
       Exit status:
       \(ExitStatus.help([.success: "--count requests were shown", .failure: "the listener cannot be reached, or refuses", .usage: nil]))
@@ -32,6 +33,14 @@ struct LogCommand: AsyncParsableCommand {
 
   @Flag(help: "Print a JSON object a line.")
   var json = false
+
+  func validate() throws {
+    do throws(AdminQuery.Invalid) {
+      _ = try RequestFilter(target: url, outcomes: outcome, client: client)
+    } catch {
+      throw ValidationError("--\(error.message).")
+    }
+  }
 
   /// Ends the reading of lines.
   private struct Done: Error {}

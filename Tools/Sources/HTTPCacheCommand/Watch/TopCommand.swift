@@ -45,7 +45,7 @@ struct TopCommand: AsyncParsableCommand {
       guard sample.seconds > 0 else { return }
       if screen != nil {
         if screen?.isDue == true { screen?.missed = try await missed(client) }
-        Console.current.output(screen?.text(sample, of: listener.admin) ?? "")
+        Console.current.output(screen?.text(sample, of: listener.admin.description) ?? "")
       } else {
         Console.print(json ? text : TopScreen.line(sample))
       }

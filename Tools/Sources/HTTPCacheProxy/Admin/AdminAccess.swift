@@ -19,6 +19,18 @@ public struct AdminAccess: Sendable {
     self.open = open
   }
 
+  /// Whether requests must send a token.
+  public var requiresToken: Bool { token != nil }
+
+  /// Requires the token of other rules from now on.
+  ///
+  /// - Returns: false, without a change, if one of them has a token and the other has none.
+  public func takeToken(of other: AdminAccess) -> Bool {
+    guard let token, let new = other.token else { return token == nil && other.token == nil }
+    token.replace(with: new)
+    return true
+  }
+
   /// Whether a request has the token.
   ///
   /// - Parameter authorization: the value of `Authorization`.

@@ -180,9 +180,9 @@ final class ClientConnection: Sendable {
       await answer(
         HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]), "\(count)\n", head,
         started,
-        label: "purge")
+        label: .purge)
     } catch {
-      await refuse(Refusal(.serviceUnavailable, "the cache failed: \(error)", label: "purge"), head, started)
+      await refuse(Refusal(.serviceUnavailable, "the cache failed: \(error)", label: .purge), head, started)
     }
     return framing != .none || !head.isPersistent ? .close : .next
   }
@@ -198,7 +198,8 @@ final class ClientConnection: Sendable {
 
   /// Sends a response that the proxy makes itself.
   private func answer(
-    _ response: HTTPResponse, _ text: String, _ head: RequestHead?, _ started: NIODeadline, label: String,
+    _ response: HTTPResponse, _ text: String, _ head: RequestHead?, _ started: NIODeadline,
+    label: RequestOutcome,
     closes: Bool = false
   ) async {
     var response = response
@@ -209,7 +210,7 @@ final class ClientConnection: Sendable {
     let writer = writer(head?.method ?? .get, minorVersion: head?.minorVersion ?? 1)
     let result = try? await writer.send(
       response, MessageBody(BodyBytes(Array(text.utf8))), persists: persists)
-    log.add(head, response.status.code, result?.bytes ?? 0, started, label)
+    log.add(head, response.status.code, result?.bytes ?? 0, started, label.rawValue)
   }
 
   func writer(_ method: HTTPRequest.Method, minorVersion: Int) -> ResponseWriter {

@@ -38,12 +38,12 @@ struct ClientExchange: Sendable {
         UpstreamRequest(head: request.head, body: body, context: request.group, onInterim: onInterim))
       var head = response.head
       request.finish(&head.headerFields)
-      return (head, response.body, "pass", nil)
+      return (head, response.body, .pass, nil)
     }
   }
 
   private typealias Answer = (
-    head: HTTPResponse, body: MessageBody, label: String, refusal: String?
+    head: HTTPResponse, body: MessageBody, label: RequestOutcome, refusal: String?
   )
 
   private func answer(
@@ -86,7 +86,8 @@ struct ClientExchange: Sendable {
       head.isPersistent && !context.registry.isDraining && (body?.isComplete ?? true || !head.expectsContinue)
     do {
       let result = try await writer.send(response, answer.body, persists: persists)
-      connection.log.add(head, response.status.code, result.bytes, started, answer.label, answer.refusal)
+      connection.log.add(
+        head, response.status.code, result.bytes, started, answer.label.rawValue, answer.refusal)
       guard !connection.isHTTP2 else { return .close }
       guard result.isReusable, await drained(body) else { return .close }
       return .next
@@ -94,7 +95,7 @@ struct ClientExchange: Sendable {
       context.configuration.logger.info("\(head.method) \(head.target): the answer broke off: \(error)")
       answer.body.source.cancel()
       body?.cancel()
-      connection.log.add(head, response.status.code, 0, started, "\(answer.label)-aborted")
+      connection.log.add(head, response.status.code, 0, started, answer.label.aborted)
       // The client must see that the response is incomplete.
       stream.reset()
       return .gone
@@ -120,7 +121,7 @@ struct ClientExchange: Sendable {
     }
     switch error {
     case let error as UpstreamError where error.kind == .cancelled:
-      connection.log.add(head, 499, 0, started, "cancelled")
+      connection.log.add(head, 499, 0, started, RequestOutcome.cancelled.rawValue)
       stream.close()
       return .gone
     case let error as UpstreamError:
@@ -129,12 +130,12 @@ struct ClientExchange: Sendable {
     case let error as CacheError where error.code == .invalidRequest:
       return await refused(Refusal(.badRequest, "the request target is not an http or https URI"), body)
     case is CancellationError, is StreamError:
-      connection.log.add(head, 499, 0, started, "cancelled")
+      connection.log.add(head, 499, 0, started, RequestOutcome.cancelled.rawValue)
       stream.close()
       return .gone
     default:
       context.configuration.logger.error("\(head.method) \(head.target): \(error)")
-      return await refused(Refusal(.internalServerError, "the proxy failed", label: "error"), body)
+      return await refused(Refusal(.internalServerError, "the proxy failed", label: .error), body)
     }
   }
 
@@ -152,7 +153,7 @@ struct ClientExchange: Sendable {
       let (response, tunnel) = try await context.upstream.upgrade(
         UpstreamRequest(head: request.head, context: request.group) { try? await writer.sendInterim($0) },
         to: protocols)
-      guard let tunnel else { return await send((response.head, response.body, "pass", nil), nil) }
+      guard let tunnel else { return await send((response.head, response.body, .pass, nil), nil) }
       defer { context.upstream.release(tunnel) }
       var buffer = stream.channel.allocator.buffer(capacity: 512)
       var fields = response.head.headerFields
@@ -170,7 +171,7 @@ struct ClientExchange: Sendable {
       try await stream.flush(until: stream.now + context.configuration.bodyTimeout)
       let bytes = await Tunnel.run(
         client: stream, origin: tunnel.stream, silence: context.configuration.tunnelTimeout)
-      connection.log.add(head, 101, bytes, started, "tunnel")
+      connection.log.add(head, 101, bytes, started, RequestOutcome.tunnel.rawValue)
       return .gone
     } catch {
       return await failed(error, nil)
@@ -186,7 +187,7 @@ struct ClientExchange: Sendable {
       stream.channel.flush()
       let bytes = await Tunnel.run(
         client: stream, origin: tunnel, silence: context.configuration.tunnelTimeout)
-      connection.log.add(head, 200, bytes, started, "tunnel")
+      connection.log.add(head, 200, bytes, started, RequestOutcome.tunnel.rawValue)
       return .gone
     } catch {
       return await failed(error, nil)
@@ -213,6 +214,6 @@ struct ClientExchange: Sendable {
     }
     let body = framing == .none ? nil : requestBody(writer, ContinueGate(isNeeded: false))
     let answer = HTTPResponse(status: .ok, headerFields: fields)
-    return await send((answer, MessageBody(BodyBytes(content.readableBytesView)), "own", nil), body)
+    return await send((answer, MessageBody(BodyBytes(content.readableBytesView)), .own, nil), body)
   }
 }

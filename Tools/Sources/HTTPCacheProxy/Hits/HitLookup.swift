@@ -58,6 +58,6 @@ final class HitLookup {
     let (headers, bytes) = ResponseWriter.whole(response, hit.body, form, allocator: allocator)
     return PreparedAnswer.Content(
       hit: hit, headers: headers, bytes: bytes, target: head.target, status: response.status.code,
-      outcome: hit.outcome.label)
+      outcome: hit.outcome.label.rawValue)
   }
 }

@@ -93,12 +93,34 @@ public final class AccessLog: Sendable {
   /// Waits until every line is written, or the reader of the log stops reading.
   func flush() async { await writer?.flush() }
 
-  private static func open(_ path: String) throws(OpenFailure) -> Int32 {
-    let descriptor = systemOpen(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o640)
-    guard descriptor >= 0 else {
-      throw OpenFailure(description: "cannot open \(path): \(SystemMessage.text(errno))")
+  /// Checks that a log can be opened or made at a path, without making it.
+  ///
+  /// - Throws: `OpenFailure`.
+  public static func check(path: String) throws(OpenFailure) {
+    // Without O_NONBLOCK, a pipe without a reader would block.
+    let descriptor = systemOpen(path, openFlags | O_NONBLOCK, 0)
+    if descriptor >= 0 {
+      close(descriptor)
+    } else if errno == ENOENT {
+      let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
+      guard access(String(folder), W_OK | X_OK) == 0 else { throw failure(path) }
+    } else if errno != ENXIO {
+      throw failure(path)
     }
+  }
+
+  private static let openFlags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY
+
+  private static func open(_ path: String) throws(OpenFailure) -> Int32 {
+    let descriptor = systemOpen(path, openFlags | O_CREAT, 0o640)
+    guard descriptor >= 0 else { throw failure(path) }
     return descriptor
+  }
+
+  private static func failure(_ path: String) -> OpenFailure {
+    // A missing file is made.
+    let reason = errno == ENOENT ? "its folder does not exist" : SystemMessage.text(errno)
+    return OpenFailure(description: "cannot open \(path): \(reason)")
   }
 
   private static func render(_ entry: Entry, at time: timespec, _ format: Format) -> String {

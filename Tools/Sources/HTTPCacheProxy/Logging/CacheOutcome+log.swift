@@ -1,17 +1,17 @@
 import HTTPCaching
 
 extension CacheOutcome {
-  /// One word for a log.
-  var label: String {
+  /// The word for a log.
+  var label: RequestOutcome {
     switch self {
-    case .hit(_, _, allowance: nil): "hit"
-    case .hit(let age, let lifetime, _): lifetime > age ? "hit" : "stale"
-    case .validated: "validated"
-    case .forwarded(_, _, _, collapsed: true): "collapsed"
-    case .forwarded(.miss(.policy), _, _, _): "pass"
-    case .forwarded(.miss, _, _, _): "miss"
-    case .forwarded(.validation, _, _, _): "refetched"
-    case .unsatisfiable: "unsatisfiable"
+    case .hit(_, _, allowance: nil): .hit
+    case .hit(let age, let lifetime, _): lifetime > age ? .hit : .stale
+    case .validated: .validated
+    case .forwarded(_, _, _, collapsed: true): .collapsed
+    case .forwarded(.miss(.policy), _, _, _): .pass
+    case .forwarded(.miss, _, _, _): .miss
+    case .forwarded(.validation, _, _, _): .refetched
+    case .unsatisfiable: .unsatisfiable
     }
   }
 

@@ -30,11 +30,11 @@ struct PurgeRequest: Sendable {
   /// - Throws: `Refusal` if it cannot be a purge.
   init(_ kind: Kind, _ head: RequestHead, _ route: Route) throws(Refusal) {
     guard case .cached(let request) = route, let target = CacheKey.target(of: request.head) else {
-      throw Refusal(.badRequest, "not the target of stored responses", label: "purge")
+      throw Refusal(.badRequest, "not the target of stored responses", label: .purge)
     }
     let soft = Self.softName.flatMap { head.fields[$0] }
     guard soft == nil || soft == "1" else {
-      throw Refusal(.badRequest, "Soft-Purge must be 1", label: "purge")
+      throw Refusal(.badRequest, "Soft-Purge must be 1", label: .purge)
     }
     isSoft = soft != nil
     let groups = GroupTags.names(in: head.fields)

@@ -15,13 +15,16 @@ public struct PurgeRights: Sendable {
     self.addresses = addresses
   }
 
+  /// Requires the token of other rules from now on. The addresses stay.
+  public func takeToken(of other: PurgeRights) { token.replace(with: other.token) }
+
   /// Throws a `Refusal` if a request may not purge.
   func check(_ client: ClientSide, _ fields: HTTPFields) throws(Refusal) {
     guard let address = client.address, addresses.contains(where: { $0.contains(address) }) else {
-      throw Refusal(.forbidden, "this address may not purge responses", label: "purge")
+      throw Refusal(.forbidden, "this address may not purge responses", label: .purge)
     }
     guard token.isIn(fields[.authorization]) else {
-      var refusal = Refusal(.unauthorized, "the token is missing or wrong", label: "purge")
+      var refusal = Refusal(.unauthorized, "the token is missing or wrong", label: .purge)
       refusal.fields[.wwwAuthenticate] = "Bearer"
       throw refusal
     }

@@ -6,12 +6,14 @@ struct Refusal: Error, Sendable {
   let status: HTTPResponse.Status
   let message: String
   var fields: HTTPFields = [:]
-  /// A short word for the log.
-  let label: String
+  /// The word for the log.
+  let label: RequestOutcome
   /// Whether the connection must end, because the begin of the next request is unknown.
   var closes = false
 
-  init(_ status: HTTPResponse.Status, _ message: String, label: String = "refused", closes: Bool = false) {
+  init(
+    _ status: HTTPResponse.Status, _ message: String, label: RequestOutcome = .refused, closes: Bool = false
+  ) {
     self.status = status
     self.message = message
     self.label = label
@@ -21,7 +23,7 @@ struct Refusal: Error, Sendable {
   /// The refusal of a request that breaks the protocol.
   init(_ violation: ProtocolViolation) {
     self.init(
-      Self.status(violation.status), violation.description, label: "bad-request", closes: true)
+      Self.status(violation.status), violation.description, label: .badRequest, closes: true)
   }
 
   /// The refusal if the origin gave no usable response (RFC 9110 §15.6.3, §15.6.5).
@@ -31,16 +33,16 @@ struct Refusal: Error, Sendable {
       return
     }
     let status: HTTPResponse.Status = error.kind == .timeout ? .gatewayTimeout : .badGateway
-    let message =
+    let (message, label): (String, RequestOutcome) =
       switch error.kind {
-      case .unreachable: "the origin cannot be reached"
-      case .timeout: "the origin gave no answer in time"
-      case .tls: "the TLS connection to the origin failed"
-      case .cancelled: "the request was cancelled"
-      case .protocol: "the origin's answer breaks the protocol"
-      @unknown default: "the origin's answer breaks the protocol"
+      case .unreachable: ("the origin cannot be reached", .unreachable)
+      case .timeout: ("the origin gave no answer in time", .timeout)
+      case .tls: ("the TLS connection to the origin failed", .tls)
+      case .cancelled: ("the request was cancelled", .cancelledExchange)
+      case .protocol: ("the origin's answer breaks the protocol", .protocol)
+      @unknown default: ("the origin's answer breaks the protocol", .protocol)
       }
-    self.init(status, message, label: "error-\(error.kind.rawValue)")
+    self.init(status, message, label: label)
   }
 
   static func status(_ code: Int) -> HTTPResponse.Status {

@@ -36,7 +36,7 @@ struct Routing: Sendable {
       throw ProtocolViolation("TRACE with content (RFC 9110 §9.3.8)")
     }
     if via.isLoop(head.fields) {
-      throw Refusal(Refusal.status(508), "the request has passed through this proxy before", label: "loop")
+      throw Refusal(Refusal.status(508), "the request has passed through this proxy before", label: .loop)
     }
     var fields = head.fields
     if head.method == .trace || head.method == .options, let value = fields[.maxForwards] {
@@ -172,7 +172,7 @@ struct Routing: Sendable {
     _ host: Authority?, _ path: String, in routes: [GatewayRoute]
   ) throws(Refusal) -> GatewayRoute {
     guard let route = routes.first(where: { $0.matches(host: host?.host, path: path) }) else {
-      throw Refusal(.notFound, "no route of this proxy has the host and the path", label: "no-route")
+      throw Refusal(.notFound, "no route of this proxy has the host and the path", label: .noRoute)
     }
     return route
   }

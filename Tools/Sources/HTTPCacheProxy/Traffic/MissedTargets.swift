@@ -3,7 +3,8 @@
 struct MissedTargets: Sendable {
   private static let longestTarget = 1_024
   /// Outcomes of requests that the cache answered, or that it has no part in.
-  private static let otherOutcomes: Set<String> = ["hit", "stale", "validated", "tunnel", "own"]
+  private static let otherOutcomes = Set(
+    [RequestOutcome.hit, .stale, .validated, .tunnel, .own].map(\.rawValue))
 
   private let capacity: Int
   private var rows: [String: MissedTarget] = [:]

@@ -24,6 +24,39 @@ import Testing
     #expect(AgeArgument(argument: text) == nil)
   }
 
+  @Test(
+    "the message for a wrong size or duration tells what is expected",
+    arguments: [
+      (["serve", "--forward", "--memory", "lots"], "expected bytes, such as 4096, 64M or 1.5G"),
+      (["get", "http://a/", "--min-free", "some"], "expected bytes, such as 4096, 64M or 1.5G"),
+      (["get", "http://a/", "--limit-rate", "fast"], "expected bytes, such as 4096, 64M or 1.5G"),
+      (["config", "--capacity", "lots"], "expected bytes, such as 4096, 64M or 1.5G"),
+      (["get", "http://a/", "--largest-entry", "x"], "expected bytes such as 64M, or a share such as 10%"),
+      (["serve", "--forward", "--grace", "1m"], "expected a whole number of seconds, such as 60"),
+      (["get", "http://a/", "--max-time", "1m"], "expected a number of seconds, such as 30 or 2.5"),
+      (["get", "http://a/", "--connect-timeout", "x"], "expected a number of seconds, such as 30 or 2.5"),
+      (["get", "http://a/", "--retry-delay", "x"], "expected a number of seconds, such as 30 or 2.5"),
+      (["ls", "--unused-for", "soon"], "expected days, or an age such as 90s, 15m, 12h, 7d, 2w or 1d12h"),
+      (["purge", "--older-than", "1y"], "expected days, or an age such as 90s, 15m, 12h, 7d, 2w or 1d12h"),
+    ])
+  func expected(arguments: [String], message: String) async {
+    let run = await CommandRun(arguments)
+    #expect(run.status == ExitStatus.usage.rawValue)
+    #expect(run.errors.contains("'\(arguments.last ?? "")' is invalid for '"), "\(run.errors)")
+    #expect(run.errors.contains("': \(message)\n"), "\(run.errors)")
+  }
+
+  @Test("help shows the defaults")
+  func defaults() throws {
+    let serve = try ServeCommand.parse(["--forward"])
+    let help = HTTPCacheCommand.helpMessage(for: ServeCommand.self, columns: 400)
+    for value in [
+      serve.memory.description, serve.largestEntry.description, "\(serve.timeout)", "\(serve.grace)",
+    ] {
+      #expect(help.contains("(default: \(value))"), "\(value)")
+    }
+  }
+
   @Test("a header field is split at its first colon")
   func header() throws {
     let field = try HeaderArgument(parsing: "X-Time:  12:30")

@@ -16,6 +16,16 @@ import Testing
     }
   }
 
+  @Test("help is ASCII: the generator of the manual drops other characters")
+  func ascii() {
+    var types: [any ParsableCommand.Type] = [HTTPCacheCommand.self]
+    while let type = types.popLast() {
+      types += type.configuration.subcommands
+      let help = HTTPCacheCommand.helpMessage(for: type, columns: 400)
+      for line in help.split(separator: "\n") { #expect(line.utf8.allSatisfy { $0 < 0x80 }, "\(line)") }
+    }
+  }
+
   @Test("messages spell a policy as its option does", arguments: PolicyArgument.allCases)
   func spelling(policy: PolicyArgument) { #expect(policy.policy.name == policy.rawValue) }
 

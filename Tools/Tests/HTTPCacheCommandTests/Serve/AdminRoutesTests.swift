@@ -61,6 +61,7 @@ import Testing
       #expect(await routes.send("PURGE", "http://h/a").body == "{\"removed\":1}\n")
       #expect(await routes.send("PURGE", "http://h/a").body == "{\"removed\":0}\n")
       #expect(await routes.send("POST", "/purge?group=news&origin=http://h").body == "{\"removed\":1}\n")
+      #expect(await routes.send("POST", "/purge?url=http://other/a").body == "{\"removed\":0}\n")
       #expect(await routes.send("POST", "/purge?prefix=http://h/").body == "{\"removed\":0}\n")
       #expect(await routes.send("POST", "/purge?all").body == "{\"removed\":0}\n")
     }
@@ -73,7 +74,13 @@ import Testing
       ("POST", "/purge?all&url=http://h/", "give one of: url, prefix, group with origin, all"),
       ("POST", "/purge?group=news", "the parameter origin is missing"),
       ("POST", "/purge?prefix=", "an empty prefix matches all responses: use all"),
-      ("PURGE", "/a", "'/a' has no host"),
+      ("PURGE", "/a", "url must begin with http:// or https:// (got '/a')"),
+      ("POST", "/purge?url=nonsense", "url must begin with http:// or https:// (got 'nonsense')"),
+      ("POST", "/purge?url=", "url must begin with http:// or https:// (got '')"),
+      ("POST", "/purge?url=ftp://h/a&soft", "url must begin with http:// or https:// (got 'ftp://h/a')"),
+      ("POST", "/purge?url=http:///a", "'http:///a' has no host"),
+      ("POST", "/purge?prefix=h/a", "prefix must begin with http:// or https:// (got 'h/a')"),
+      ("POST", "/purge?group=news&origin=h", "origin must begin with http:// or https:// (got 'h')"),
       ("GET", "/explain", "the parameter url is missing"),
       ("GET", "/entries?limit=x", "limit must be a number (got 'x')"),
       ("GET", "/entries?limit=1001", "limit must be between 1 and 1000 (got 1001)"),

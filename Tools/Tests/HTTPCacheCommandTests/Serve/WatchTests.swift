@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import HTTPCaching
 import NIOPosix
@@ -131,16 +132,57 @@ import Testing
   }
 
   @Test("a filter chooses by a part of the target, by outcomes, and by client")
-  func filter() {
+  func filter() throws {
     let request = FinishedRequest(
       AccessLog.Entry(
         client: "127.0.0.1", method: "GET", target: "/api/a", status: 200, bytes: 1, microseconds: 1,
         outcome: "miss"))
-    #expect(RequestFilter(target: nil, outcomes: nil, client: nil).matches(request))
-    #expect(RequestFilter(target: "/api/", outcomes: "hit,miss", client: "127.0.0.1").matches(request))
-    #expect(!RequestFilter(target: "/other", outcomes: nil, client: nil).matches(request))
-    #expect(!RequestFilter(target: nil, outcomes: "hit", client: nil).matches(request))
-    #expect(!RequestFilter(target: nil, outcomes: nil, client: "127.0.0.2").matches(request))
+    #expect(try RequestFilter(target: nil, outcomes: nil, client: nil).matches(request))
+    #expect(try RequestFilter(target: "/api/", outcomes: "hit,miss", client: "127.0.0.1").matches(request))
+    #expect(try !RequestFilter(target: "/other", outcomes: nil, client: nil).matches(request))
+    #expect(try !RequestFilter(target: nil, outcomes: "hit", client: nil).matches(request))
+    #expect(try !RequestFilter(target: nil, outcomes: nil, client: "127.0.0.2").matches(request))
+  }
+
+  @Test(
+    "the admin listener: a host without a port gets the default port, a URL keeps that of its scheme",
+    arguments: [
+      ("h", "h:9180"), ("127.0.0.1", "127.0.0.1:9180"), ("[::1]", "[::1]:9180"), ("h:80", "h:80"),
+      ("http://h", "http://h"), ("https://h:1/x", "https://h:1/x"), ("::1", nil), ("h:", nil), ("h:x", nil),
+      ("", nil), ("h:0", nil),
+    ])
+  func address(argument: String, expected: String?) {
+    #expect(AdminAddress(argument: argument)?.description == expected)
+    let parsed = try? TopCommand.parse(["--admin", argument])
+    #expect(parsed?.listener.admin.description == expected)
+  }
+
+  @Test(
+    "an unknown outcome is refused, with the list of all", arguments: ["mis", "hit,mis", "aborted", "Hit"])
+  func unknownOutcome(words: String) async throws {
+    let run = await CommandRun("log", "--admin", "127.0.0.1:1", "--outcome", words)
+    #expect(run.status == ExitStatus.usage.rawValue)
+    let wrong = words.split(separator: ",").last ?? ""
+    for part in [
+      "--outcome must be among hit, stale, ", ", miss, ", ", error-unreachable, ", "(got '\(wrong)')",
+    ] {
+      #expect(run.errors.contains(part), "\(run.errors)")
+    }
+    try await withAdminRoutes { routes in
+      let answer = await routes.get("/requests?outcome=\(words)")
+      #expect(answer.status == 400 && answer.body.hasPrefix("400: outcome must be among hit, "))
+    }
+  }
+
+  @Test("each outcome can be chosen, also of responses that broke off")
+  func outcomes() throws {
+    for outcome in RequestOutcome.allCases {
+      _ = try RequestFilter(target: nil, outcomes: "\(outcome.rawValue),\(outcome.aborted)", client: nil)
+    }
+    // Each kind of failure is an outcome.
+    for kind in UpstreamError.Kind.allCases {
+      #expect(Refusal(UpstreamError(kind, "")).label.rawValue == "error-\(kind.rawValue)")
+    }
   }
 
   @Test("a listener that cannot be reached, or refuses, is named")

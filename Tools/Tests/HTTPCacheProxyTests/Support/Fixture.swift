@@ -56,11 +56,18 @@ func withProxy(
 }
 
 extension ProxyServer.Configuration {
+  /// Changes the routes of a gateway.
+  mutating func changeRoutes(_ change: (inout [GatewayRoute]) -> Void) {
+    guard case .gateway(var routes) = mode else { return }
+    change(&routes)
+    mode = .gateway(routes)
+  }
+
   /// Passes the client's `Host` on to the origin.
   mutating func preserveHost() {
-    guard case .gateway(var routes) = mode else { return }
-    for index in routes.indices { routes[index].preservesHost = true }
-    mode = .gateway(routes)
+    changeRoutes { routes in
+      for index in routes.indices { routes[index].preservesHost = true }
+    }
   }
 }
 

@@ -8,7 +8,7 @@ struct AdminOptions: ParsableArguments {
       """
       Listen on this address for a dashboard in the browser (/), /metrics (Prometheus), /healthz, /readyz, JSON and, \
       with a token, purges.
-      """, valueName: "address"))
+      """, valueName: "address"), transform: ListenAddress.parsed)
   var admin: ListenAddress?
 
   @Option(

@@ -31,7 +31,7 @@ extension AdminRoutes {
   ///
   /// - Throws: `AdminQuery.Invalid`.
   func requests(_ query: AdminQuery) throws -> AdminResponse {
-    let filter = RequestFilter(
+    let filter = try RequestFilter(
       target: query["target"], outcomes: query["outcome"], client: query["client"])
     let requests = server.requests()
     return stream("application/x-ndjson") { send in

@@ -133,21 +133,33 @@ struct AdminRoutes: Sendable {
 
   private static func selection(_ query: AdminQuery) throws -> CacheSelection {
     var selections: [CacheSelection] = []
-    if let url = query["url"] { selections.append(.target(try TargetURL(parsing: url).normalized)) }
+    if let url = query["url"] {
+      selections.append(.target(try TargetURL(parsing: try absolute(url, "url")).normalized))
+    }
     if let prefix = query["prefix"] {
       guard !prefix.isEmpty else {
         throw AdminQuery.Invalid("an empty prefix matches all responses: use all")
       }
-      selections.append(.prefix(TargetURL.normalizedPrefix(prefix)))
+      selections.append(.prefix(TargetURL.normalizedPrefix(try absolute(prefix, "prefix"))))
     }
     if let group = query["group"] {
-      selections.append(.group(origin: try query.required("origin"), name: group))
+      let origin = try absolute(try query.required("origin"), "origin")
+      selections.append(.group(origin: origin, name: group))
     }
     if query["all"] != nil { selections.append(.all) }
     guard selections.count == 1, let selection = selections.first else {
       throw AdminQuery.Invalid("give one of: url, prefix, group with origin, all")
     }
     return selection
+  }
+
+  /// Refuses a text that no stored URL begins with, so that a purge that can match nothing does not look done.
+  private static func absolute(_ text: String, _ name: String) throws(AdminQuery.Invalid) -> String {
+    let start = text.lowercased()
+    guard start.hasPrefix("http://") || start.hasPrefix("https://") else {
+      throw AdminQuery.Invalid("\(name) must begin with http:// or https:// (got '\(text.prefix(80))')")
+    }
+    return text
   }
 
   static func json(_ value: some Encodable) throws -> AdminResponse {

@@ -12,10 +12,16 @@ struct RequestFilter: Sendable {
   ///   - target: a part of the target.
   ///   - outcomes: words as in the access log, with commas between them.
   ///   - client: the address of the client.
-  init(target: String?, outcomes: String?, client: String?) {
+  /// - Throws: `AdminQuery.Invalid` for a word that no outcome has: such a filter would wait for ever.
+  init(target: String?, outcomes: String?, client: String?) throws(AdminQuery.Invalid) {
     self.target = target
     self.outcomes = Set((outcomes ?? "").split(separator: ",").map { String($0) })
     self.client = client
+    if let unknown = self.outcomes.sorted().first(where: { !RequestOutcome.isKnown($0) }) {
+      let known = RequestOutcome.allCases.map(\.rawValue).joined(separator: ", ")
+      throw AdminQuery.Invalid(
+        "outcome must be among \(known), each also with -aborted after it (got '\(unknown)')")
+    }
   }
 
   func matches(_ request: FinishedRequest) -> Bool {

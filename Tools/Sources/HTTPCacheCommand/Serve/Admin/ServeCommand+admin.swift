@@ -2,17 +2,6 @@ import HTTPCacheProxy
 import NIOCore
 
 extension ServeCommand {
-  /// The rules of the admin listener.
-  ///
-  /// - Throws: `ExitCode` after a message.
-  func adminAccess() throws -> AdminAccess {
-    do throws(StartFailure) {
-      return try admin.access()
-    } catch {
-      throw error.reported()
-    }
-  }
-
   /// Begins to listen for admin requests; nil without `--admin`.
   ///
   /// - Throws: `ExitCode` after a message.

@@ -54,9 +54,17 @@ struct ConfigValue {
 
   /// - Throws: `ConfigFailure`.
   func integer(_ range: ClosedRange<Int>) throws(ConfigFailure) -> Int {
-    guard let value = Int(try string()), range.contains(value) else {
-      throw failure("a number from \(range.lowerBound) to \(range.upperBound)")
-    }
+    try number(range, "a number from \(range.lowerBound) to \(range.upperBound)")
+  }
+
+  /// - Throws: `ConfigFailure`.
+  func seconds(_ range: ClosedRange<Int>) throws(ConfigFailure) -> Int {
+    try number(
+      range, "a whole number of seconds from \(range.lowerBound) to \(range.upperBound), such as 60")
+  }
+
+  private func number(_ range: ClosedRange<Int>, _ expected: String) throws(ConfigFailure) -> Int {
+    guard let value = Int(try string()), range.contains(value) else { throw failure(expected) }
     return value
   }
 

@@ -79,7 +79,7 @@ enum OverrideList {
   }
 
   private static func seconds(_ value: ConfigValue) throws(ConfigFailure) -> Duration {
-    .seconds(try value.integer(0...Int(Int32.max)))
+    .seconds(try value.seconds(0...Int(Int32.max)))
   }
 
   /// The values of a list, or one value.

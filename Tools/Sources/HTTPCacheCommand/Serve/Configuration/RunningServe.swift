@@ -13,18 +13,13 @@ import HTTPCacheProxy
 struct RunningServe {
   /// The keys whose values a running server takes.
   private static let live: Set<String> = [
-    "upstream", "preserve-host", "tls-certificate", "tls-key", "client-ca",
+    "upstream", "preserve-host", "tls-certificate", "tls-key", "client-ca", "admin-token-file",
+    "purge-token-file",
   ]
 
-  private let command: ServeCommand
-  private let file: ServeFile?
-  private let tokens: [String: String]
-
-  init(command: ServeCommand, file: ServeFile?) {
-    self.command = command
-    self.file = file
-    tokens = command.tokens()
-  }
+  let command: ServeCommand
+  let file: ServeFile?
+  let files: ServeFiles
 
   /// Does what SIGHUP and SIGUSR1 ask for. What cannot be read stays as it was.
   func reload(_ number: Int32, _ server: ProxyServer, _ log: AccessLog, _ messages: LineWriter) {
@@ -34,37 +29,28 @@ struct RunningServe {
       messages.add("httpcache: the access log stays where it was: \(error.description)\n")
     }
     guard number == SIGHUP else { return }
-    if file == nil { reloadCertificates(server, messages) } else { reloadFile(server, messages) }
+    if file == nil { reloadFiles(server, messages) } else { reloadConfiguration(server, messages) }
   }
 
-  private func reloadCertificates(_ server: ProxyServer, _ messages: LineWriter) {
+  private func reloadFiles(_ server: ProxyServer, _ messages: LineWriter) {
+    guard files.hasChangeable else { return }
     do {
-      guard let configuration = try command.tls.listener() else { return }
-      try server.setTLS(configuration)
-      messages.add("httpcache: the certificates were read again\n")
+      _ = try files.replace(with: try ServeFiles(command), in: server)
+      messages.add("httpcache: certificates and tokens were read again\n")
     } catch {
-      messages.add("httpcache: the certificates stay as they were: \(error)\n")
+      messages.add("httpcache: certificates and tokens stay as they were: \(error)\n")
     }
   }
 
-  private func reloadFile(_ server: ProxyServer, _ messages: LineWriter) {
+  private func reloadConfiguration(_ server: ProxyServer, _ messages: LineWriter) {
     do {
       let arguments = Array(CommandLine.arguments.dropFirst())
       guard let new = try HTTPCacheCommand.parsedWithFile(arguments) as? ServeCommand,
         let old = file, let path = new.route.config
       else { return }
       let newFile = try ServeFile(path)
-      var later = Self.changes(old, newFile)
-      for (key, token) in new.tokens() where tokens[key] != token && !later.contains(key) {
-        later.append(key)
-      }
-      let mode = try new.checkedMode(newFile)
-      let tls = try new.tls.listener()
-      if let tls, !command.tls.tlsCertificate.isEmpty {
-        try server.setTLS(tls)
-      } else if (tls == nil) != command.tls.tlsCertificate.isEmpty {
-        later.append("tls-certificate")
-      }
+      let (mode, newFiles) = try new.modeAndFiles(newFile)
+      let later = Self.changes(old, newFile) + (try files.replace(with: newFiles, in: server))
       if new.route.forward == command.route.forward, !new.route.forward { server.setMode(mode) }
       Task { for message in await UnresolvedUpstreams.messages(mode) { messages.add(message + "\n") } }
       messages.add("httpcache: \(path) was read again\n")

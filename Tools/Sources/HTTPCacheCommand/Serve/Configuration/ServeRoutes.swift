@@ -66,7 +66,7 @@ struct ServeRoutes {
     }
     return OriginGroup(
       origin, addresses: addresses, failureLimit: try values["failures"]?.integer(1...1_000) ?? 3,
-      pause: .seconds(Int64(try values["pause"]?.integer(1...86_400) ?? 10)))
+      pause: .seconds(Int64(try values["pause"]?.seconds(1...86_400) ?? 10)))
   }
 
   private static func places(_ value: ConfigValue) throws(ConfigFailure) -> [ConfigValue] {

@@ -18,8 +18,10 @@ import Testing
   }
 
   @Test("the samples can be used", arguments: ["mirror", "site", "api"])
-  func samples(name: String) async {
+  func samples(name: String) throws {
+    // Without --check: this machine need not have their folders and ports.
     let path = Self.docs + "/samples/\(name).yaml"
-    #expect(await CommandRun("serve", "--config", path, "--check").output == "\(path): valid\n")
+    let command = try HTTPCacheCommand.parsedWithFile(["serve", "--config", path]) as? ServeCommand
+    _ = try #require(command).modeAndFiles(try ServeFile(path))
   }
 }

@@ -68,6 +68,17 @@ import Testing
       ("\nlisen: 1", "line 2: unknown key 'lisen'; the keys are access-log, "),
       ("upstream: ftp://x", "line 1: upstream: --upstream requires an http or https URL"),
       ("upstream: http://a\ntimeout: 0", "line 2: timeout: --timeout must be between 1 and 3600"),
+      (
+        "upstream: http://a\ntimeout: 5 parsecs",
+        "line 2: timeout: The value '5 parsecs' is invalid for '--timeout <seconds>': expected a whole number of seconds, such as 60"
+      ),
+      (
+        "upstream: http://a\ncapacity: lots",
+        "line 2: capacity: The value 'lots' is invalid for '--capacity <bytes>': expected bytes, such as 4096, 64M or 1.5G"
+      ),
+      ("upstream: http://a\nlargest-entry: most", ": expected bytes such as 64M, or a share such as 10%"),
+      ("upstream: http://a\nadmin: here", ": expected a host and a port, such as 127.0.0.1:8080"),
+      ("upstreams: {a: {addresses: ['http://h'], pause: soon}}", "pause must be a whole number of seconds"),
       ("upstream: http://a\ngrace: [1]", "line 2: grace must be one value (got a list)"),
       ("upstream: http://a\ngrace:", "line 2: grace must be a value"),
       ("forward: maybe", "line 1: forward must be true or false (got 'maybe')"),
@@ -103,7 +114,7 @@ import Testing
       ),
       (
         "upstream: http://a\noverrides: [{match: /a, fresh: -1}]",
-        "overrides[0].fresh must be a number from 0"
+        "overrides[0].fresh must be a whole number of seconds from 0 to 2147483647, such as 60 (got '-1')"
       ),
       (
         "upstream: http://a\noverrides: [{match: /a}]",
@@ -137,7 +148,8 @@ import Testing
   @Test("a host name that does not resolve is a warning")
   func unresolved() async throws {
     let path = try write(
-      "upstream: http://127.0.0.1:1\nroutes: [{path: /a, upstream: 'https://none.invalid:8443/x'}]\n")
+      "listen: 127.0.0.1:0\ncapacity: 0\nupstream: http://127.0.0.1:1\nroutes: [{path: /a, upstream: 'https://none.invalid:8443/x'}]\n"
+    )
     let run = await CommandRun("serve", "--config", path, "--check")
     #expect(run.status == 0 && run.output == "\(path): valid\n")
     #expect(
@@ -176,7 +188,9 @@ import Testing
     ]
     for text in texts {
       let path = try write(text)
-      #expect(await CommandRun("serve", "--config", path, "--check").output == "\(path): valid\n")
+      let run = await CommandRun(
+        "serve", "--config", path, "--check", "--listen", "127.0.0.1:0", "--capacity", "0")
+      #expect(run.output == "\(path): valid\n")
       let file = try ServeFile(path)
       let command = try #require(
         try HTTPCacheCommand.parsedWithFile(["serve", "--config", path]) as? ServeCommand)

@@ -50,7 +50,7 @@ import Testing
     try await second.close()
   }
 
-  @Test("new content of a token file counts after a restart, and the server says so")
+  @Test("SIGHUP takes the tokens of changed files; a token for a server without one counts after a restart")
   func tokens() async throws {
     let directory = try TemporaryDirectory()
     let (path, token) = (directory.file("serve.yaml"), directory.file("token"))
@@ -58,16 +58,68 @@ import Testing
       try Data(text.utf8).write(to: URL(fileURLWithPath: path))
       chmod(path, 0o600)
     }
-    try write("a-token-of-enough-characters\n", to: token)
-    try write("access-log: none\npurge-token-file: \(token)\nupstream: http://127.0.0.1:9\n", to: path)
+    let (first, second) = ("a-token-of-enough-characters", "another-token-of-enough-characters")
+    try write(first, to: token)
+    let start = "access-log: none\nadmin: 127.0.0.1:0\nupstream: http://127.0.0.1:9\n"
+    try write("\(start)admin-token-file: \(token)\npurge-token-file: \(token)\n", to: path)
     let serve = try await ServeProcess(["--config", path])
-    _ = try await serve.port()
+    let base = "http://127.0.0.1:\(try await serve.port())"
+    try await serve.says("admin listener on ")
+    let admin = String(serve.errors.lines[1].split(separator: " ").last ?? "")
+    // The status of a purge, and whether the admin listener answers.
+    func answers(_ token: String) async -> String {
+      let purge = await CommandRun(
+        "get", "-s", "-X", "PURGE", "-H", "Authorization: Bearer \(token)", "-w", "%{http_code}",
+        "-o", "/dev/null", base + "/")
+      let stats: Void? = try? await AdminClient(address: admin, token: token).lines(of: "/stats") { _ in }
+      return "\(purge.output) \(stats != nil)"
+    }
+    #expect(await answers(first) == "200 true")
+    #expect(await answers(second) == "401 false")
+    try write(second, to: token)
     serve.send(SIGHUP)
     try await serve.says("was read again\n")
+    #expect(await answers(first) == "401 false")
+    #expect(await answers(second) == "200 true")
     #expect(serve.count(of: "count after a restart") == 0)
-    try write("another-token-of-enough-characters\n", to: token)
+    try write("short", to: token)
     serve.send(SIGHUP)
-    try await serve.says("changes of these keys count after a restart: purge-token-file\n")
+    try await serve.says("the configuration stays as it was: \(path), line 4: admin-token-file: ")
+    #expect(await answers(second) == "200 true")
+    try write("\(start)", to: path)
+    serve.send(SIGHUP)
+    try await serve.says(
+      "changes of these keys count after a restart: admin-token-file, purge-token-file\n")
+    #expect(await answers(second) == "200 true")
+    serve.send(SIGTERM)
+    #expect(await serve.end() == 0)
+  }
+
+  @Test("SIGHUP takes the token of a changed file without a configuration file, too")
+  func tokenOfOption() async throws {
+    let directory = try TemporaryDirectory()
+    let token = directory.file("token")
+    func write(_ text: String) throws {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: token))
+      chmod(token, 0o600)
+    }
+    try write("a-token-of-enough-characters")
+    let serve = try await ServeProcess([
+      "--upstream", "http://127.0.0.1:9", "--access-log", "none", "--purge-token-file", token,
+    ])
+    let base = "http://127.0.0.1:\(try await serve.port())"
+    func status(_ token: String) async -> String {
+      await CommandRun(
+        "get", "-s", "-X", "PURGE", "-H", "Authorization: Bearer \(token)", "-w", "%{http_code}",
+        "-o", "/dev/null", base + "/"
+      ).output
+    }
+    #expect(await status("a-token-of-enough-characters") == "200")
+    try write("another-token-of-enough-characters")
+    serve.send(SIGHUP)
+    try await serve.says("certificates and tokens were read again\n")
+    #expect(await status("a-token-of-enough-characters") == "401")
+    #expect(await status("another-token-of-enough-characters") == "200")
     serve.send(SIGTERM)
     #expect(await serve.end() == 0)
   }

@@ -1,0 +1,56 @@
+import ArgumentParser
+import HTTPCacheProxy
+import HTTPCaching
+import NIOCore
+import NIOPosix
+
+extension ServeCommand {
+  /// Checks the file, and what a start needs: other files, the directory and the listeners. Makes no file or folder.
+  ///
+  /// - Throws: `ExitCode` after a message.
+  func check(_ file: ServeFile?) async throws {
+    let mode: ProxyServer.Mode
+    do throws(StartFailure) {
+      (mode, _) = try modeAndFiles(file)
+      try log.check()
+    } catch {
+      throw error.located(in: file).reported()
+    }
+    _ = try encryptionKey.encryption()
+    _ = try seeds.open()
+    try checkDirectory(file)
+    for address in [route.listen, admin.admin].compactMap({ $0 }) { try await checkListener(address, file) }
+    for message in await UnresolvedUpstreams.messages(mode) { Console.report(message) }
+    Console.print("\(file?.path ?? ""): valid")
+  }
+
+  /// Checks the directory of the cache. Does not open the cache in it: the user of this command may be another than the
+  /// server's, and would own the files that SQLite makes beside the index.
+  private func checkDirectory(_ file: ServeFile?) throws {
+    guard !isMemoryOnly,
+      let objection = UsableDirectory.objection(to: directory) ?? UsableDirectory.obstacle(to: directory)
+    else { return }
+    guard allowNoCache else {
+      let failure = StartFailure(directory: directory, CacheError(.unavailable, objection)).located(in: file)
+      Console.report("httpcache: \(failure)")
+      throw ExitStatus.cacheUnavailable.code
+    }
+    Console.report("httpcache: warning: \(objection); the server would store in memory alone")
+  }
+
+  /// Listens for a moment. An address in use may be that of the running server, whose new configuration is checked.
+  private func checkListener(_ address: ListenAddress, _ file: ServeFile?) async throws {
+    do {
+      let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .bind(host: address.host, port: address.port).get()
+      try await listener.close()
+    } catch let error as IOError where error.errnoCode == EADDRINUSE {
+      Console.report(
+        "httpcache: warning: \(address) is in use; unless that is the server that this file is for, a start fails"
+      )
+    } catch {
+      throw StartFailure(listening: address, error).located(in: file).reported()
+    }
+  }
+}

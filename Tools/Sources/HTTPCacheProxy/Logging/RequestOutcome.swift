@@ -1,0 +1,41 @@
+/// How a request ended: one word in logs, filters and figures.
+public enum RequestOutcome: String, Sendable, CaseIterable {
+  case hit
+  case stale
+  /// The origin confirmed the stored response.
+  case validated
+  /// The origin sent another response than the stored one.
+  case refetched
+  case miss
+  /// The request waited for an equal request.
+  case collapsed
+  /// The request went around the cache.
+  case pass
+  case unsatisfiable
+  case tunnel
+  /// The proxy answered as the last recipient.
+  case own
+  case purge
+  case cancelled
+  case refused
+  case badRequest = "bad-request"
+  case loop
+  case noRoute = "no-route"
+  case error
+  case unreachable = "error-unreachable"
+  case timeout = "error-timeout"
+  case tls = "error-tls"
+  case cancelledExchange = "error-cancelled"
+  case `protocol` = "error-protocol"
+
+  private static let abortedSuffix = "-aborted"
+
+  /// The word for a response that broke off on its way to the client.
+  var aborted: String { rawValue + Self.abortedSuffix }
+
+  /// Whether the log can have a word.
+  public static func isKnown(_ word: some StringProtocol) -> Bool {
+    let name = word.hasSuffix(abortedSuffix) ? word.dropLast(abortedSuffix.count) : word[...]
+    return RequestOutcome(rawValue: String(name)) != nil
+  }
+}

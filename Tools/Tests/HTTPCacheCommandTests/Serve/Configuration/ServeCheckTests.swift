@@ -1,0 +1,112 @@
+import Foundation
+import ServerTesting
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// `serve --check` finds what a start would find.
+@Suite(.timeLimit(.minutes(10))) struct ServeCheckTests {
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func check(_ text: String) async throws -> (path: String, run: CommandRun) {
+    let path = directory.file("serve.yaml")
+    try Data("upstream: http://127.0.0.1:1\n\(text)".utf8).write(to: URL(fileURLWithPath: path))
+    return (path, await CommandRun("serve", "--config", path, "--check"))
+  }
+
+  private func exists(_ name: String) -> Bool {
+    FileManager.default.fileExists(atPath: directory.file(name))
+  }
+
+  @Test("nothing is left behind where a start would make a directory, a log and listeners")
+  func untouched() async throws {
+    let text = """
+      listen: 127.0.0.1:0
+      admin: 127.0.0.1:0
+      dir: \(directory.file("new/cache"))
+      access-log-file: \(directory.file("log"))
+      """
+    let (path, run) = try await check(text)
+    #expect(run.status == 0 && run.output == "\(path): valid\n" && run.errors.isEmpty, "\(run.errors)")
+    #expect(!exists("new") && !exists("log"))
+  }
+
+  @Test("the folder of the log is missing, or the log is a folder")
+  func log() async throws {
+    for (name, reason) in [("none/log", "its folder does not exist"), ("", "is a directory")] {
+      let log = directory.file(name)
+      let (path, run) = try await check("listen: 127.0.0.1:0\ncapacity: 0\naccess-log-file: \(log)\n")
+      #expect(run.status == ExitStatus.failure.rawValue)
+      #expect(
+        run.errors
+          == "httpcache: \(path), line 4: access-log-file: --access-log-file: cannot open \(log): \(reason)\n"
+      )
+    }
+    #expect(!exists("none"))
+  }
+
+  @Test("the directory of the cache cannot be made, or is not one for a cache")
+  func cacheDirectory() async throws {
+    try Data().write(to: URL(fileURLWithPath: directory.file("file")))
+    var unusable = [directory.file("file/below"), directory.path]
+    // Root may write everywhere.
+    if geteuid() != 0 {
+      unusable.append(directory.file("closed/below"))
+      try FileManager.default.createDirectory(
+        atPath: directory.file("closed"), withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o500])
+    }
+    for dir in unusable {
+      let text = "listen: 127.0.0.1:0\ndir: \(dir)\n"
+      let (path, run) = try await check(text)
+      #expect(run.status == ExitStatus.cacheUnavailable.rawValue, "\(run.errors)")
+      #expect(
+        run.errors.hasPrefix("httpcache: \(path), line 3: dir: cannot use the cache directory \(dir): "),
+        "\(run.errors)")
+      let (_, going) = try await check(text + "allow-no-cache: true\n")
+      #expect(going.status == 0)
+      #expect(going.errors.hasSuffix("; the server would store in memory alone\n"), "\(going.errors)")
+    }
+  }
+
+  @Test("a seed that does not exist")
+  func seed() async throws {
+    let seed = directory.file("none.har")
+    let (_, run) = try await check("listen: 127.0.0.1:0\ncapacity: 0\nseed: \(seed)\n")
+    #expect(run.status != 0)
+    #expect(run.errors.contains(seed), "\(run.errors)")
+  }
+
+  @Test(
+    "an address in use is a warning: the server that runs may have it; one of another machine is an error")
+  func listeners() async throws {
+    let origin = try await RawOrigin("")
+    let used = String(origin.base.dropFirst("http://".count))
+    for keys in ["listen: \(used)", "listen: 127.0.0.1:0\nadmin: \(used)"] {
+      let (path, run) = try await check("capacity: 0\n\(keys)\n")
+      #expect(run.status == 0 && run.output == "\(path): valid\n")
+      #expect(run.errors.hasPrefix("httpcache: warning: \(used) is in use; "), "\(run.errors)")
+    }
+    try await origin.close()
+    #if os(Linux)
+      // The check releases the address. No other test uses this one.
+      for _ in 0..<2 {
+        #expect(try await check("capacity: 0\nlisten: 127.91.7.3:18080\n").run.errors.isEmpty)
+      }
+    #endif
+    let (path, run) = try await check("capacity: 0\nlisten: 192.0.2.1:8080\nallow-remote: true\n")
+    #expect(run.status == ExitStatus.failure.rawValue)
+    #expect(run.errors.hasPrefix("httpcache: \(path), line 3: listen: cannot listen on 192.0.2.1:8080: "))
+  }
+
+  @Test("one address for both listeners is refused")
+  func sameAddress() async throws {
+    let (path, run) = try await check("listen: 127.0.0.1:9\nadmin: 127.0.0.1:9\n")
+    #expect(run.status == ExitStatus.usage.rawValue)
+    #expect(
+      run.errors
+        == "httpcache: \(path), line 2: listen: --listen and --admin must differ (both are 127.0.0.1:9).\n")
+  }
+}
