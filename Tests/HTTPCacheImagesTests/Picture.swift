@@ -39,10 +39,12 @@ enum Picture {
     for y in 0..<one.height {
       for x in 0..<one.width {
         guard let a = one.pixel(x: x, y: y), let b = other.pixel(x: x, y: y) else { return nil }
+        let (alphaOfOne, alphaOfOther) = (Double(a.w), Double(b.w))
         for index in 0..<3 {
-          sum += abs(Double(a[index]) * Double(a.w) - Double(b[index]) * Double(b.w)) / 255
+          let (one, other): (Double, Double) = (Double(a[index]) * alphaOfOne, Double(b[index]) * alphaOfOther)
+          sum += abs(one - other) / 255
         }
-        sum += abs(Double(a.w) - Double(b.w))
+        sum += abs(alphaOfOne - alphaOfOther)
       }
     }
     return sum / Double(one.width * one.height * 4)

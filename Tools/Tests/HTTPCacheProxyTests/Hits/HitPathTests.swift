@@ -91,7 +91,7 @@ struct HitPathTests {
   /// The answer without the random part of the proxy's name in its head.
   private func comparable(_ answer: String) -> String {
     let head = answer.prefix(2_000)
-    return head.replacing(/httpcache-[0-9a-z]+/, with: "httpcache-x") + answer.dropFirst(head.count)
+    return String(head.replacing(/httpcache-[0-9a-z]+/, with: "httpcache-x")) + answer.dropFirst(head.count)
   }
 
   private static let targets = [

@@ -135,14 +135,8 @@ final class RawPeer: Sendable {
   func receive(through mark: String) async throws -> String {
     let mark = mark.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     return try await take { bytes in
-      bytes.withUnsafeBytes { bytes in
-        mark.withUnsafeBytes { mark in
-          guard let start = bytes.baseAddress, let wanted = mark.baseAddress,
-            let found = memmem(start, bytes.count, wanted, mark.count)
-          else { return nil }
-          return start.distance(to: UnsafeRawPointer(found)) + mark.count
-        }
-      }
+      let start = bytes.indices.first { bytes[$0] == mark[0] && bytes[$0...].starts(with: mark) }
+      return start.map { $0 + mark.count }
     }
   }
 
