@@ -149,10 +149,12 @@ def large(pid, name, rounds):
 
 
 def idle(pid, name):
-    """KiB of memory for each connection that waits after a hit."""
-    connections = []
-    before = memory(pid)
-    for _ in range(IDLE):
+    """KiB of memory for each connection that waits after a hit, of the second half of them: the first connections make
+    the system read code of the server from its file."""
+    connections, before = [], 0
+    for number in range(2 * IDLE):
+        if number == IDLE:
+            before = memory(pid)
         connection = socket.create_connection(("127.0.0.1", PORTS[name][0]))
         connection.sendall(b"GET /1k HTTP/1.1\r\nHost: h\r\n\r\n")
         received = b""

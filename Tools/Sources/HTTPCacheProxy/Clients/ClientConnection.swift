@@ -30,9 +30,38 @@ final class ClientConnection: Sendable {
   /// The routes as they are now: they may be changed while the connection lasts.
   var routing: Routing { Routing(mode: context.mode, via: context.via, client: client) }
 
-  /// Begins to serve the connection.
+  /// Begins to serve the connection, on its event loop.
   func start() {
-    let task = Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) { await self.begin() }
+    let configuration = context.configuration
+    let address = client.address.map { ClientAddress($0) }
+    let isCounted = address?.isLoopback == false || configuration.limitsLoopback
+    let admission = context.registry.add(
+      stream, client: isCounted ? address : nil, limit: configuration.connectionLimit,
+      clientLimit: configuration.connectionsPerClient)
+    switch admission {
+    case .admitted: awaitRequest()
+    case .full:
+      turnAway(Refusal(.serviceUnavailable, "this proxy has too many connections", closes: true))
+    case .clientIsFull:
+      turnAway(Refusal(.tooManyRequests, "too many connections from this address", closes: true))
+    case .ignored: stream.close()
+    }
+  }
+
+  /// Waits for the first byte of a request, for the end of the connection, or until the client is idle for too long.
+  /// No task waits: its stack would be half the memory of an idle connection.
+  private func awaitRequest() {
+    let idle = context.configuration.idleTimeout
+    stream.awaitRequest(idle: idle)
+    if !stream.watch(until: stream.now + idle, serve) { serve() }
+  }
+
+  /// Serves the requests that have arrived, in a task.
+  @Sendable private func serve() {
+    let task = Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) {
+      if await self.answerRequests() { return self.awaitRequest() }
+      self.context.registry.remove(self.stream)
+    }
     stream.onClose { task.cancel() }
   }
 
@@ -62,71 +91,53 @@ final class ClientConnection: Sendable {
     channel.closeFuture.whenComplete { _ in timer.cancel() }
   }
 
-  private func begin() async {
-    let configuration = context.configuration
-    let address = client.address.map { ClientAddress($0) }
-    let isCounted = address?.isLoopback == false || configuration.limitsLoopback
-    let admission = context.registry.add(
-      stream, client: isCounted ? address : nil, limit: configuration.connectionLimit,
-      clientLimit: configuration.connectionsPerClient)
-    switch admission {
-    case .admitted:
-      await serve()
-      context.registry.remove(stream)
-    case .full:
-      await turnAway(Refusal(.serviceUnavailable, "this proxy has too many connections", closes: true))
-    case .clientIsFull:
-      await turnAway(Refusal(.tooManyRequests, "too many connections from this address", closes: true))
-    case .ignored: stream.close()
+  private func turnAway(_ refusal: Refusal) {
+    Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) {
+      await self.refuse(refusal, nil)
+      await self.stream.closeLingering(within: .seconds(1))
+      self.context.registry.endRefusal()
     }
   }
 
-  private func turnAway(_ refusal: Refusal) async {
-    await refuse(refusal, nil)
-    await stream.closeLingering(within: .seconds(1))
-    context.registry.endRefusal()
-  }
-
-  private func serve() async {
+  /// Answers the requests that have arrived, and closes the connection if it has ended, or no byte came in time.
+  ///
+  /// - Returns: whether the connection may wait for another request.
+  private func answerRequests() async -> Bool {
     let reader = MessageReader(stream: stream, limits: context.configuration.limits)
-    let (idle, head) = (context.configuration.idleTimeout, context.configuration.headTimeout)
     var turn = stream.now
-    while true {
+    while stream.hasBytes {
       do {
-        if stream.hasBytes, stream.now - turn > Self.longestTurn {
+        if stream.now - turn > Self.longestTurn {
           await stream.letOthersRun()
           turn = stream.now
-        } else if !stream.hasBytes {
-          turn = stream.now
         }
-        stream.awaitRequest(idle: idle)
         guard
           let head = try await reader.requestHead(
-            idle: stream.now + idle, time: head, began: { context.registry.begin(stream) })
+            within: context.configuration.headTimeout, began: { context.registry.begin(stream) })
         else { break }
         var end = await answer(head)
         // The bytes after a refused CONNECT were meant for the tunnel: they are not a request.
         if head.method == .connect, end == .next { end = .close }
         guard end == .next, context.registry.end(stream) else {
           if end == .close || end == .next { await closeLingering() }
-          return
+          return false
         }
+        if !stream.hasBytes, !stream.isEnded { return true }
       } catch let violation as ProtocolViolation {
         await refuse(Refusal(violation), nil)
         await closeLingering()
-        return
+        return false
       } catch StreamError.timedOut {
-        // A client that has sent no byte gets no response; a client that has sent a part of a head gets 408 (§15.5.9).
-        if stream.isBusy {
-          await refuse(Refusal(.requestTimeout, "the request did not arrive in time", closes: true), nil)
-          await closeLingering()
-        }
-        break
+        // RFC 9110 §15.5.9.
+        await refuse(Refusal(.requestTimeout, "the request did not arrive in time", closes: true), nil)
+        await closeLingering()
+        return false
       } catch {
         break
       }
     }
     await stream.closeWritten(within: context.configuration.bodyTimeout)
+    return false
   }
 
   private func closeLingering() async {

@@ -20,10 +20,10 @@ extension ByteStream {
     woken.watcher?()
   }
 
-  /// Whether the connection's task waits for the first byte of a request, and has sent all earlier responses.
+  /// Whether the first byte of a request is awaited, and all earlier responses were sent.
   var isBetweenRequests: Bool { state.withLock { $0.idleTimeout != nil } }
 
-  /// A request was answered without the connection's task: the wait for the next one begins anew.
+  /// A request was answered without a task: the wait for the next one begins anew.
   func answered() {
     let now = now
     state.withLock { state in

@@ -12,7 +12,7 @@ extension ByteStream {
   /// Whether the peer can send no more.
   var isEnded: Bool { state.withLock { $0.end != nil || $0.isClosed } }
 
-  /// Notes that the connection's task has sent all responses and waits for a request.
+  /// Notes that all responses were sent and a request is awaited.
   ///
   /// - Parameter idle: how long the connection may stay open without a request.
   func awaitRequest(idle: TimeAmount) {

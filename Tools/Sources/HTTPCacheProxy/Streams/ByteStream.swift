@@ -26,7 +26,7 @@ final class ByteStream: Sendable {
     var end: End?
     var isReading = false
     var isClosed = false
-    /// How long the connection may stay open from each answer on; nil while its task has bytes, or handles a request.
+    /// How long the connection may stay open from each answer on; nil while a request has begun.
     var idleTimeout: TimeAmount?
     var epoch = 0
     var reader: CheckedContinuation<Void, Never>?

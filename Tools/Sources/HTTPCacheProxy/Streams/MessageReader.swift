@@ -5,18 +5,15 @@ struct MessageReader: Sendable {
   let stream: ByteStream
   let limits: MessageLimits
 
-  /// Reads the head of a request; nil if the connection ends before its first byte.
+  /// Reads the head of a request whose first bytes have arrived; nil if the connection ends before.
   ///
   /// - Parameters:
-  ///   - idle: the latest time of the first byte.
   ///   - time: maximum time for the rest.
   ///   - began: called at the first byte; if it returns false, reading ends.
   /// - Throws: `ProtocolViolation`, `StreamError`.
-  func requestHead(
-    idle: NIODeadline, time: TimeAmount, began: () -> Bool
-  ) async throws -> RequestHead? {
-    guard let buffer = try await stream.read(until: idle), began() else { return nil }
+  func requestHead(within time: TimeAmount, began: () -> Bool) async throws -> RequestHead? {
     let deadline = stream.now + time
+    guard let buffer = try await stream.read(until: deadline), began() else { return nil }
     return try await head(buffer, from: .client, until: { deadline }) { bytes throws(ProtocolViolation) in
       try RequestHead(bytes, limits: limits)
     }
