@@ -6,7 +6,7 @@ package final class BlockReader: Sendable {
   /// Loads the stored pieces with their checksums; called only if a block must be checked.
   package typealias Pieces = @Sendable () throws(CacheError) -> StoredPieces
 
-  package let file: OpenFile
+  let file: OpenFile
   private let pieces: Pieces
   private let checksEveryRead: Bool
   private let checked: CheckedBlocks
@@ -34,7 +34,7 @@ package final class BlockReader: Sendable {
 
   /// Whether all blocks of a range were checked and the file is unchanged since it was opened. Such a range
   /// may be sent without being read.
-  package func isVerified(_ range: Range<Int64>) -> Bool { isChecked(range) && isUnchanged }
+  func isVerified(_ range: Range<Int64>) -> Bool { isChecked(range) && isUnchanged }
 
   private func isChecked(_ range: Range<Int64>) -> Bool {
     !checksEveryRead && checked.contains(StoredPieces.blocks(of: range))
@@ -51,7 +51,7 @@ package final class BlockReader: Sendable {
   /// opened, checks all blocks again.
   ///
   /// - Throws: `CacheError.damaged`, `CacheError.io`.
-  package func read(_ range: Range<Int64>, on queue: WorkQueue) async throws(CacheError) -> BodyBytes {
+  func read(_ range: Range<Int64>, on queue: WorkQueue) async throws(CacheError) -> BodyBytes {
     if let bytes = try read(range, onlyCached: true) { return bytes }
     return try await queue.run { () throws(CacheError) in
       try self.read(range, onlyCached: false) ?? BodyBytes()

@@ -42,7 +42,7 @@ package final class CacheDirectory: Sendable {
   /// Opens a folder.
   ///
   /// - Returns: the folder, and its path without symbolic links.
-  package static func folder(at path: String) throws(CacheError) -> (OpenFile, String) {
+  static func folder(at path: String) throws(CacheError) -> (OpenFile, String) {
     guard let resolved = realpath(path, nil) else { throw unavailable(path) }
     defer { free(resolved) }
     let descriptor = open(resolved, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -82,7 +82,7 @@ package final class CacheDirectory: Sendable {
   }
 
   /// Opens a folder, and makes it if needed.
-  package static func folder(_ name: String, in parent: OpenFile) throws(CacheError) -> OpenFile {
+  static func folder(_ name: String, in parent: OpenFile) throws(CacheError) -> OpenFile {
     if mkdirat(parent.descriptor, name, 0o700) != 0, errno != EEXIST {
       let error = SystemError.last("make \(name)")
       throw CacheError(error.code == .noSpace ? .noSpace : .unavailable, error.message)
@@ -163,7 +163,7 @@ package final class CacheDirectory: Sendable {
   }
 
   /// The names of all files in a folder except `.` and `..`.
-  package static func names(in folder: OpenFile) -> [String] {
+  static func names(in folder: OpenFile) -> [String] {
     var all: [String] = []
     names(in: folder, atMost: .max) { all = $0 }
     return all
@@ -201,15 +201,6 @@ package final class CacheDirectory: Sendable {
   /// The size of a file in this folder; 0 if there is no such file.
   package func size(of name: String) -> Int64 {
     root.status(of: name).map { Int64($0.st_size) } ?? 0
-  }
-
-  /// Removes a pipe, folder or link in the place of the index's rollback journal: SQLite would wait for a
-  /// pipe for ever. The index has such a journal only while it is made; later it uses a write-ahead log.
-  package static func removeMisplacedJournal(of database: String) {
-    let path = database + "-journal"
-    var status = stat()
-    guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
-    if unlink(path) != 0 { rmdir(path) }
   }
 
   // MARK: The index that was found damaged and is kept for analysis

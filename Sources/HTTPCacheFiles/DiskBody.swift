@@ -17,9 +17,9 @@ package final class DiskBody: Sendable {
   package struct State: Sendable {
     /// The pieces in the file of a body that is being written.
     package var pieces = StoredPieces()
-    package var file: BlockReader?
+    var file: BlockReader?
     /// The bytes in memory.
-    package var pending: [Pending] = []
+    var pending: [Pending] = []
     /// The ranges for the bytes appended next, one after the other.
     package var targets: [Range<Int64>] = []
     /// The ranges that can be read, in the file and in memory.
@@ -29,13 +29,13 @@ package final class DiskBody: Sendable {
     /// Bytes appended.
     package var written: Int64 = 0
     /// Appended bytes that are in memory.
-    package var buffered: Int64 = 0
+    var buffered: Int64 = 0
     /// Appended bytes that were put into the file, and where the last of them ends.
     package var flushed: Int64 = 0
     package var flushedEnd: Int64 = 0
     /// The length of the whole body, if it is known.
-    package var length: Int64?
-    package var isComplete = false
+    var length: Int64?
+    var isComplete = false
   }
 
   private let state: Mutex<State>

@@ -15,7 +15,7 @@ enum FileCopy {
   ///
   /// - Returns: false if the system can do neither; no file is left then.
   /// - Throws: `CacheError.io` if a file exists at `path`.
-  package static func make(_ path: String, of source: OpenFile, length: Int64) throws(CacheError) -> Bool {
+  static func make(_ path: String, of source: OpenFile, length: Int64) throws(CacheError) -> Bool {
     let descriptor = shim_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw SystemError.make(-descriptor, "make \(path)") }
     let file = OpenFile(descriptor: descriptor)

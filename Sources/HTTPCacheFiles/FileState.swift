@@ -9,7 +9,7 @@
 /// The state of a file at one moment, as the file system reports it. Writing into the file, truncating it, or
 /// replacing it changes the state.
 package struct FileState: Hashable, Sendable {
-  package let identity: FileIdentity
+  let identity: FileIdentity
   package let size: Int64
   private let links: UInt64
   private let modified: Moment

@@ -13,8 +13,8 @@ import Synchronization
 package final class FreeSpace: Sendable {
   /// Bytes of a file system.
   package struct Space: Sendable {
-    package var free: Int64
-    package var all: Int64
+    var free: Int64
+    var all: Int64
   }
 
   private struct State {

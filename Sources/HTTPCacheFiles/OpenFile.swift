@@ -15,11 +15,10 @@ import Synchronization
 package final class OpenFile: Sendable {
   package let descriptor: Int32
 
-  package init(descriptor: Int32) { self.descriptor = descriptor }
+  init(descriptor: Int32) { self.descriptor = descriptor }
 
   deinit { close(descriptor) }
 
-  package static let reading = O_RDONLY
   package static let writing = O_RDWR
   package static let making = O_RDWR | O_CREAT | O_EXCL
   package static let folder = O_RDONLY | O_DIRECTORY
@@ -34,7 +33,7 @@ package final class OpenFile: Sendable {
     self.init(descriptor: result)
   }
 
-  package func status() throws(CacheError) -> stat {
+  func status() throws(CacheError) -> stat {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw SystemError.last("fstat") }
     return status

@@ -1,4 +1,4 @@
-package import HTTPCacheStore
+import HTTPCacheStore
 
 /// A locked file in `writers` that tells other processes that an owner lives. The system releases the lock when the
 /// process ends, however it ends. Other processes can then tell its unfinished bodies from bodies being written.
@@ -9,11 +9,11 @@ package final class OwnerLock: Sendable {
 
   private static let newSuffix = ".new"
 
-  package convenience init(in directory: CacheDirectory) throws(CacheError) {
+  convenience init(in directory: CacheDirectory) throws(CacheError) {
     try self.init(folder: try CacheDirectory.folder("writers", in: directory.root))
   }
 
-  package init(folder: OpenFile) throws(CacheError) {
+  init(folder: OpenFile) throws(CacheError) {
     owner = UInt64.random(in: .min ... .max)
     self.folder = folder
     let name = BodyName.ownerText(owner)
@@ -31,7 +31,7 @@ package final class OwnerLock: Sendable {
   deinit { folder.remove(BodyName.ownerText(owner)) }
 
   /// Whether other processes find the lock in a folder; false if the folder was emptied.
-  package func isShown(in directory: CacheDirectory) -> Bool {
+  func isShown(in directory: CacheDirectory) -> Bool {
     guard let folder = try? OpenFile("writers", in: directory.root, flags: OpenFile.folder),
       let status = try? file.status()
     else { return false }
@@ -46,7 +46,7 @@ package final class OwnerLock: Sendable {
   }
 
   /// The living and dead owners in a folder of locks.
-  package static func owners(of folder: OpenFile) -> (living: Set<UInt64>, dead: [DeadOwner]) {
+  static func owners(of folder: OpenFile) -> (living: Set<UInt64>, dead: [DeadOwner]) {
     var living: Set<UInt64> = []
     var dead: [DeadOwner] = []
     for name in CacheDirectory.names(in: folder) {
@@ -71,8 +71,8 @@ package final class OwnerLock: Sendable {
 /// The lock of a dead process, held now by the process that deletes its files.
 package struct DeadOwner: Sendable {
   package let owner: UInt64
-  package let folder: OpenFile
-  package let file: OpenFile
+  let folder: OpenFile
+  let file: OpenFile
 
   /// Deletes the lock file, after the files of the owner were deleted.
   package func forget() { folder.remove(BodyName.ownerText(owner)) }

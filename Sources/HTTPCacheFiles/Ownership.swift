@@ -10,7 +10,7 @@ package final class Ownership: Sendable {
 
   package init(_ directory: CacheDirectory) { self.directory = directory }
 
-  /// The owner; nil before this store has written a file.
+  /// The owner; nil before this store has written a file or changed an entry.
   package var owner: UInt64? { lock.withLock { $0?.owner } }
 
   /// Whether other processes find the lock of the owner; true before there is a lock.

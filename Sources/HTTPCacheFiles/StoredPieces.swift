@@ -75,7 +75,7 @@ package struct StoredPieces: Sendable {
   }
 
   /// Adds a piece and removes the pieces that it contains.
-  package mutating func insert(_ piece: StoredPiece) {
+  mutating func insert(_ piece: StoredPiece) {
     let first = firstIndex(after: piece.start - 1)
     var end = first
     while end < list.count, list[end].start < piece.end { end += 1 }
@@ -97,7 +97,7 @@ package struct StoredPieces: Sendable {
 
   /// The contiguous pieces from the piece that has `range.lowerBound` up to the end of `range`; empty if no
   /// piece has `range.lowerBound`.
-  package func run(from range: Range<Int64>) -> ArraySlice<StoredPiece> {
+  func run(from range: Range<Int64>) -> ArraySlice<StoredPiece> {
     let next = firstIndex(after: range.lowerBound)
     guard next > 0, list[next - 1].end > range.lowerBound, !range.isEmpty else { return [] }
     var end = next
@@ -110,7 +110,7 @@ package struct StoredPieces: Sendable {
   }
 
   /// The piece that has a byte, or the next one after it.
-  package func piece(atOrAfter position: Int64) -> StoredPiece? {
+  func piece(atOrAfter position: Int64) -> StoredPiece? {
     let index = firstIndex(endingAfter: position)
     return index < list.count ? list[index] : nil
   }

@@ -28,7 +28,7 @@ package enum SystemError {
   /// Whether the number says that the file system or a quota is full.
   package static func isFull(_ number: Int32) -> Bool { number == ENOSPC || number == EDQUOT }
 
-  package static func make(_ number: Int32, _ operation: String) -> CacheError {
+  static func make(_ number: Int32, _ operation: String) -> CacheError {
     let message = "\(operation): \(String(cString: strerror(number)))"
     switch number {
     case let number where isFull(number):
@@ -38,5 +38,5 @@ package enum SystemError {
     }
   }
 
-  package static func last(_ operation: String) -> CacheError { make(errno, operation) }
+  static func last(_ operation: String) -> CacheError { make(errno, operation) }
 }

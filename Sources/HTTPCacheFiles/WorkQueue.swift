@@ -51,9 +51,9 @@ package final class WorkQueue: Sendable {
 
 /// Holds a result until the waiting task has woken.
 final class Handover<Value: Sendable>: Sendable {
-  package let result = Mutex<Result<Value, CacheError>?>(nil)
+  let result = Mutex<Result<Value, CacheError>?>(nil)
 
-  package func take() throws(CacheError) -> Value {
+  func take() throws(CacheError) -> Value {
     guard let result = result.withLock({ $0 }) else {
       throw CacheError(.closed, "the work was not done")
     }

@@ -1,4 +1,3 @@
-import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization

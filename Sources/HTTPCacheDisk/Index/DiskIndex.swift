@@ -66,8 +66,8 @@ final class DiskIndex: Sendable {
     return try body(opened)
   }
 
-  /// Writes in one transaction on the calling thread, which must be a thread of the store. Transactions that change
-  /// entries use `OpenDirectory.write`.
+  /// Writes in one transaction on the calling thread, which must be a thread of the store. Transactions after
+  /// which files are deleted or counters raised use `OpenDirectory.write`.
   ///
   /// - Throws: `CacheError.newerFormat` if a newer version has changed the format of the index meanwhile.
   ///   Nothing is written then.

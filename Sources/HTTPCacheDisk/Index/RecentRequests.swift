@@ -1,4 +1,3 @@
-import HTTPCacheFiles
 import HTTPCacheStore
 import Synchronization
 

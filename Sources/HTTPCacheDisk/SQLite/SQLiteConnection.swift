@@ -1,6 +1,13 @@
 import CSQLite
-import HTTPCacheFiles
 import HTTPCacheStore
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
 
 /// A connection to a SQLite database with its prepared statements.
 final class SQLiteConnection: @unchecked Sendable {
@@ -15,7 +22,7 @@ final class SQLiteConnection: @unchecked Sendable {
 
   /// Opens the database at `path`, which must not contain symbolic links.
   init(path: String, creating: Bool) throws(CacheError) {
-    CacheDirectory.removeMisplacedJournal(of: path)
+    Self.removeMisplacedJournal(of: path)
     var opened: OpaquePointer?
     let flags =
       SQLITE_OPEN_READWRITE | (creating ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_NOMUTEX
@@ -37,6 +44,15 @@ final class SQLiteConnection: @unchecked Sendable {
         Unmanaged<LogLength>.fromOpaque(context).takeUnretainedValue().pages = Int(pages)
         return SQLITE_OK
       }, Unmanaged.passUnretained(log).toOpaque())
+  }
+
+  /// Removes a pipe, folder or link in the place of the index's rollback journal: SQLite would wait for a
+  /// pipe for ever. The index has such a journal only while it is made; later it uses a write-ahead log.
+  private static func removeMisplacedJournal(of database: String) {
+    let path = database + "-journal"
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+    if unlink(path) != 0 { rmdir(path) }
   }
 
   // `DiskStore.close` drops the connections on the index thread. This closes those of a store that was not closed.

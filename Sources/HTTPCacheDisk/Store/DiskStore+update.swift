@@ -1,4 +1,3 @@
-import HTTPCacheFiles
 import HTTPCacheSemantics
 public import HTTPCacheStore
 

@@ -65,9 +65,9 @@ final class OpenDirectory: Sendable {
     suspicions = older.map { $0.identity == identity ? $0.suspicions + 1 : 0 } ?? 0
   }
 
-  /// Changes entries in one transaction, on a thread of the store. Takes the owner lock before: if this process ends
-  /// before it has deleted the files of removed rows and raised the counters, the next process that opens the
-  /// directory finds the free lock.
+  /// Inserts, removes or invalidates entries in one transaction, on the calling thread. Takes the owner lock before: if
+  /// this process ends before it has deleted the files of removed rows and raised the counters, the next process that
+  /// opens the directory finds the free lock.
   func write<Value: Sendable>(
     _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {

@@ -24,18 +24,20 @@ enum UsableDirectory {
     return "\(path) has no cache but other files (\(first)\(rest)); name a new or empty directory"
   }
 
-  /// The reason why a directory cannot be written, or cannot be made with its missing parents; nil if it can be. Makes
-  /// nothing.
+  /// The reason why a directory cannot be written, or cannot be made with its missing parents; nil if it can be used.
+  /// Changes no file.
   static func obstacle(to path: String) -> String? {
     var folder = URL(fileURLWithPath: path).standardizedFileURL.path
-    while access(folder, F_OK) != 0, errno == ENOENT, folder != "/" {
+    var status = stat()
+    // A link to nothing is in the way.
+    while lstat(folder, &status) != 0, errno == ENOENT, folder != "/" {
       folder = (folder as NSString).deletingLastPathComponent
     }
     var isDirectory: ObjCBool = false
     if FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory), !isDirectory.boolValue {
       return "\(folder) is not a directory"
     }
-    guard access(folder, W_OK | X_OK) != 0 else { return nil }
+    guard access(folder, R_OK | W_OK | X_OK) != 0 else { return nil }
     return "\(folder): \(SystemMessage.text(errno))"
   }
 }

@@ -9,20 +9,20 @@ extension ServeCommand {
   ///
   /// - Throws: `ExitCode` after a message.
   func openCache(
-    _ messages: LineWriter, observer: any CacheObserver, overrides: [RuleOverride] = []
+    _ messages: LineWriter, observer: any CacheObserver, _ file: ServeFile?
   ) throws -> HTTPCache {
-    var configuration = try cacheConfiguration(messages, observer)
-    configuration.rules.overrides = overrides
+    var configuration = try cacheConfiguration(messages, observer, file)
+    configuration.rules.overrides = file?.overrides ?? []
     do throws(CacheError) {
       return try HTTPCache.open(configuration, fallsBackToMemory: allowNoCache)
     } catch {
-      throw refusing(error, messages)
+      throw refusing(error, messages, file)
     }
   }
 
   /// Reports that the directory cannot be used, and returns the error to throw.
-  private func refusing(_ error: CacheError, _ messages: LineWriter) -> ExitCode {
-    messages.add("httpcache: \(StartFailure(directory: directory, error))\n")
+  private func refusing(_ error: CacheError, _ messages: LineWriter, _ file: ServeFile?) -> ExitCode {
+    messages.add("httpcache: \(StartFailure(directory: directory, error).located(in: file))\n")
     return ExitStatus(error.code).code
   }
 
@@ -43,14 +43,14 @@ extension ServeCommand {
   }
 
   private func cacheConfiguration(
-    _ messages: LineWriter, _ observer: any CacheObserver
+    _ messages: LineWriter, _ observer: any CacheObserver, _ file: ServeFile?
   ) throws -> HTTPCache.Configuration {
     var rules = CacheRules(mode: mode == .shared ? .shared : .private)
     rules.refusesSetCookie = refuseSetCookie
     if mode == .shared { rules.targetedFields = ["CDN-Cache-Control"] }
     let objection = isMemoryOnly ? nil : UsableDirectory.objection(to: directory)
     if let objection {
-      guard allowNoCache else { throw refusing(CacheError(.unavailable, objection), messages) }
+      guard allowNoCache else { throw refusing(CacheError(.unavailable, objection), messages, file) }
       messages.add("httpcache: \(objection); storing in memory alone\n")
     }
     return HTTPCache.Configuration(

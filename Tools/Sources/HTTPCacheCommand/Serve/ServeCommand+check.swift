@@ -12,6 +12,7 @@ extension ServeCommand {
     let mode: ProxyServer.Mode
     do throws(StartFailure) {
       (mode, _) = try modeAndFiles(file)
+      _ = try upstreamConfiguration()
       try log.check()
     } catch {
       throw error.located(in: file).reported()
@@ -19,7 +20,7 @@ extension ServeCommand {
     _ = try encryptionKey.encryption()
     _ = try seeds.open()
     try checkDirectory(file)
-    for address in [route.listen, admin.admin].compactMap({ $0 }) { try await checkListener(address, file) }
+    try await checkListeners(file)
     for message in await UnresolvedUpstreams.messages(mode) { Console.report(message) }
     Console.print("\(file?.path ?? ""): valid")
   }
@@ -38,17 +39,30 @@ extension ServeCommand {
     Console.report("httpcache: warning: \(objection); the server would store in memory alone")
   }
 
-  /// Listens for a moment. An address in use may be that of the running server, whose new configuration is checked.
-  private func checkListener(_ address: ListenAddress, _ file: ServeFile?) async throws {
+  /// Listens on all addresses for a moment.
+  private func checkListeners(_ file: ServeFile?) async throws {
+    var listeners: [any Channel] = []
+    for address in [route.listen, admin.admin].compactMap({ $0 }) {
+      if let listener = try await checkedListener(address, beside: listeners, file) { listeners.append(listener) }
+    }
+    for listener in listeners { try await listener.close() }
+  }
+
+  /// Begins to listen; nil after a warning. An address in use may be that of the running server, whose new
+  /// configuration is checked.
+  private func checkedListener(
+    _ address: ListenAddress, beside others: [any Channel], _ file: ServeFile?
+  ) async throws -> (any Channel)? {
     do {
-      let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      return try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .bind(host: address.host, port: address.port).get()
-      try await listener.close()
-    } catch let error as IOError where error.errnoCode == EADDRINUSE {
+    } catch let error as IOError
+    where error.errnoCode == EADDRINUSE && !others.contains(where: { $0.localAddress?.port == address.port }) {
       Console.report(
         "httpcache: warning: \(address) is in use; unless that is the server that this file is for, a start fails"
       )
+      return nil
     } catch {
       throw StartFailure(listening: address, error).located(in: file).reported()
     }

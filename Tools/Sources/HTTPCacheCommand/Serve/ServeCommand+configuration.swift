@@ -17,26 +17,29 @@ extension ServeCommand {
     }
   }
 
-  /// The settings of the server, and the files that they come from. Opens the log.
+  /// The settings of the server and of its connections to origins, and the files that they come from. Opens the log.
   ///
   /// - Throws: `ExitCode` after a message.
-  func serverConfiguration(
+  func configurations(
     _ messages: LineWriter, _ file: ServeFile?
-  ) throws -> (ProxyServer.Configuration, ServeFiles) {
+  ) throws -> (ProxyServer.Configuration, NIOUpstream.Configuration, ServeFiles) {
     do throws(StartFailure) {
       let (mode, files) = try modeAndFiles(file)
-      return (try serverConfiguration(messages, mode, files), files)
+      let origins = try upstreamConfiguration()
+      return (try serverConfiguration(messages, mode, files), origins, files)
     } catch {
       throw error.located(in: file).reported()
     }
   }
 
   /// The settings of the connections to origins.
-  func upstreamConfiguration(_ files: ServeFiles) -> NIOUpstream.Configuration {
+  ///
+  /// - Throws: `StartFailure` for certificates to trust that cannot be used.
+  func upstreamConfiguration() throws(StartFailure) -> NIOUpstream.Configuration {
     var configuration = NIOUpstream.Configuration(
       connectTimeout: .seconds(timeout), headTimeout: .seconds(timeout))
     configuration.offersHTTP2 = tls.upstreamHttp2
-    if let roots = files.originRoots { configuration.tls.trustRoots = roots }
+    if let roots = try tls.originRoots() { configuration.tls.trustRoots = roots }
     if route.forward { configuration.addresses = forwardOptions.addressRules(isRemote: route.isRemote) }
     return configuration
   }

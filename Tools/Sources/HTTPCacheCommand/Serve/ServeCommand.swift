@@ -177,10 +177,10 @@ public struct ServeCommand: AsyncParsableCommand {
 
   private func serve(_ messages: LineWriter, _ file: ServeFile?) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: Processors.count)
-    let (serverConfiguration, files) = try self.serverConfiguration(messages, file)
+    let (serverConfiguration, originConfiguration, files) = try configurations(messages, file)
     let events = EventCounts(next: observer(messages))
-    let cache = try openCache(messages, observer: events, overrides: file?.overrides ?? [])
-    let origins = try NIOUpstream(group: group, configuration: upstreamConfiguration(files))
+    let cache = try openCache(messages, observer: events, file)
+    let origins = try NIOUpstream(group: group, configuration: originConfiguration)
     let logger = serverConfiguration.logger
     let gateway = GroupUpstream(origins, logger: logger)
     let recorded = try recording.upstream(over: gateway)
@@ -195,7 +195,7 @@ public struct ServeCommand: AsyncParsableCommand {
       throw StartFailure(listening: route.listen, error).located(in: file).reported()
     }
     let admin = try await startAdmin(
-      AdminRoutes(cache: cache, server: server, events: events), files.admin, group)
+      AdminRoutes(cache: cache, server: server, events: events), files.admin, group, file)
     // Neither a log without a reader nor a signal with a meaning in other servers may end the process.
     for number in [SIGPIPE, SIGUSR2] { signal(number, SIG_IGN) }
     let signals = TerminationSignals.stream(others: [SIGHUP, SIGUSR1], secondEnds: true)

@@ -5,8 +5,6 @@ import NIOSSL
 struct ServeFiles {
   /// The TLS configuration of the listener; nil without TLS.
   let tls: TLSConfiguration?
-  /// The certificates to trust for origins; nil is the system's.
-  let originRoots: NIOSSLTrustRoots?
   let admin: AdminAccess
   /// The clients that may purge; nil if none may.
   let purging: PurgeRights?
@@ -16,7 +14,6 @@ struct ServeFiles {
   /// - Throws: `StartFailure` for a file that cannot be used.
   init(_ command: ServeCommand) throws(StartFailure) {
     tls = try command.tls.listener()
-    originRoots = try command.tls.originRoots()
     admin = try command.admin.access()
     purging = try command.purging.rights()
   }

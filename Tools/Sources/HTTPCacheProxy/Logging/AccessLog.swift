@@ -97,16 +97,16 @@ public final class AccessLog: Sendable {
   ///
   /// - Throws: `OpenFailure`.
   public static func check(path: String) throws(OpenFailure) {
-    // Without O_NONBLOCK, a pipe without a reader would block.
-    let descriptor = systemOpen(path, openFlags | O_NONBLOCK, 0)
-    if descriptor >= 0 {
-      close(descriptor)
-    } else if errno == ENOENT {
-      let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
-      guard access(String(folder), W_OK | X_OK) == 0 else { throw failure(path) }
-    } else if errno != ENXIO {
+    var status = stat()
+    // Do not open a log that exists: the reader of a pipe would read its end.
+    if stat(path, &status) == 0 {
+      if status.st_mode & S_IFMT == S_IFDIR { errno = EISDIR } else if access(path, W_OK) == 0 { return }
       throw failure(path)
     }
+    guard errno == ENOENT else { throw failure(path) }
+    let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
+    if folder == path { errno = EISDIR } else if access(String(folder), W_OK | X_OK) == 0 { return }
+    throw failure(path)
   }
 
   private static let openFlags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY

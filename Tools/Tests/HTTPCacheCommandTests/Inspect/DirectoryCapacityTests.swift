@@ -38,7 +38,7 @@ import Testing
     }
     #expect(await count(cache) == 2)
     let serve = try ServeCommand.parse(["--upstream", "http://127.0.0.1:1", "--dir", cache])
-    let opened = try serve.openCache(LineWriter(descriptor: STDERR_FILENO), observer: EventCounts())
+    let opened = try serve.openCache(LineWriter(descriptor: STDERR_FILENO), observer: EventCounts(), nil)
     #expect(opened.usage.diskCapacity == 3 << 30)
     await opened.flush()
     #expect(await count(cache) == 2)

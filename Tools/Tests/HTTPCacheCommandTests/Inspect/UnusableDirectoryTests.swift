@@ -43,7 +43,7 @@ import Testing
     #expect(FileManager.default.createFile(atPath: directory.file("log"), contents: nil))
     let log = try FileHandle(forUpdating: URL(fileURLWithPath: directory.file("log")))
     let messages = LineWriter(descriptor: log.fileDescriptor)
-    let opened = Result { try command.openCache(messages, observer: EventCounts()) }
+    let opened = Result { try command.openCache(messages, observer: EventCounts(), nil) }
     #expect(throws: (any Error).self) { try opened.get() }
     await messages.flush()
     let text = String(decoding: try #require(directory.contents("log")), as: UTF8.self)
@@ -54,7 +54,7 @@ import Testing
     guard place != .otherDatabase else { return }
     let going = try ServeCommand.parse(
       ["--upstream", "http://127.0.0.1:1", "--dir", path, "--allow-no-cache"])
-    let cache = try going.openCache(LineWriter(descriptor: STDERR_FILENO), observer: EventCounts())
+    let cache = try going.openCache(LineWriter(descriptor: STDERR_FILENO), observer: EventCounts(), nil)
     #expect(cache.usage.diskCapacity == 0)
   }
 

@@ -6,7 +6,7 @@ extension ServeCommand {
   ///
   /// - Throws: `ExitCode` after a message.
   func startAdmin(
-    _ routes: AdminRoutes, _ access: AdminAccess, _ group: any EventLoopGroup
+    _ routes: AdminRoutes, _ access: AdminAccess, _ group: any EventLoopGroup, _ file: ServeFile?
   ) async throws -> AdminServer? {
     guard let address = admin.admin else { return nil }
     do {
@@ -14,7 +14,7 @@ extension ServeCommand {
         host: address.host, port: address.port, access: access, group: group
       ) { await routes.answer($0) }
     } catch {
-      throw StartFailure(listening: address, error).reported()
+      throw StartFailure(listening: address, error).located(in: file).reported()
     }
   }
 }

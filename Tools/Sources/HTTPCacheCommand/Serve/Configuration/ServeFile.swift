@@ -74,15 +74,17 @@ struct ServeFile {
     }
   }
 
-  /// The place of the option whose value a message names; nil without one.
+  /// The place of the option whose value a message names, the longest of several; nil without one.
   func place(of message: String) -> String? {
-    let option = options.first { option in
-      option.arguments.contains { argument in
+    var (place, longest): (String?, Int) = (nil, 1)
+    for option in options {
+      for argument in option.arguments {
         let value = argument.drop { $0 != "=" }.dropFirst()
-        return value.utf8.count > 1 && message.contains(value)
+        guard value.utf8.count > longest, message.contains(value) else { continue }
+        longest = value.utf8.count
+        place = (option.line.map { "\(path), line \($0): " } ?? "\(path): ") + option.key.name
       }
     }
-    guard let option else { return nil }
-    return (option.line.map { "\(path), line \($0): " } ?? "\(path): ") + option.key.name
+    return place
   }
 }
