@@ -41,7 +41,9 @@ enum Picture {
         guard let a = one.pixel(x: x, y: y), let b = other.pixel(x: x, y: y) else { return nil }
         let (alphaOfOne, alphaOfOther) = (Double(a.w), Double(b.w))
         for index in 0..<3 {
-          let (one, other): (Double, Double) = (Double(a[index]) * alphaOfOne, Double(b[index]) * alphaOfOther)
+          let (one, other): (Double, Double) = (
+            Double(a[index]) * alphaOfOne, Double(b[index]) * alphaOfOther
+          )
           sum += abs(one - other) / 255
         }
         sum += abs(alphaOfOne - alphaOfOther)

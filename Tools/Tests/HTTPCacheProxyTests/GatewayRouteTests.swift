@@ -51,11 +51,28 @@ import Testing
       ("/files", "", true, "a/b", "a/b"),
       ("/files", "", false, "/else", "/else"), ("/files", "/pub", false, "/pub/files/a", "/files/a"),
       ("/files", "/pub", false, "/pub/else", "/pub/else"), ("/files", "", true, "", ""),
+      ("/api", "/pub", false, "http://origin/pub/api#f", "/api#f"), ("/", "", false, "http://origin#f", "/#f"),
+      ("/", "/pub", false, "/pub//evil.test/a", "/.//evil.test/a"),
+      ("/", "/pub", true, "http://origin/pub//evil.test", "/.//evil.test"),
+      ("/", "/pub", false, "/pub/\\evil.test", "/./\\evil.test"),
+      ("/files", "/pub", true, "/pub//a", "/files//a"), ("/files", "", true, "/a/../../b", "/a/../../b"),
+      ("/files", "/pub", true, "http://origin/pub/../b", "http://origin/pub/../b"),
+      ("/files", "", true, "/a?b=/../c", "/files/a?b=/../c"),
     ])
   func references(_ path: String, _ base: String, _ strips: Bool, _ value: String, _ expected: String) {
     var route = route(path, strips: strips)
     route.basePath = base
     #expect(route.reference(from: value) == expected)
+  }
+
+  @Test("each of several Location fields is changed alone")
+  func severalLocations() {
+    var request = RoutedRequest(head: HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/"))
+    request.route = route("/files", strips: true)
+    var fields: HTTPFields = [:]
+    fields[values: .location] = ["http://origin/a", "http://other/b"]
+    request.finish(&fields)
+    #expect(fields[values: .location] == ["/files/a", "http://other/b"])
   }
 
   @Test("Location and Content-Location name the proxy, from the origin and from the cache (RFC 9110 §10.2.2)")

@@ -12,9 +12,12 @@ struct TargetURL: Sendable, Equatable {
   /// Host and port.
   let authority: String
   /// Path and query.
-  let path: String
+  private(set) var path: String
   /// The URL as the cache's keys spell it (RFC 9110 §4.2.3).
-  let normalized: String
+  private(set) var normalized: String
+  /// Path and query with the characters that `path` percent-encodes and keys do not, such as brackets; nil if there are
+  /// none. A proxy stores under what its clients send.
+  private let givenPath: String?
   /// User and password of the URL, which never reach a key or a message.
   private(set) var credentials: Credentials?
 
@@ -53,9 +56,32 @@ struct TargetURL: Sendable, Equatable {
         "'\(shown)' has no valid host and port, such as example.com:8080\(Self.hint(argument))")
     }
     self.normalized = normalized
+    givenPath = Self.path(of: Self.absolute(argument))
     credentials = url.user(percentEncoded: false).map {
       Credentials(user: $0, password: url.password(percentEncoded: false) ?? "")
     }
+  }
+
+  /// The URL with its characters as they were given; nil if that is the same key.
+  var asGiven: TargetURL? {
+    guard let givenPath, let key = TargetURI.normalized("\(scheme)://\(authority)\(givenPath)"),
+      key != normalized
+    else { return nil }
+    var url = self
+    url.path = givenPath
+    url.normalized = key
+    return url
+  }
+
+  /// The targets under which responses to the URL may be stored.
+  var targets: [String] { [normalized] + (asGiven.map { [$0.normalized] } ?? []) }
+
+  /// Path and query of an absolute URL, as they are.
+  private static func path(of url: String) -> String? {
+    guard let start = url.range(of: "://")?.upperBound,
+      let end = url[start...].firstIndex(where: { "/?#".contains($0) }), url[end] == "/"
+    else { return nil }
+    return String(url[end...].prefix { $0 != "#" })
   }
 
   /// A prefix of URLs, normalised as in keys; a prefix that ends within the host stays unchanged.

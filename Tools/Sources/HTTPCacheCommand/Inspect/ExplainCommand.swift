@@ -40,9 +40,13 @@ struct ExplainCommand: AsyncParsableCommand {
   @OptionGroup var location: CacheLocation
 
   func run() async throws {
-    let (plan, url) = try ExitStatus.reportingUsage {
+    var (plan, url) = try ExitStatus.reportingUsage {
       let plan = try RequestPlan(requestOptions)
       return (plan, try plan.target(TargetURL(parsing: address.text)))
+    }
+    let store = try location.openStore()
+    if let given = url.asGiven, await !CacheLocation.modes(of: .target(given.normalized), in: store).isEmpty {
+      url = given
     }
     var request = plan.request(for: url)
     var options = RequestOptions(plan, redirectLimit: 0)
@@ -52,7 +56,6 @@ struct ExplainCommand: AsyncParsableCommand {
       request.headerFields[.acceptEncoding] = nil
       options.bodyForms = .decoded
     }
-    let store = try location.openStore()
     let mode = await usedMode(of: url, store)
     let cache = HTTPCache(
       configuration: HTTPCache.Configuration(

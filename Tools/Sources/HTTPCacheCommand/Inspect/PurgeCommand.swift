@@ -116,6 +116,6 @@ struct PurgeCommand: AsyncParsableCommand {
     if let olderThan { return [.storedBefore(now.adding(.seconds(-olderThan.seconds)))] }
     if let group, let origin { return [.group(origin: origin.normalized, name: group)] }
     if let partition { return [.partition(mode: location.mode, partition)] }
-    return urls.map { .target($0.normalized) }
+    return urls.flatMap { $0.targets.map { .target($0) } }
   }
 }

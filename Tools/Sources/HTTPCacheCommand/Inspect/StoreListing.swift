@@ -35,9 +35,11 @@ enum StoreListing {
     of url: TargetURL, in store: some CacheStore, _ location: CacheLocation
   ) async throws -> [CacheEntry] {
     var entries: [CacheEntry] = []
-    try await each(of: store, .target(url.normalized), mode: location.listedMode) { entry in
-      entries.append(entry)
-      return true
+    for target in url.targets {
+      try await each(of: store, .target(target), mode: location.listedMode) { entry in
+        entries.append(entry)
+        return true
+      }
     }
     guard !entries.isEmpty else {
       let hint = await location.hint(for: .target(url.normalized), in: store)

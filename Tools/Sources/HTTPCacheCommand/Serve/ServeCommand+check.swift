@@ -43,7 +43,9 @@ extension ServeCommand {
   private func checkListeners(_ file: ServeFile?) async throws {
     var listeners: [any Channel] = []
     for address in [route.listen, admin.admin].compactMap({ $0 }) {
-      if let listener = try await checkedListener(address, beside: listeners, file) { listeners.append(listener) }
+      if let listener = try await checkedListener(address, beside: listeners, file) {
+        listeners.append(listener)
+      }
     }
     for listener in listeners { try await listener.close() }
   }
@@ -58,7 +60,9 @@ extension ServeCommand {
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .bind(host: address.host, port: address.port).get()
     } catch let error as IOError
-    where error.errnoCode == EADDRINUSE && !others.contains(where: { $0.localAddress?.port == address.port }) {
+      where error.errnoCode == EADDRINUSE
+      && !others.contains(where: { $0.localAddress?.port == address.port })
+    {
       Console.report(
         "httpcache: warning: \(address) is in use; unless that is the server that this file is for, a start fails"
       )

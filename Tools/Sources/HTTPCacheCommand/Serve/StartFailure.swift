@@ -42,7 +42,8 @@ struct StartFailure: Error, CustomStringConvertible {
   /// The failure with the place in a configuration file that it comes from, unless it has that place already.
   func located(in file: ServeFile?) -> StartFailure {
     guard let file, !description.hasPrefix("\(file.path), line "), !description.hasPrefix("\(file.path): "),
-      let place = file.place(of: description) else {
+      let place = file.place(of: description)
+    else {
       return self
     }
     return StartFailure("\(place): \(description)")

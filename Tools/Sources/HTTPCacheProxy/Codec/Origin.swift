@@ -29,7 +29,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
   package static func split(_ uri: String) -> (origin: Origin, path: String)? {
     guard let colon = uri.firstIndex(of: ":"), uri[colon...].hasPrefix("://") else { return nil }
     let rest = uri[uri.index(colon, offsetBy: 3)...]
-    let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+    let end = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
     guard let origin = Origin(scheme: String(uri[..<colon]), authority: String(rest[..<end])) else {
       return nil
     }

@@ -112,14 +112,21 @@ public final class AccessLog: Sendable {
   private static let openFlags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY
 
   private static func open(_ path: String) throws(OpenFailure) -> Int32 {
-    let descriptor = systemOpen(path, openFlags | O_CREAT, 0o640)
+    // Opening a pipe without a reader fails instead of waiting; writing waits for the reader, on the writer's thread.
+    let descriptor = systemOpen(path, openFlags | O_CREAT | O_NONBLOCK, 0o640)
     guard descriptor >= 0 else { throw failure(path) }
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
     return descriptor
   }
 
   private static func failure(_ path: String) -> OpenFailure {
     // A missing file is made.
-    let reason = errno == ENOENT ? "its folder does not exist" : SystemMessage.text(errno)
+    let reason =
+      switch errno {
+      case ENOENT: "its folder does not exist"
+      case ENXIO: "it is a pipe that nothing reads, or a socket"
+      default: SystemMessage.text(errno)
+      }
     return OpenFailure(description: "cannot open \(path): \(reason)")
   }
 

@@ -37,14 +37,24 @@ public struct GatewayRoute: Sendable {
 
   /// The reference that a client of this proxy follows instead of one that the origin made, such as `Location`: a path
   /// of the origin becomes the path of the proxy. Other references stay as they are: to other origins, with another
-  /// scheme, to paths that this route does not serve, and relative ones.
+  /// scheme, to paths that this route does not serve, with dot segments, which could leave them, and relative ones.
   func reference(from value: String) -> String {
-    guard let path = originPath(value), path.hasPrefix(basePath) else { return value }
+    guard let path = originPath(value), path.hasPrefix(basePath), !Self.hasDotSegment(path) else {
+      return value
+    }
     let rest = path.dropFirst(basePath.count)
     guard rest.isEmpty || rest.first == "/" || rest.first == "?" || rest.first == "#" else { return value }
     let own = (rest.first == "/" ? "" : "/") + rest
-    if stripsPath { return prefix + own }
-    return self.rest(of: own) == nil ? value : own
+    if !stripsPath, self.rest(of: own) == nil { return value }
+    let reference = stripsPath ? prefix + own : own
+    // A reference that begins with two slashes names a host (RFC 3986 §4.2), and clients read a backslash as a slash.
+    return reference.hasPrefix("//") || reference.hasPrefix("/\\") ? "/." + reference : reference
+  }
+
+  private static func hasDotSegment(_ reference: String) -> Bool {
+    reference.prefix { $0 != "?" && $0 != "#" }.split { $0 == "/" || $0 == "\\" }.contains {
+      $0 == "." || $0 == ".."
+    }
   }
 
   /// The path, query and fragment of a reference to the origin; nil if it is relative to a path, or to another origin.
@@ -68,6 +78,6 @@ public struct GatewayRoute: Sendable {
   private func rest(of path: String) -> Substring? {
     guard path.hasPrefix(prefix) else { return nil }
     let rest = path.dropFirst(prefix.count)
-    return rest.isEmpty || rest.first == "/" || rest.first == "?" ? rest : nil
+    return rest.isEmpty || rest.first == "/" || rest.first == "?" || rest.first == "#" ? rest : nil
   }
 }

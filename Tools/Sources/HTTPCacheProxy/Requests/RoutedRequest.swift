@@ -17,7 +17,10 @@ struct RoutedRequest: Sendable {
   func finish(_ fields: inout HTTPFields) {
     guard let route else { return }
     for name in [HTTPField.Name.location, .contentLocation] {
-      if let value = fields[name] { fields[name] = route.reference(from: value) }
+      // A malformed response may have several.
+      let values = fields[values: name]
+      let own = values.map { route.reference(from: $0) }
+      if own != values { fields[values: name] = own }
     }
     route.responseFields.apply(to: &fields)
   }

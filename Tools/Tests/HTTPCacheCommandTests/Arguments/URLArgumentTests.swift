@@ -22,6 +22,18 @@ import Testing
     #expect(url.path == "/b%20c%20d?e%5B%5D=%23%20%C3%A4%25zz")
   }
 
+  @Test(
+    "a URL is looked for as get requests it, and as a client of a proxy may have sent it",
+    arguments: [
+      ("http://h/a?x[0]=1", ["http://h/a?x%5B0%5D=1", "http://h/a?x[0]=1"]),
+      ("h/{a}|b#c", ["http://h/%7Ba%7D%7Cb", "http://h/{a}|b"]), ("http://h/a b", ["http://h/a%20b"]),
+      ("http://me:p@h/[a]", ["http://h/%5Ba%5D", "http://h/[a]"]), ("http://h/ä", ["http://h/%C3%A4"]),
+      ("http://h/%5Ba%5D", ["http://h/%5Ba%5D"]), ("http://h", ["http://h/"]),
+    ])
+  func targets(argument: String, targets: [String]) throws {
+    #expect(try TargetURL(parsing: argument).targets == targets)
+  }
+
   @Test("host and port are taken apart, brackets too")
   func host() throws {
     #expect(try TargetURL(parsing: "[::1]:81").host == "::1")

@@ -67,6 +67,23 @@ import Testing
     }
   }
 
+  @Test("a purge and an explanation find a URL with characters that a URI must not have, as clients sent it")
+  func brackets() async throws {
+    try await withAdminRoutes { routes in
+      let upstream = ScriptedUpstream { _ in ScriptedResponse(headers: ["Cache-Control": "max-age=60"], body: "b") }
+      for path in ["/a?x[0]=1", "/a?x%5B0%5D=1"] {
+        let response = try await routes.cache.respond(
+          to: HTTPRequest(method: .get, scheme: "http", authority: "h", path: path), via: upstream)
+        _ = try await response.body.collect()
+      }
+      let url = "http%3A%2F%2Fh%2Fa%3Fx%5B0%5D%3D1"
+      let explanation = try await routes.object("/explain?url=\(url)")
+      #expect((explanation["decision"] as? [String: Any])?["action"] as? String == "fresh")
+      #expect(await routes.send("POST", "/purge?url=\(url)&soft").body == "{\"invalidated\":2}\n")
+      #expect(await routes.send("POST", "/purge?url=\(url)").body == "{\"removed\":2}\n")
+    }
+  }
+
   @Test(
     "a parameter that is missing or wrong is named",
     arguments: [

@@ -27,6 +27,27 @@ import Testing
     return String(decoding: buffer[..<max(0, count)], as: UTF8.self).split(separator: "\n")
   }
 
+  @Test("a pipe without a reader cannot be a log, and is not waited for; checking a log does not end its reader")
+  func pipes() throws {
+    let folder = try #require(mkdtemp(strdup("/tmp/httpcache-log-XXXXXX")).map { String(cString: $0) })
+    defer {
+      unlink(folder + "/pipe")
+      rmdir(folder)
+    }
+    let path = folder + "/pipe"
+    try #require(mkfifo(path, 0o600) == 0)
+    #expect(throws: AccessLog.OpenFailure.self) { try AccessLog(.plain, path: path) }
+    let reader = open(path, O_RDONLY | O_NONBLOCK)
+    defer { close(reader) }
+    let log = try AccessLog(.plain, path: path)
+    try AccessLog.check(path: path)
+    try log.reopen()
+    #expect(throws: AccessLog.OpenFailure.self) { try AccessLog.check(path: folder) }
+    #expect(throws: AccessLog.OpenFailure.self) { try AccessLog.check(path: folder + "/none/log") }
+    #expect(throws: AccessLog.OpenFailure.self) { try AccessLog.check(path: folder + "/none/") }
+    try AccessLog.check(path: folder + "/log")
+  }
+
   @Test("plain lines tell method, target, status, bytes, time and outcome")
   func plain() async throws {
     let lines = try await lines(.plain) { fixture in

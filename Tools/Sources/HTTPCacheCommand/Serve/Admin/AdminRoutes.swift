@@ -81,7 +81,8 @@ struct AdminRoutes: Sendable {
   }
 
   private func explain(_ query: AdminQuery) throws -> AdminResponse {
-    let target = try TargetURL(parsing: try query.required("url"))
+    let url = try TargetURL(parsing: try query.required("url"))
+    let target = url.asGiven ?? url
     let explanation = try cache.explain(
       HTTPRequest(method: .get, scheme: target.scheme, authority: target.authority, path: target.path),
       policy: .standard, options: RequestOptions(partition: query["partition"] ?? ""))
@@ -123,30 +124,36 @@ struct AdminRoutes: Sendable {
     guard request.hasToken else {
       return AdminResponse(status: 403, body: "403: purging requires --admin-token-file and its token\n")
     }
-    let selection = try Self.selection(query)
-    if query["soft"] != nil {
-      let count = try await cache.invalidate(selection)
-      return try Self.json(["invalidated": count])
+    let selections = try Self.selections(query)
+    guard query["soft"] != nil else {
+      var count = 0
+      for selection in selections { count += try await cache.remove(selection) }
+      return try Self.json(["removed": count])
     }
-    return try Self.json(["removed": try await cache.remove(selection)])
+    var count: Int? = 0
+    for selection in selections {
+      let some = try await cache.invalidate(selection)
+      count = some.flatMap { some in count.map { $0 + some } }
+    }
+    return try Self.json(["invalidated": count])
   }
 
-  private static func selection(_ query: AdminQuery) throws -> CacheSelection {
-    var selections: [CacheSelection] = []
+  private static func selections(_ query: AdminQuery) throws -> [CacheSelection] {
+    var selections: [[CacheSelection]] = []
     if let url = query["url"] {
-      selections.append(.target(try TargetURL(parsing: try absolute(url, "url")).normalized))
+      selections.append(try TargetURL(parsing: try absolute(url, "url")).targets.map { .target($0) })
     }
     if let prefix = query["prefix"] {
       guard !prefix.isEmpty else {
         throw AdminQuery.Invalid("an empty prefix matches all responses: use all")
       }
-      selections.append(.prefix(TargetURL.normalizedPrefix(try absolute(prefix, "prefix"))))
+      selections.append([.prefix(TargetURL.normalizedPrefix(try absolute(prefix, "prefix")))])
     }
     if let group = query["group"] {
       let origin = try absolute(try query.required("origin"), "origin")
-      selections.append(.group(origin: origin, name: group))
+      selections.append([.group(origin: origin, name: group)])
     }
-    if query["all"] != nil { selections.append(.all) }
+    if query["all"] != nil { selections.append([.all]) }
     guard selections.count == 1, let selection = selections.first else {
       throw AdminQuery.Invalid("give one of: url, prefix, group with origin, all")
     }
