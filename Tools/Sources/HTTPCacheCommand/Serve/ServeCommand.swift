@@ -176,6 +176,9 @@ public struct ServeCommand: AsyncParsableCommand {
   }
 
   private func serve(_ messages: LineWriter, _ file: ServeFile?) async throws {
+    // Neither a log without a reader, nor a signal with a meaning in other servers, nor a reload that is asked for before
+    // the start is done may end the process.
+    for number in [SIGPIPE, SIGUSR2, SIGHUP, SIGUSR1] { signal(number, SIG_IGN) }
     let group = MultiThreadedEventLoopGroup(numberOfThreads: Processors.count)
     let (serverConfiguration, originConfiguration, files) = try configurations(messages, file)
     let events = EventCounts(next: observer(messages))
@@ -196,8 +199,6 @@ public struct ServeCommand: AsyncParsableCommand {
     }
     let admin = try await startAdmin(
       AdminRoutes(cache: cache, server: server, events: events), files.admin, group, file)
-    // Neither a log without a reader nor a signal with a meaning in other servers may end the process.
-    for number in [SIGPIPE, SIGUSR2] { signal(number, SIG_IGN) }
     let signals = TerminationSignals.stream(others: [SIGHUP, SIGUSR1], secondEnds: true)
     let bound = ListenAddress(host: route.listen.host, port: server.port ?? route.listen.port)
     messages.add("httpcache: listening on \(tls.tlsCertificate.isEmpty ? "http" : "https")://\(bound)\n")

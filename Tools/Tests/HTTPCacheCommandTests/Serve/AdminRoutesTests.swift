@@ -70,7 +70,9 @@ import Testing
   @Test("a purge and an explanation find a URL with characters that a URI must not have, as clients sent it")
   func brackets() async throws {
     try await withAdminRoutes { routes in
-      let upstream = ScriptedUpstream { _ in ScriptedResponse(headers: ["Cache-Control": "max-age=60"], body: "b") }
+      let upstream = ScriptedUpstream { _ in
+        ScriptedResponse(headers: ["Cache-Control": "max-age=60"], body: "b")
+      }
       for path in ["/a?x[0]=1", "/a?x%5B0%5D=1"] {
         let response = try await routes.cache.respond(
           to: HTTPRequest(method: .get, scheme: "http", authority: "h", path: path), via: upstream)

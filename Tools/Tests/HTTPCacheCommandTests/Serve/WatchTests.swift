@@ -142,6 +142,7 @@ import Testing
     #expect(try !RequestFilter(target: "/other", outcomes: nil, client: nil).matches(request))
     #expect(try !RequestFilter(target: nil, outcomes: "hit", client: nil).matches(request))
     #expect(try !RequestFilter(target: nil, outcomes: nil, client: "127.0.0.2").matches(request))
+    #expect(throws: AdminQuery.Invalid.self) { try RequestFilter(target: nil, outcomes: nil, client: "nope") }
   }
 
   @Test(

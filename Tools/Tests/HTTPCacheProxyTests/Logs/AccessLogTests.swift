@@ -27,7 +27,8 @@ import Testing
     return String(decoding: buffer[..<max(0, count)], as: UTF8.self).split(separator: "\n")
   }
 
-  @Test("a pipe without a reader cannot be a log, and is not waited for; checking a log does not end its reader")
+  @Test(
+    "a pipe without a reader cannot be a log, and is not waited for; checking a log does not end its reader")
   func pipes() throws {
     let folder = try #require(mkdtemp(strdup("/tmp/httpcache-log-XXXXXX")).map { String(cString: $0) })
     defer {

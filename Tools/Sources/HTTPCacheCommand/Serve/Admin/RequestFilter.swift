@@ -4,7 +4,7 @@ import HTTPCacheProxy
 struct RequestFilter: Sendable {
   private let target: String?
   private let outcomes: Set<String>
-  private let client: String?
+  private let client: IPAddress?
 
   /// Makes a filter; nil matches all.
   ///
@@ -12,11 +12,14 @@ struct RequestFilter: Sendable {
   ///   - target: a part of the target.
   ///   - outcomes: words as in the access log, with commas between them.
   ///   - client: the address of the client.
-  /// - Throws: `AdminQuery.Invalid` for a word that no outcome has: such a filter would wait for ever.
+  /// - Throws: `AdminQuery.Invalid` for a word that no outcome has, or for no address: such a filter would wait for ever.
   init(target: String?, outcomes: String?, client: String?) throws(AdminQuery.Invalid) {
     self.target = target
     self.outcomes = Set((outcomes ?? "").split(separator: ",").map { String($0) })
-    self.client = client
+    self.client = client.flatMap { IPAddress($0) }
+    if let client, self.client == nil {
+      throw AdminQuery.Invalid("client must be an IP address, such as 192.0.2.1 (got '\(client)')")
+    }
     if let unknown = self.outcomes.sorted().first(where: { !RequestOutcome.isKnown($0) }) {
       let known = RequestOutcome.allCases.map(\.rawValue).joined(separator: ", ")
       throw AdminQuery.Invalid(
@@ -26,7 +29,7 @@ struct RequestFilter: Sendable {
 
   func matches(_ request: FinishedRequest) -> Bool {
     (outcomes.isEmpty || outcomes.contains(request.outcome))
-      && (client.map { $0 == request.client } ?? true)
+      && (client.map { $0 == IPAddress(request.client) } ?? true)
       && (target.map { request.target.contains($0) } ?? true)
   }
 }
