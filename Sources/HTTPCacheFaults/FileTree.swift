@@ -71,6 +71,16 @@ package enum FileTree {
     return bytes
   }
 
+  /// The content of a file; nil if it does not exist, or was deleted meanwhile.
+  package static func readIfPresent(_ path: String) throws(FaultError) -> [UInt8]? {
+    do throws(FaultError) {
+      return try read(path)
+    } catch {
+      guard access(path, F_OK) != 0 else { throw error }
+      return nil
+    }
+  }
+
   /// Makes or replaces a file.
   package static func write(_ bytes: [UInt8], to path: String) throws(FaultError) {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
