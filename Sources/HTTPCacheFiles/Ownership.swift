@@ -32,9 +32,6 @@ package final class Ownership: Sendable {
 
   package func isInWork(_ name: BodyName) -> Bool { inWork.withLock { $0.contains(name) } }
 
-  /// Takes the owner lock if possible.
-  package func announce() { _ = try? become() }
-
   /// Takes the owner lock, which tells other processes when this process ends, unless this store holds it.
   ///
   /// - Returns: the owner.

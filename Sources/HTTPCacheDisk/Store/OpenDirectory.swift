@@ -65,13 +65,13 @@ final class OpenDirectory: Sendable {
     suspicions = older.map { $0.identity == identity ? $0.suspicions + 1 : 0 } ?? 0
   }
 
-  /// Inserts, removes or invalidates entries in one transaction, on the calling thread. Takes the owner lock before: if
+  /// Inserts, removes or invalidates entries in one transaction, on the calling thread. Takes the owner lock before, if it can: if
   /// this process ends before it has deleted the files of removed rows and raised the counters, the next process that
   /// opens the directory finds the free lock.
   func write<Value: Sendable>(
     _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
-    ownership.announce()
+    _ = try? ownership.become()
     return try index.write(body)
   }
 

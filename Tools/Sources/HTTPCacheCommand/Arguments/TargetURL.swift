@@ -15,9 +15,9 @@ struct TargetURL: Sendable, Equatable {
   private(set) var path: String
   /// The URL as the cache's keys spell it (RFC 9110 §4.2.3).
   private(set) var normalized: String
-  /// Path and query with the characters that `path` percent-encodes and keys do not, such as brackets; nil if there are
-  /// none. A proxy stores under what its clients send.
-  private let givenPath: String?
+  /// Path and query as they were given, with characters that `path` percent-encodes and keys do not, such as brackets: a
+  /// proxy stores under what its clients send.
+  private let givenPath: String
   /// User and password of the URL, which never reach a key or a message.
   private(set) var credentials: Credentials?
 
@@ -28,7 +28,8 @@ struct TargetURL: Sendable, Equatable {
   ///
   /// - Throws: `ValidationError` for anything but an http or https URL with a host.
   init(parsing argument: String) throws {
-    let given = Self.encodingPath(of: Self.absolute(argument))
+    let absolute = Self.absolute(argument)
+    let given = Self.encodingPath(of: absolute)
     let shown = Self.withoutCredentials(argument)
     guard let url = URL(string: given), let scheme = url.scheme?.lowercased() else {
       throw ValidationError("'\(shown)' is not a URL, such as https://example.com/\(Self.hint(argument))")
@@ -56,7 +57,8 @@ struct TargetURL: Sendable, Equatable {
         "'\(shown)' has no valid host and port, such as example.com:8080\(Self.hint(argument))")
     }
     self.normalized = normalized
-    givenPath = Self.path(of: Self.absolute(argument))
+    let givenPath = absolute[Self.pathStart(of: absolute)...].prefix { $0 != "#" }
+    self.givenPath = givenPath.hasPrefix("/") ? String(givenPath) : "/" + givenPath
     credentials = url.user(percentEncoded: false).map {
       Credentials(user: $0, password: url.password(percentEncoded: false) ?? "")
     }
@@ -64,9 +66,9 @@ struct TargetURL: Sendable, Equatable {
 
   /// The URL with its characters as they were given; nil if that is the same key.
   var asGiven: TargetURL? {
-    guard let givenPath, let key = TargetURI.normalized("\(scheme)://\(authority)\(givenPath)"),
-      key != normalized
-    else { return nil }
+    guard let key = TargetURI.normalized("\(scheme)://\(authority)\(givenPath)"), key != normalized else {
+      return nil
+    }
     var url = self
     url.path = givenPath
     url.normalized = key
@@ -75,14 +77,6 @@ struct TargetURL: Sendable, Equatable {
 
   /// The targets under which responses to the URL may be stored.
   var targets: [String] { [normalized] + (asGiven.map { [$0.normalized] } ?? []) }
-
-  /// Path and query of an absolute URL, as they are.
-  private static func path(of url: String) -> String? {
-    guard let start = url.range(of: "://")?.upperBound,
-      let end = url[start...].firstIndex(where: { "/?#".contains($0) }), url[end] == "/"
-    else { return nil }
-    return String(url[end...].prefix { $0 != "#" })
-  }
 
   /// A prefix of URLs, normalised as in keys; a prefix that ends within the host stays unchanged.
   static func normalizedPrefix(_ prefix: String) -> String {
@@ -130,8 +124,7 @@ struct TargetURL: Sendable, Equatable {
   /// Percent-encodes characters that path, query and fragment must not have (RFC 3986 §3.3). Foundation would also
   /// encode the percent signs of encoded characters.
   private static func encodingPath(of text: String) -> String {
-    let start = text.range(of: "://")?.upperBound ?? text.startIndex
-    guard let end = text[start...].firstIndex(where: { "/?#".contains($0) }) else { return text }
+    let end = pathStart(of: text)
     let bytes = Array(text[end...].utf8)
     let kept = Set("!#$&'()*+,-./:;=?@_~".utf8)
     let encoded = bytes.indices.map { index -> String in
@@ -147,11 +140,16 @@ struct TargetURL: Sendable, Equatable {
     return String(text[..<end]) + encoded.joined()
   }
 
+  /// Where the authority of a URL ends.
+  private static func pathStart(of text: String) -> String.Index {
+    let start = text.range(of: "://")?.upperBound ?? text.startIndex
+    return text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+  }
+
   /// Removes user and password: the part of the authority before its last `@`.
   private static func withoutCredentials(_ text: String) -> String {
     let start = text.range(of: "://")?.upperBound ?? text.startIndex
-    let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
-    guard let at = text[start..<end].lastIndex(of: "@") else { return text }
+    guard let at = text[start..<pathStart(of: text)].lastIndex(of: "@") else { return text }
     return String(text[..<start] + text[text.index(after: at)...])
   }
 

@@ -32,13 +32,7 @@ final class ClientConnection: Sendable {
 
   /// Begins to serve the connection, on its event loop.
   func start() {
-    let configuration = context.configuration
-    let address = client.address.map { ClientAddress($0) }
-    let isCounted = address?.isLoopback == false || configuration.limitsLoopback
-    let admission = context.registry.add(
-      stream, client: isCounted ? address : nil, limit: configuration.connectionLimit,
-      clientLimit: configuration.connectionsPerClient)
-    switch admission {
+    switch context.registry.add(stream, of: client.address, context.configuration) {
     case .admitted: awaitRequest()
     case .full:
       turnAway(Refusal(.serviceUnavailable, "this proxy has too many connections", closes: true))

@@ -76,18 +76,26 @@ final class ConnectionRegistry: Sendable {
     }
   }
 
+  /// Adds a connection.
+  ///
+  /// - Parameter address: the address of its client; nil if it is not known.
+  func add(
+    _ connection: any RegisteredConnection, of address: IPAddress?, _ configuration: ProxyServer.Configuration
+  ) -> Admission {
+    let client = address.map { ClientAddress($0) }
+    let isCounted = client?.isLoopback == false || configuration.limitsLoopback
+    return add(
+      connection, client: isCounted ? client : nil, limit: configuration.connectionLimit,
+      clientLimit: configuration.connectionsPerClient)
+  }
+
   /// Adds a connection of HTTP/2, which gets no answer if it is refused.
   ///
   /// - Returns: whether it may be served.
   func admits(
     _ connection: HTTP2Connection, of channel: any Channel, _ configuration: ProxyServer.Configuration
   ) -> Bool {
-    let address = channel.remoteAddress.flatMap { IPAddress($0) }.map { ClientAddress($0) }
-    let isCounted = address?.isLoopback == false || configuration.limitsLoopback
-    let admission = add(
-      connection, client: isCounted ? address : nil, limit: configuration.connectionLimit,
-      clientLimit: configuration.connectionsPerClient)
-    switch admission {
+    switch add(connection, of: channel.remoteAddress.flatMap { IPAddress($0) }, configuration) {
     case .admitted: return true
     case .full, .clientIsFull: endRefusal()
     case .ignored: break

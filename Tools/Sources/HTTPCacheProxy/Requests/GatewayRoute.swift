@@ -39,11 +39,9 @@ public struct GatewayRoute: Sendable {
   /// of the origin becomes the path of the proxy. Other references stay as they are: to other origins, with another
   /// scheme, to paths that this route does not serve, with dot segments, which could leave them, and relative ones.
   func reference(from value: String) -> String {
-    guard let path = originPath(value), path.hasPrefix(basePath), !Self.hasDotSegment(path) else {
-      return value
-    }
-    let rest = path.dropFirst(basePath.count)
-    guard rest.isEmpty || rest.first == "/" || rest.first == "?" || rest.first == "#" else { return value }
+    guard let path = originPath(value), !Self.hasDotSegment(path),
+      let rest = Self.rest(of: path, below: basePath)
+    else { return value }
     let own = (rest.first == "/" ? "" : "/") + rest
     if !stripsPath, self.rest(of: own) == nil { return value }
     let reference = stripsPath ? prefix + own : own
@@ -74,8 +72,10 @@ public struct GatewayRoute: Sendable {
   /// `path` without a slash at its end.
   private var prefix: Substring { path.hasSuffix("/") ? path.dropLast() : path[...] }
 
-  /// The part of a path behind `path`, with its slash or query; nil if it does not begin so.
-  private func rest(of path: String) -> Substring? {
+  private func rest(of path: String) -> Substring? { Self.rest(of: path, below: prefix) }
+
+  /// The part of a path behind a prefix of whole segments, with its slash, query or fragment; nil if it does not begin so.
+  private static func rest(of path: String, below prefix: some StringProtocol) -> Substring? {
     guard path.hasPrefix(prefix) else { return nil }
     let rest = path.dropFirst(prefix.count)
     return rest.isEmpty || rest.first == "/" || rest.first == "?" || rest.first == "#" ? rest : nil
