@@ -110,13 +110,18 @@ struct TLSOptions: ParsableArguments {
     return certificates
   }
 
-  /// Reads a byte of a file, so that an error has the system's reason.
+  /// Reads a byte of a file, so that an error has the system's reason. A pipe is refused: reading it would wait
+  /// for a writer.
   private func check(_ what: String, _ path: String) throws(StartFailure) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     defer { if descriptor >= 0 { close(descriptor) } }
     var byte: UInt8 = 0
     guard descriptor >= 0, read(descriptor, &byte, 1) >= 0 else {
       throw StartFailure("cannot read \(what) \(path): \(SystemMessage.text(errno))")
+    }
+    var state = stat()
+    guard fstat(descriptor, &state) == 0, state.st_mode & S_IFMT == S_IFREG else {
+      throw StartFailure("cannot read \(what) \(path): not a regular file")
     }
   }
 }

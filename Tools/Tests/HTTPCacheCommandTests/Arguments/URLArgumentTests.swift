@@ -29,6 +29,7 @@ import Testing
       ("h/{a}|b#c", ["http://h/%7Ba%7D%7Cb", "http://h/{a}|b"]), ("http://h/a b", ["http://h/a%20b"]),
       ("http://me:p@h/[a]", ["http://h/%5Ba%5D", "http://h/[a]"]), ("http://h/ä", ["http://h/%C3%A4"]),
       ("http://h/%5Ba%5D", ["http://h/%5Ba%5D"]), ("http://h", ["http://h/"]),
+      ("http://h?x[0]", ["http://h/?x%5B0%5D", "http://h/?x[0]"]),
     ])
   func targets(argument: String, targets: [String]) throws {
     #expect(try TargetURL(parsing: argument).targets == targets)

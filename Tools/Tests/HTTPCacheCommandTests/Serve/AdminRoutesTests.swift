@@ -64,6 +64,7 @@ import Testing
       #expect(await routes.send("POST", "/purge?url=http://other/a").body == "{\"removed\":0}\n")
       #expect(await routes.send("POST", "/purge?prefix=http://h/").body == "{\"removed\":0}\n")
       #expect(await routes.send("POST", "/purge?all").body == "{\"removed\":0}\n")
+      #expect(await routes.send("POST", "/purge?all=1&soft=no").body == "{\"removed\":0}\n")
     }
   }
 
@@ -90,6 +91,8 @@ import Testing
     "a parameter that is missing or wrong is named",
     arguments: [
       ("POST", "/purge", "give one of: url, prefix, group with origin, all"),
+      ("POST", "/purge?all=false", "give one of: url, prefix, group with origin, all"),
+      ("POST", "/purge?all&soft=maybe", "soft must be true or false (got 'maybe')"),
       ("POST", "/purge?all&url=http://h/", "give one of: url, prefix, group with origin, all"),
       ("POST", "/purge?group=news", "the parameter origin is missing"),
       ("POST", "/purge?prefix=", "an empty prefix matches all responses: use all"),

@@ -53,8 +53,12 @@ import Testing
     let (certificate, key) = (directory.file("certificate.pem"), directory.file("key.pem"))
     try Data(Self.certificate.utf8).write(to: URL(fileURLWithPath: certificate))
     try Data(Self.otherKey.utf8).write(to: URL(fileURLWithPath: key))
+    let pipe = directory.file("pipe")
+    try #require(mkfifo(pipe, 0o600) == 0)
     let cases = [
       (missing, key, "cannot read the certificate \(missing): no such file"),
+      (pipe, key, "cannot read the certificate \(pipe): not a regular file"),
+      (certificate, pipe, "cannot read the private key \(pipe): not a regular file"),
       (certificate, missing, "cannot read the private key \(missing): no such file"),
       (empty, key, "\(empty) has no certificate in PEM format"),
       (certificate, empty, "\(empty) has no private key in PEM format without a passphrase"),

@@ -30,6 +30,16 @@ struct AdminQuery {
     return value
   }
 
+  /// Whether a parameter that may do without a value is set.
+  func isSet(_ name: String) throws(Invalid) -> Bool {
+    guard let value = values[name] else { return false }
+    switch value.lowercased() {
+    case "", "1", "true", "yes": return true
+    case "0", "false", "no": return false
+    default: throw Invalid("\(name) must be true or false (got '\(value.prefix(80))')")
+    }
+  }
+
   /// The number in a parameter; nil if it is not given.
   func number(_ name: String) throws(Invalid) -> Int64? {
     guard let value = values[name] else { return nil }

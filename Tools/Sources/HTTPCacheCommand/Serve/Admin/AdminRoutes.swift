@@ -125,7 +125,7 @@ struct AdminRoutes: Sendable {
       return AdminResponse(status: 403, body: "403: purging requires --admin-token-file and its token\n")
     }
     let selections = try Self.selections(query)
-    guard query["soft"] != nil else {
+    guard try query.isSet("soft") else {
       var count = 0
       for selection in selections { count += try await cache.remove(selection) }
       return try Self.json(["removed": count])
@@ -153,7 +153,7 @@ struct AdminRoutes: Sendable {
       let origin = try absolute(try query.required("origin"), "origin")
       selections.append([.group(origin: origin, name: group)])
     }
-    if query["all"] != nil { selections.append([.all]) }
+    if try query.isSet("all") { selections.append([.all]) }
     guard selections.count == 1, let selection = selections.first else {
       throw AdminQuery.Invalid("give one of: url, prefix, group with origin, all")
     }

@@ -34,16 +34,24 @@ enum ServeArguments {
     return nil
   }
 
-  /// The message of an error about arguments, with the place in the file that they come from.
+  /// The message of an error about arguments, with the variable or the place in the file that they come from.
   ///
-  /// - Returns: nil if the error names no option of the file.
-  static func located(_ message: String, in arguments: [String]) -> ConfigFailure? {
-    guard arguments.first == "serve", let path = path(arguments), let file = try? ServeFile(path) else {
-      return nil
+  /// - Returns: nil if the error names no option of either.
+  static func located(
+    _ message: String, in arguments: [String],
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) -> ConfigFailure? {
+    guard arguments.first == "serve" else { return nil }
+    let file = path(arguments).flatMap { try? ServeFile($0) }
+    // The longest first: a name may begin with another.
+    let named = ServeKey.all.filter { message.contains("--\($0.name)") && !$0.isGiven(in: arguments) }
+      .sorted { $0.name.utf8.count > $1.name.utf8.count }
+    for key in named {
+      if environment[key.variable] != nil { return ConfigFailure(key.variable, message) }
+      if let file, let option = file.options.first(where: { $0.key == key }) {
+        return ConfigFailure(file.path, line: option.line, "\(key.name): \(message)")
+      }
     }
-    let known = file.options.filter { !$0.key.isGiven(in: arguments) }
-      .sorted { $0.key.name.utf8.count > $1.key.name.utf8.count }
-    guard let option = known.first(where: { message.contains("--\($0.key.name)") }) else { return nil }
-    return ConfigFailure(path, line: option.line, "\(option.key.name): \(message)")
+    return nil
   }
 }

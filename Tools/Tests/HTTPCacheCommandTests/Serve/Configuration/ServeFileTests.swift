@@ -61,6 +61,20 @@ import Testing
       try ServeArguments.expanded(["get", "--config", "x"], environment: [:]) == ["get", "--config", "x"])
   }
 
+  @Test("a wrong value is reported with the variable that has it, not with the line that the variable replaces")
+  func wrongVariable() throws {
+    let path = try write("grace: 3\ntimeout: 5\n")
+    let message = "--grace must be positive"
+    let arguments = ["serve", "--config", path]
+    let variable = ServeArguments.located(
+      message, in: arguments, environment: ["HTTPCACHE_SERVE_GRACE": "-1", "HTTPCACHE_SERVE_TIMEOUT": "1"])
+    #expect(variable?.description == "HTTPCACHE_SERVE_GRACE: \(message)")
+    let line = ServeArguments.located(message, in: arguments, environment: [:])
+    #expect(line?.description == "\(path), line 1: grace: \(message)")
+    let given = ["serve", "--config", path, "--grace=-1"]
+    #expect(ServeArguments.located(message, in: given, environment: [:]) == nil)
+  }
+
   @Test(
     "a file that cannot be used is named, with line, key and what was expected",
     arguments: [
