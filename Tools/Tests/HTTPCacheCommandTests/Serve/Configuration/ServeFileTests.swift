@@ -61,7 +61,7 @@ import Testing
       try ServeArguments.expanded(["get", "--config", "x"], environment: [:]) == ["get", "--config", "x"])
   }
 
-  @Test("a wrong value is reported with the variable that has it, not with the line that the variable replaces")
+  @Test("a wrong value is reported with its variable, not with the line that the variable replaces")
   func wrongVariable() throws {
     let path = try write("grace: 3\ntimeout: 5\n")
     let message = "--grace must be positive"
