@@ -119,6 +119,9 @@
       guard let scheme = request.head.scheme, let authority = request.head.authority else {
         throw UpstreamError(.protocol, "the request has no absolute URI")
       }
+      guard Self.hasHost(authority) else {
+        throw UpstreamError(.unreachable, "'\(authority)' has no valid host")
+      }
       var outgoing = HTTPClientRequest(url: "\(scheme)://\(authority)\(request.head.path ?? "/")")
       outgoing.method = HTTPMethod(rawValue: request.head.method.rawValue)
       outgoing.tlsConfiguration = context?.tlsConfiguration
@@ -140,6 +143,19 @@
           BufferSequence(body), length: body.length.map { .known($0) } ?? .unknown)
       }
       return outgoing
+    }
+
+    /// Whether an authority has a host that AsyncHTTPClient can connect to. It decodes percent-encoded octets of a name
+    /// and ends the process if that leaves nothing but brackets.
+    private static func hasHost(_ authority: String) -> Bool {
+      let octets = authority.utf8
+      let start = octets.lastIndex(of: UInt8(ascii: "@")).map(octets.index(after:)) ?? octets.startIndex
+      let host = octets[start...]
+      guard host.first == UInt8(ascii: "[") else {
+        let name = host.prefix { $0 != UInt8(ascii: ":") }
+        return !name.isEmpty && !name.contains(UInt8(ascii: "%"))
+      }
+      return host.dropFirst().first.map { $0 != UInt8(ascii: "]") && $0 != UInt8(ascii: "%") } ?? false
     }
 
     private static func head(

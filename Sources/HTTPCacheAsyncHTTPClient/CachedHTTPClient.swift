@@ -41,6 +41,7 @@
     ) {
       var configuration = configuration
       configuration.redirectConfiguration = .disallow
+      configuration.failInvalidStatus()
       let client =
         if let backgroundActivityLogger {
           HTTPClient(
@@ -60,7 +61,8 @@
     /// Makes a cached client with an existing `HTTPClient`, which the caller has to shut down.
     ///
     /// A client that follows redirects itself, like `HTTPClient.shared`, requests the target of each redirect
-    /// twice; a client with `redirectConfiguration` `.disallow` does not.
+    /// twice; a client with `redirectConfiguration` `.disallow` does not. A client for origins that are not trusted
+    /// needs `failInvalidStatus()` in its configuration.
     ///
     /// - Parameters:
     ///   - cache: the cache.

@@ -180,6 +180,40 @@ struct DownloadSegmentTests {
     #expect(kitchen.contents("file") == kitchen.origin.content)
   }
 
+  @Test("a part without the ETag that If-Range sent is never mixed in (RFC 9110 §15.3.7)")
+  func partWithoutTag() async throws {
+    let kitchen = try kitchen()
+    kitchen.origin.change { $0.cuts = [1_048_576] }
+    let id = try add(kitchen, segments: 2)
+    _ = await kitchen.wait(id) { $0 == .receiving || $0.isRetry || $0.isEnded }
+    kitchen.origin.change {
+      $0.content = FileOrigin.bytes(Self.count, seed: 5)
+      $0.fields[.eTag] = nil
+    }
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+  }
+
+  @Test("an origin that answers with a few bytes of a range is asked for the whole file")
+  func fewBytes() async throws {
+    let kitchen = try kitchen()
+    let content = kitchen.origin.content
+    kitchen.origin.change { state in
+      // The first answer is the first range, the second a byte of the second one.
+      state.answers = [(0, 1_048_576), (1_048_576, 1_048_577)].map { first, end in
+        ScriptedResponse(
+          head: HTTPResponse(
+            status: .partialContent,
+            headerFields: [.contentRange: "bytes \(first)-\(end - 1)/\(Self.count)", .eTag: "\"a\""]),
+          steps: [.bytes(BodyBytes(Array(content[first..<end])))], announcedLength: Int64(end - first))
+      }
+    }
+    let id = try add(kitchen, segments: 2)
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == content)
+    #expect(kitchen.upstream.requests.last?["Range"] == nil)
+  }
+
   @Test("a wrong digest leaves neither a file nor a part")
   func digest() async throws {
     let kitchen = try kitchen()

@@ -128,7 +128,9 @@ extension DownloadAttempt {
   ) throws(DownloadFailure) -> DigestVerifier? {
     var stated: [IntegrityDigest] = []
     if isWritten, !meter.isDecoded {
-      stated = IntegrityDigest.list(of: .representation, in: response.head.headerFields)
+      let fields = response.head.headerFields
+      // The content of a 200 is the whole representation.
+      stated = IntegrityDigest.list(of: .representation, in: fields) + IntegrityDigest.list(of: .content, in: fields)
     }
     let expected = item.download.digests + stated
     let verifier = DigestVerifier(expected)

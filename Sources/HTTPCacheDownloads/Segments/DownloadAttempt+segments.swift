@@ -26,6 +26,8 @@ private struct RangedFile: Sendable {
 extension DownloadAttempt {
   /// The range that is asked for before the length is known.
   private static let firstRange: Range<Int64> = 0..<1 << 20
+  /// An origin that answers with fewer bytes of a longer range is asked for the whole file.
+  private static let shortestRange = 64 << 10
 
   /// Receives the file as ranges into its part file, several at once if the download has segments.
   ///
@@ -205,10 +207,18 @@ extension DownloadAttempt {
     guard let (range, length) = PartialContent.part(of: head), !meter.isDecoded else {
       throw RangeStop.oneStream
     }
-    // A 206 may leave out the validator that `If-Range` confirmed (RFC 9110 §15.3.7), except the ETag.
-    if let validator, validator != ranged.validator { throw RangeStop.changed }
+    if let validator {
+      if validator != ranged.validator { throw RangeStop.changed }
+    } else if ranged.validators.eTag != nil {
+      // A 206 may leave out the date that `If-Range` confirmed, but not the ETag (RFC 9110 §15.3.7).
+      throw RangeStop.oneStream
+    }
     if let length, length != ranged.length { throw RangeStop.changed }
     guard range.lowerBound == asked.lowerBound, range.upperBound <= asked.upperBound else {
+      throw RangeStop.oneStream
+    }
+    // An origin that sends much less than was asked for would make a request of every few bytes.
+    guard range.upperBound == asked.upperBound || range.count >= Self.shortestRange else {
       throw RangeStop.oneStream
     }
     ranged.progress.giveBack(range.upperBound..<asked.upperBound)

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import Foundation
 
 /// The command `httpcache`.
 public struct HTTPCacheCommand: AsyncParsableCommand {
@@ -52,15 +53,32 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
   ///
   /// A function of this module, so that the executable depends on this module only.
   public static func main() async {
+    Console.openMissingStreams()
     do {
-      var command = try parsed(Array(CommandLine.arguments.dropFirst()))
+      var command = try parsed(try arguments())
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
         try command.run()
       }
     } catch {
-      exit(withError: error)
+      guard exitCode(for: error) == .success else { exit(withError: error) }
+      let help = fullMessage(for: error)
+      if !help.isEmpty { Console.current.output(help + "\n") }
+    }
+    if let failure = Console.outputFailure { exit(withError: failure) }
+  }
+
+  /// The arguments of the process. Swift would replace octets that are not UTF-8, and so name other files and URLs.
+  ///
+  /// - Throws: `ExitCode` after a message.
+  private static func arguments() throws -> [String] {
+    try (1..<max(1, Int(CommandLine.argc))).map { number in
+      guard let octets = CommandLine.unsafeArgv[number], let argument = String(validatingCString: octets) else {
+        Console.report("httpcache: argument \(number) is not UTF-8")
+        throw ExitStatus.usage.code
+      }
+      return argument
     }
   }
 }

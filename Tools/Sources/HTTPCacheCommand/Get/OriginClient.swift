@@ -79,6 +79,7 @@ enum OriginClient {
         .recvAllocator,
         value: AdaptiveRecvByteBufferAllocator(minimum: 1 << 10, initial: 1 << 14, maximum: 1 << 18))
     }
+    configuration.failInvalidStatus()
     if options.trustRoots != nil || options.isInsecure {
       var tls = TLSConfiguration.makeClientConfiguration()
       if let path = options.trustRoots { tls.trustRoots = .file(path) }

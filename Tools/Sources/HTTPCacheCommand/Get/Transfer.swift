@@ -46,7 +46,8 @@ struct Transfer {
         throw NotContinued(status: response.head.status.code)
       }
     }
-    try check(response)
+    try ResponseCheck(request, redirectLimit: fetcher.options.redirectLimit)
+      .check(response.head, isContinued: isContinued)
     var answer = TransferReport.Answer(
       status: response.head.status.code, head: response.head, outcome: response.outcome, bytes: 0,
       finalTarget: response.finalTarget, redirects: response.redirects.count,
@@ -73,19 +74,6 @@ struct Transfer {
   /// Whether the body is not for the file. A 304 has none, and what the file has is still right.
   private func isLeftOut(_ answer: TransferReport.Answer) -> Bool {
     fetcher.failsOnError && answer.status >= 400 || answer.status == 304
-  }
-
-  /// Refuses a response that cannot be one to the request.
-  ///
-  /// - Throws: `UpstreamError`.
-  private func check(_ response: CacheResponse) throws {
-    let conditions: [HTTPField.Name] = [.ifNoneMatch, .ifModifiedSince]
-    switch response.head.status.code {
-    case 101: throw UpstreamError(.protocol, "101 without a requested upgrade (RFC 9110 §15.2.2)")
-    case 304 where !conditions.contains { request.headerFields[$0] != nil }:
-      throw UpstreamError(.protocol, "304 to a request without a condition (RFC 9110 §15.4.5)")
-    default: break
-    }
   }
 
   /// The response with the body to write. Sets the name of the file if the head names it.
@@ -131,6 +119,12 @@ struct Transfer {
       if isContinued, let length = progress.length, answer.bytes != length {
         throw UpstreamError(
           .protocol, "the response has \(answer.bytes) bytes, not \(length) as Content-Range says")
+      }
+      // The file that is there stays.
+      if case .file = destination, case .notStored(.digestMismatch(let algorithm)) = fetcher.recorder.result(
+        for: response.finalTarget)
+      {
+        throw WrongDigest(algorithm: algorithm)
       }
       try output.finish()
       if case .file(let path) = destination { answer.file = path }
@@ -226,7 +220,7 @@ struct Transfer {
     var failure = TransferFailureText(error: error, progress: progress).failure
     failure.isBeyondRecall = output.isStream && output.hasBegun
     // A part file of such a body would fail again.
-    if (error as? UpstreamError)?.cause is GzipDecoder.Failure { return failure }
+    if error is WrongDigest || (error as? UpstreamError)?.cause is GzipDecoder.Failure { return failure }
     let told =
       if let target = progress.target, progress.isForwarded {
         await fetcher.recorder.result(for: target, within: .seconds(10), clock: clock)

@@ -10,6 +10,12 @@ struct NotContinued: Error {
   let status: Int
 }
 
+/// A body does not have the digest that its response states.
+struct WrongDigest: Error {
+  /// The algorithm of the digest.
+  let algorithm: String
+}
+
 /// A binary body would have been written to a terminal.
 struct BinaryBody: Error {}
 
@@ -33,6 +39,9 @@ struct TransferFailureText {
     case let error as NotContinued:
       TransferReport.Failure(
         status: .httpError, reason: "status \(error.status) in place of the rest of the response")
+    case let error as WrongDigest:
+      TransferReport.Failure(
+        status: .brokenProtocol, reason: "the body does not match its \(error.algorithm) digest (RFC 9530 §1.2)")
     case is BinaryBody:
       TransferReport.Failure(
         status: .output,

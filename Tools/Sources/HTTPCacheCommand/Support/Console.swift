@@ -1,5 +1,7 @@
+import ArgumentParser
 import Foundation
 import HTTPCaching
+import Synchronization
 
 /// The destinations of a command's output; tests replace them.
 struct Console: Sendable {
@@ -10,7 +12,31 @@ struct Console: Sendable {
 
   /// The console of the running command.
   @TaskLocal static var current = Console(
-    output: { writeAll($0, to: STDOUT_FILENO) }, error: { writeAll($0, to: STDERR_FILENO) })
+    output: { text in
+      guard !writeAll(text, to: STDOUT_FILENO) else { return }
+      let code = errno
+      failedWrite.withLock { $0 = $0 ?? code }
+    }, error: { _ = writeAll($0, to: STDERR_FILENO) })
+
+  /// The `errno` of the first write to standard output that failed.
+  private static let failedWrite = Mutex<Int32?>(nil)
+
+  /// Opens standard streams that are closed, so that no file of the cache gets their descriptors. Writing to them
+  /// still fails.
+  static func openMissingStreams() {
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+      // The system gives out the lowest descriptor.
+      _ = open("/dev/null", O_RDONLY)
+    }
+  }
+
+  /// The status to end with after standard output could not be written; nil if it could. Reports why, except to a
+  /// reader that has closed a pipe, as `head` does.
+  static var outputFailure: ExitCode? {
+    guard let code = failedWrite.withLock({ $0 }) else { return nil }
+    if code != EPIPE { report("httpcache: cannot write to standard output: \(String(cString: strerror(code)))") }
+    return ExitStatus.output.code
+  }
 
   /// Writes a line to standard output, without control characters.
   static func print(_ line: String) { current.output(line.printable + "\n") }
@@ -26,14 +52,16 @@ struct Console: Sendable {
   }
 }
 
-private func writeAll(_ text: String, to descriptor: Int32) {
+/// - Returns: false with `errno` if a write failed.
+private func writeAll(_ text: String, to descriptor: Int32) -> Bool {
   var rest = BodyBytes(Array(text.utf8))
   while !rest.isEmpty {
     let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     if written < 0 {
       if errno == EINTR { continue }
-      return
+      return false
     }
     rest = rest.dropFirst(written)
   }
+  return true
 }

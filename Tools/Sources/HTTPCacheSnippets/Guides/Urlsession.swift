@@ -13,6 +13,7 @@ import HTTPCaching
 private func program1() async throws {
   var settings = HTTPClient.Configuration.singletonConfiguration
   settings.redirectConfiguration = .disallow
+  settings.failInvalidStatus()
   let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
   let transport = AsyncHTTPClientUpstream(client: client, isDecompressing: true)
   let overNIO = CachedURLSession(cache: try HTTPCache.open(.userCaches("com.example.app")), via: transport)

@@ -1,0 +1,55 @@
+#if AsyncHTTPClient
+  import NIOCore
+  import NIOHPACK
+  import NIOHTTP1
+  import NIOHTTP2
+
+  /// Fails a response whose status is not one of RFC 9110 §15, before another handler sees it.
+  final class InvalidStatusHandler<Part>: ChannelInboundHandler {
+    typealias InboundIn = Part
+    typealias InboundOut = Part
+
+    private let isInvalid: @Sendable (Part) -> Bool
+    private var hasFailed = false
+
+    init(isInvalid: @escaping @Sendable (Part) -> Bool) { self.isInvalid = isInvalid }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      guard !hasFailed else { return }
+      guard !isInvalid(unwrapInboundIn(data)) else {
+        hasFailed = true
+        context.fireErrorCaught(HTTPParserError.invalidStatus)
+        context.close(promise: nil)
+        return
+      }
+      context.fireChannelRead(data)
+    }
+  }
+
+  extension InvalidStatusHandler<HTTPClientResponsePart> {
+    /// Adds a handler behind the decoder of a connection over HTTP/1.1.
+    static func add(toHTTP1 channel: any Channel) -> EventLoopFuture<Void> {
+      channel.eventLoop.submit {
+        let pipeline = channel.pipeline.syncOperations
+        let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+        let handler = InvalidStatusHandler { if case .head(let head) = $0 { head.status.code < 100 } else { false } }
+        try pipeline.addHandler(handler, position: .after(decoder))
+      }
+    }
+  }
+
+  extension InvalidStatusHandler<HTTP2Frame.FramePayload> {
+    /// Adds a handler before the decoder of a stream of HTTP/2, which would make an unsigned number of the status.
+    static func add(toHTTP2 channel: any Channel) -> EventLoopFuture<Void> {
+      channel.eventLoop.submit {
+        let handler = InvalidStatusHandler { payload in
+          guard case .headers(let frame) = payload, let status = frame.headers.first(name: ":status") else {
+            return false
+          }
+          return status.utf8.count != 3 || Int(status).map { !(100...999).contains($0) } ?? true
+        }
+        try channel.pipeline.syncOperations.addHandler(handler, position: .first)
+      }
+    }
+  }
+#endif
