@@ -36,6 +36,32 @@ struct ExportTests {
     await cache.close()
   }
 
+  @Test(
+    "a pipe, a folder and a link to nothing are not replaced, and a link is followed",
+    arguments: ["a.hca", "a.har", "a.warc"])
+  func places(_ name: String) async throws {
+    let folder = try TestFolder()
+    let cache = try HTTPCache.open(HTTPCache.Configuration())
+    let file = folder.path + "/" + name
+    let manager = FileManager.default
+    #expect(mkfifo(file, 0o600) == 0)
+    await #expect(throws: CacheError.self) { try await cache.export(to: file) }
+    #expect(try manager.attributesOfItem(atPath: file)[.type] as? FileAttributeType != .typeRegular)
+    #expect(throws: CacheError.self) { try Seeds.open(path: file) }
+    try manager.removeItem(atPath: file)
+    try manager.createDirectory(atPath: file, withIntermediateDirectories: false)
+    await #expect(throws: CacheError.self) { try await cache.export(to: file) }
+    try manager.removeItem(atPath: file)
+    try manager.createSymbolicLink(atPath: file, withDestinationPath: folder.path + "/target")
+    await #expect(throws: CacheError.self) { try await cache.export(to: file) }
+    try folder.write("target", "old")
+    try await cache.export(to: file)
+    #expect(try manager.destinationOfSymbolicLink(atPath: file) == folder.path + "/target")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path + "/target")) != Data("old".utf8))
+    #expect(try manager.contentsOfDirectory(atPath: folder.path).count == 2)
+    await cache.close()
+  }
+
   @Test("chosen fields and parameters of queries are not written; of URLs that are then equal, the first is")
   func secrets() async throws {
     let folder = try TestFolder()

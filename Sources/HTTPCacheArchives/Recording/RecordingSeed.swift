@@ -29,7 +29,7 @@ public final class RecordingSeed: SeedSource {
     name = path
     let file = try SystemFile(path: path)
     var output = try RecordingOutput()
-    switch SeedKind(of: file) {
+    switch try SeedKind(of: file) {
     case .har: try HARImport.run(file, path, &output)
     case .warc: try WARCImport.run(file, path, &output)
     case .archive, nil:

@@ -7,10 +7,10 @@ enum SeedKind {
   case warc
 
   /// Nil for any other file.
-  init?(of file: SystemFile) {
-    guard let length = try? file.length(), length > 0,
-      let start = try? file.read(Int(min(64, length)), at: 0).array
-    else { return nil }
+  ///
+  /// - Throws: `CacheError.io`, also if it is not a regular file; `CacheError.damaged` if it is cut meanwhile.
+  init?(of file: SystemFile) throws(CacheError) {
+    let start = try file.read(Int(min(64, try file.length())), at: 0).array
     // A byte order mark and spaces may come before the JSON.
     let text = start.drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }
     if start.starts(with: ArchiveFormat.magic.dropLast()) {

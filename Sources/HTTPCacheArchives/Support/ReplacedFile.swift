@@ -17,13 +17,32 @@ final class ReplacedFile: Sendable {
   private let temporaryPath: String
   private let isDone = Atomic(false)
 
-  /// Makes a temporary file beside `path`.
+  /// Makes a temporary file beside `path`, or beside the file that a symbolic link leads to.
   ///
-  /// - Throws: `CacheError.io`, `CacheError.noSpace`.
+  /// - Throws: `CacheError.io`, also if there is something else than a regular file; `CacheError.noSpace`.
   init(path: String) throws(CacheError) {
+    let path = try Self.target(of: path)
     self.path = path
     temporaryPath = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
     file = try SystemFile(path: temporaryPath, flags: O_WRONLY | O_CREAT | O_EXCL)
+  }
+
+  private static func target(of path: String) throws(CacheError) -> String {
+    var status = stat()
+    // Making the temporary file tells why the folder cannot be used.
+    guard lstat(path, &status) == 0 else { return path }
+    var target = path
+    if status.st_mode & S_IFMT == S_IFLNK {
+      guard let resolved = realpath(path, nil) else { throw SystemFile.failure("follow the link \(path)") }
+      defer { free(resolved) }
+      target = String(cString: resolved)
+      guard lstat(target, &status) == 0 else { throw SystemFile.failure("follow the link \(path)") }
+    }
+    // Renaming would replace a device or a pipe.
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw CacheError(.io, "\(path) exists and is not a regular file")
+    }
+    return target
   }
 
   deinit { if !isDone.load(ordering: .relaxed) { unlink(temporaryPath) } }

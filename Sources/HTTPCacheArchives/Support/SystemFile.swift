@@ -17,10 +17,10 @@ final class SystemFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Opens a path that the program or its user chose; symbolic links are followed.
+  /// Opens a path that the program or its user chose; symbolic links are followed, and a pipe is not waited for.
   ///
   /// - Throws: `CacheError.io`.
-  convenience init(path: String, flags: Int32 = O_RDONLY) throws(CacheError) {
+  convenience init(path: String, flags: Int32 = O_RDONLY | O_NONBLOCK) throws(CacheError) {
     let descriptor = open(path, flags | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw Self.failure("open \(path)") }
     self.init(descriptor: descriptor)

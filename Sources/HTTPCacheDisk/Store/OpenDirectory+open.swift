@@ -34,6 +34,7 @@ extension OpenDirectory {
       notes.append("no shared counters, so what other processes change goes unnoticed in memory: \(error)")
     }
     var wasSetAside = false
+    let wasThere = directory.databaseIdentity() != nil
     let database: Database
     do throws(CacheError) {
       if isDamaged, let older, directory.databaseIdentity() == older.identity {
@@ -49,6 +50,9 @@ extension OpenDirectory {
       wasSetAside = true
       database = try Database(in: directory, durability: durability, settings: kept)
     }
+    if !wasSetAside, wasThere, database.isNew, try hasBodies(directory) {
+      notes.append("Cache.db was empty: a new index was begun, and the bodies of the old one are deleted")
+    }
     guard let identity = directory.databaseIdentity() else {
       throw CacheError(.unavailable, "Cache.db vanished")
     }
@@ -61,6 +65,12 @@ extension OpenDirectory {
       needsSweep: wasSetAside || database.isNew, replacing: older)
     generations.didCommit(database.sequence)
     return opened
+  }
+
+  private static func hasBodies(_ directory: CacheDirectory) throws(CacheError) -> Bool {
+    var hasBodies = false
+    try directory.bodies { (names) throws(CacheError) in hasBodies = hasBodies || !names.isEmpty }
+    return hasBodies
   }
 
   private static func takeLock(of directory: CacheDirectory) throws(CacheError) -> OpenFile {

@@ -79,11 +79,16 @@ public final class DownloadQueue: Sendable {
   /// - Parameters:
   ///   - name: as in `init`.
   ///   - cache: has the list in its directory.
+  ///   - onDamage: called with a message if a part of the list cannot be read.
   /// - Returns: the downloads in the order in which they would start; none without a list.
   /// - Throws: `DownloadError`.
-  public static func saved(_ name: String, in cache: HTTPCache) throws(DownloadError) -> [DownloadStatus] {
+  public static func saved(
+    _ name: String, in cache: HTTPCache, onDamage: (String) -> Void = { _ in }
+  ) throws(DownloadError) -> [DownloadStatus] {
     guard let file = try file(name, of: cache) else { return [] }
-    return QueueState(try file.read().items, totalLimit: 0, perHostLimit: 1).ordered.map(\.status)
+    let contents = try file.read()
+    if let damage = contents.damage { onDamage("\(file.path): \(damage)") }
+    return QueueState(contents.items, totalLimit: 0, perHostLimit: 1).ordered.map(\.status)
   }
 
   private static func list(_ name: String, of cache: HTTPCache) throws(DownloadError) -> DownloadList? {

@@ -162,6 +162,23 @@ func execute(_ sql: String, on path: String) throws {
     try await until { try directory.bodyFiles().isEmpty }
   }
 
+  @Test("an emptied index is told, if bodies are left of it")
+  func emptied() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.path("cache")
+    for length in [10, 40_000] {
+      do {
+        let store = try DiskStore.open(directory: cache, capacity: 1 << 24)
+        try await store.put(try record("/a"), bytes(length))
+        await store.flush()
+      }
+      try await until { !FileManager.default.fileExists(atPath: cache + "/Cache.db-wal") }
+      try Data().write(to: URL(fileURLWithPath: cache + "/Cache.db"))
+      // A process that was killed while it made the directory leaves an empty index, too.
+      #expect(try notes(opening: cache) == (length > 10 ? 1 : 0))
+    }
+  }
+
   @Test("only the latest damaged index is kept")
   func damagedOnes() async throws {
     let directory = try TemporaryDirectory()

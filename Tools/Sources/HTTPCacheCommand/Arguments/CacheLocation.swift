@@ -25,6 +25,10 @@ struct CacheLocation: ParsableArguments {
 
   @OptionGroup var encryptionKey: EncryptionKeyOption
 
+  func validate() throws {
+    if directory?.isEmpty == true { throw ValidationError("--dir requires a directory (got nothing)") }
+  }
+
   /// Private or shared (RFC 9111 §1).
   var mode: CacheMode { modeFlag == .shared ? .shared : .private }
 

@@ -30,7 +30,8 @@ struct TargetURL: Sendable, Equatable {
   init(parsing argument: String) throws {
     let absolute = Self.absolute(argument)
     let given = Self.encodingPath(of: absolute)
-    let shown = Self.withoutCredentials(argument)
+    let all = Self.withoutCredentials(argument)
+    let shown = all.count > 300 ? all.prefix(300) + "…" : all[...]
     guard let url = URL(string: given), let scheme = url.scheme?.lowercased() else {
       throw ValidationError("'\(shown)' is not a URL, such as https://example.com/\(Self.hint(argument))")
     }

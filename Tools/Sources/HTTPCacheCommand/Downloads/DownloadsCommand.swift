@@ -15,7 +15,7 @@ struct DownloadsCommand: AsyncParsableCommand {
       Exit status:
       \(ExitStatus.help([
         .success: nil, .failure: "a download has failed, or none has that name", .newerFormat: nil,
-        .cacheUnavailable: "there is no cache in the directory, or its list cannot be read",
+        .cacheUnavailable: "there is no cache in the directory, or its list cannot be read, or only in part",
         .usage: nil, .interrupted: nil,
       ]))
       """,
@@ -39,18 +39,30 @@ struct DownloadsListCommand: AsyncParsableCommand {
   func run() async throws {
     let cache = try queue.openCache()
     let downloads: [DownloadStatus]
+    var isDamaged = false
     do throws(DownloadError) {
-      downloads = try DownloadQueue.saved(queue.name, in: cache)
+      downloads = try DownloadQueue.saved(queue.name, in: cache) { damage in
+        Console.report("httpcache: \(damage)")
+        isDamaged = true
+      }
     } catch {
       throw QueueRun.reporting(error, queue.name)
     }
+    try show(downloads, isDamaged: isDamaged)
+    if isDamaged { throw ExitStatus.cacheUnavailable.code }
+  }
+
+  private func show(_ downloads: [DownloadStatus], isDamaged: Bool) throws {
     if json {
       for status in downloads {
         try Console.printJSON(DownloadJSON(status, event: DownloadJSON.name(of: status.state)))
       }
       return
     }
-    guard !downloads.isEmpty else { return Console.report("httpcache: the queue \(queue.name) is empty") }
+    guard !downloads.isEmpty else {
+      if !isDamaged { Console.report("httpcache: the queue \(queue.name) is empty") }
+      return
+    }
     var table = TextTable(
       ["id", "state", "bytes", "of", "url"], [.leading, .leading, .trailing, .trailing, .leading])
     for status in downloads {

@@ -52,6 +52,9 @@ struct DownloadsResumeCommand: AsyncParsableCommand {
       let client = try ExitStatus.reportingUsage { try connection.clientOptions() }
       let status = try await run.run(client, inUse: { try ask(cache) }) { queue in
         let chosen = try choose(queue.downloads)
+        if chosen.isEmpty, !messages.quiet {
+          Console.report("httpcache: the queue \(queue.name) has no download to continue")
+        }
         for status in chosen where !status.state.isDone { queue.resume(status.id) }
         return Set(chosen.map(\.id))
       }

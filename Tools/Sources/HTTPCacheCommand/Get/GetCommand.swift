@@ -121,6 +121,7 @@ struct GetCommand: AsyncParsableCommand {
 
   func validate() throws {
     if output != nil, usesRemoteName { throw ValidationError("-o and -O exclude each other") }
+    if output?.isEmpty == true { throw ValidationError("-o requires the name of a file, or - (got nothing)") }
     if output != nil, addresses.count > 1 {
       throw ValidationError("-o takes the body of one URL (got \(addresses.count)); -O names a file for each")
     }

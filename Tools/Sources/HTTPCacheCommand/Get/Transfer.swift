@@ -220,7 +220,10 @@ struct Transfer {
     var failure = TransferFailureText(error: error, progress: progress).failure
     failure.isBeyondRecall = output.isStream && output.hasBegun
     // A part file of such a body would fail again.
-    if error is WrongDigest || (error as? UpstreamError)?.cause is GzipDecoder.Failure { return failure }
+    if error is WrongDigest || (error as? UpstreamError)?.cause is GzipDecoder.Failure {
+      if !progress.isForwarded { failure.detail = "this is the stored response; --policy reload asks the origin" }
+      return failure
+    }
     let told =
       if let target = progress.target, progress.isForwarded {
         await fetcher.recorder.result(for: target, within: .seconds(10), clock: clock)

@@ -52,7 +52,8 @@ struct PathCommand: AsyncParsableCommand {
   }
 
   private func write(_ entries: [CacheEntry], from store: any CacheStore, to path: String) async throws {
-    guard !FileManager.default.fileExists(atPath: path) else {
+    var status = stat()
+    guard lstat(path, &status) != 0 else {
       Console.report("httpcache: \(path) exists; --export writes new files only")
       throw ExitStatus.output.code
     }
@@ -68,7 +69,8 @@ struct PathCommand: AsyncParsableCommand {
       }
       try await variant.body.open().clone(to: path)
     } catch let error as CacheError {
-      throw ExitStatus.reporting(error)
+      let code = ExitStatus.reporting(error)
+      throw [.io, .noSpace].contains(error.code) ? ExitStatus.output.code : code
     }
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import HTTPCacheArchives
 import HTTPCacheDisk
 import HTTPCacheSealing
@@ -46,7 +47,10 @@ struct VerifyCommand: AsyncParsableCommand {
     report.findings.forEach { Console.print("\($0)") }
     let checked =
       "\(HumanText.count(report.entries, "response")), \(HumanText.bytes(report.bytes)) of bodies checked"
-    let found = report.isSound ? "no damage" : HumanText.count(report.findings.count, "finding")
+    // Opening the directory has begun a new index in place of a damaged one, and has told so.
+    let replaced = stores.disk.openingNotes.count
+    let count = report.findings.count + replaced
+    let found = count == 0 ? "no damage" : HumanText.count(count, "finding")
     Console.print("\(checked): \(found)\(report.isRepaired && !report.isSound ? ", repaired" : "")")
     if stores.sealed != nil {
       opened.findings.forEach(Console.print)
@@ -63,12 +67,17 @@ struct VerifyCommand: AsyncParsableCommand {
     if stores.plain > 0 {
       Console.print("\(HumanText.count(stores.plain, "response")) not encrypted: only checksums checked")
     }
-    guard report.isSound || report.isRepaired, opened.isSound || opened.isRepaired else {
+    guard report.isSound || report.isRepaired, replaced == 0 || repair, opened.isSound || opened.isRepaired else {
       throw ExitStatus.failure.code
     }
   }
 
   private static func verify(archive path: String) async throws {
+    var isFolder: ObjCBool = false
+    guard !FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) || !isFolder.boolValue else {
+      Console.report("httpcache: \(path) is a folder, which has no checksums")
+      throw ExitStatus.usage.code
+    }
     let archive: ArchiveSeed
     do { archive = try ArchiveSeed(path: path) } catch {
       Console.report("httpcache: \(error)")

@@ -187,6 +187,20 @@ import Testing
     try await origin.close()
   }
 
+  @Test("downloads list tells damage of the list, and resume that there is nothing to continue")
+  func damagedList() async throws {
+    let origin = try await origin()
+    let options = ["--queue", "q"] + cache
+    #expect(await CommandRun(["get", origin.base + "/a", "-o", directory.file("a")] + options).status == 0)
+    let nothing = await CommandRun(["downloads", "resume", "--queue", "other"] + cache)
+    #expect(nothing.status == 0 && nothing.errors.contains("the queue other has no download"))
+    try Data("damaged".utf8).write(to: URL(fileURLWithPath: directory.file("cache/downloads/q.list")))
+    let listed = await CommandRun(["downloads", "list"] + options)
+    #expect(listed.status == ExitStatus.cacheUnavailable.rawValue)
+    #expect(listed.errors.contains("q.list: 7 damaged bytes"), "\(listed.errors)")
+    try await origin.close()
+  }
+
   @Test("a cancelled download stays in the list, and continues only when resume names it")
   func cancel() async throws {
     let origin = try await origin()

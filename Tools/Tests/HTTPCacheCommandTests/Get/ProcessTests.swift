@@ -92,6 +92,24 @@ import Testing
   }
 
   #if os(Linux)
+    @Test("an output that cannot be written has a status and a message", arguments: [["--help"], ["config"], ["get", "--json"]])
+    func fullOutput(_ command: [String]) async throws {
+      let directory = try TemporaryDirectory()
+      let origin = try await RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+      let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+      try #require(full >= 0)
+      defer { close(full) }
+      let place = command == ["--help"] ? [] : ["--dir", directory.file("cache")]
+      let get = ["get", origin.base, "--dir", directory.file("cache"), "-o", directory.file("a")]
+      #expect(await CommandRun(get).status == 0)
+      let arguments = command + place + (command.first == "get" ? [origin.base] : [])
+      let process = try await CommandProcess(arguments, in: directory, output: full)
+      let (status, errors) = try await process.end()
+      #expect(status == ExitStatus.output.rawValue)
+      #expect(errors.contains("cannot write to standard output: No space left on device"), "\(errors)")
+      try await origin.close()
+    }
+
     @Test("a binary body is kept off a terminal, and -o - shows it all the same")
     func terminal() async throws {
       let directory = try TemporaryDirectory()

@@ -252,6 +252,17 @@ import Testing
     }
   }
 
+  @Test("verify tells that a damaged index was replaced", arguments: [0, 100])
+  func verifyIndex(_ length: Int) async throws {
+    try await withFilledCache { filled in
+      try Data(repeating: 65, count: length).write(to: URL(filePath: filled.cache + "/Cache.db"))
+      let damaged = await CommandRun("verify", "--dir", filled.cache)
+      #expect(damaged.status == ExitStatus.failure.rawValue && damaged.output.contains("1 finding"))
+      #expect(damaged.errors.contains("index"), "\(damaged.errors)")
+      #expect(await CommandRun("verify", "--dir", filled.cache).status == 0)
+    }
+  }
+
   @Test("private and shared entries are told apart by the flags")
   func modes() async throws {
     try await withFilledCache { filled in
