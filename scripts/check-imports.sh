@@ -24,7 +24,7 @@ allowed() {
       echo "$system|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|CTurboJPEG|CSpng|CWebP|CoreGraphics|Foundation|ImageIO|UniformTypeIdentifiers" ;;
     HTTPCacheNIO) echo "$system|HTTPCaching|NIOCore" ;;
     HTTPCacheAsyncHTTPClient)
-      echo "$system|HTTPTypes|HTTPCaching|HTTPCacheNIO|AsyncHTTPClient|Logging|NIOCore|NIOPosix|NIOHTTP1|NIOSSL|ServiceLifecycle" ;;
+      echo "$system|HTTPTypes|HTTPCaching|HTTPCacheNIO|AsyncHTTPClient|Logging|NIOCore|NIOPosix|NIOHTTP1|NIOHPACK|NIOHTTP2|NIOSSL|ServiceLifecycle" ;;
     HTTPCacheHummingbird)
       echo "$system|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheNIO|Hummingbird|NIOCore|Crypto|ServiceLifecycle" ;;
     HTTPCacheLogging) echo 'HTTPCaching|HTTPCacheSemantics|Logging' ;;

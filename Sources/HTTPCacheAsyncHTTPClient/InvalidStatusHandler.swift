@@ -32,7 +32,9 @@
       channel.eventLoop.submit {
         let pipeline = channel.pipeline.syncOperations
         let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-        let handler = InvalidStatusHandler { if case .head(let head) = $0 { head.status.code < 100 } else { false } }
+        let handler = InvalidStatusHandler {
+          if case .head(let head) = $0 { head.status.code < 100 } else { false }
+        }
         try pipeline.addHandler(handler, position: .after(decoder))
       }
     }

@@ -130,7 +130,8 @@ extension DownloadAttempt {
     if isWritten, !meter.isDecoded {
       let fields = response.head.headerFields
       // The content of a 200 is the whole representation.
-      stated = IntegrityDigest.list(of: .representation, in: fields) + IntegrityDigest.list(of: .content, in: fields)
+      stated =
+        IntegrityDigest.list(of: .representation, in: fields) + IntegrityDigest.list(of: .content, in: fields)
     }
     let expected = item.download.digests + stated
     let verifier = DigestVerifier(expected)

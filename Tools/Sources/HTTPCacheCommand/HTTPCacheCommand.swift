@@ -74,7 +74,8 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
   /// - Throws: `ExitCode` after a message.
   private static func arguments() throws -> [String] {
     try (1..<max(1, Int(CommandLine.argc))).map { number in
-      guard let octets = CommandLine.unsafeArgv[number], let argument = String(validatingCString: octets) else {
+      guard let octets = CommandLine.unsafeArgv[number], let argument = String(validatingCString: octets)
+      else {
         Console.report("httpcache: argument \(number) is not UTF-8")
         throw ExitStatus.usage.code
       }

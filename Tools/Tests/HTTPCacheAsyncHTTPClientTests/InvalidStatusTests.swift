@@ -9,7 +9,9 @@ import Testing
 
 /// `get` tries the statuses of HTTP/1.1 with real connections.
 @Suite(.timeLimit(.minutes(10))) struct InvalidStatusTests {
-  @Test("over HTTP/2, a status that is not three digits from 100 is an error", arguments: ["", "-5", "20", "001", "2000", "+20"])
+  @Test(
+    "over HTTP/2, a status that is not three digits from 100 is an error",
+    arguments: ["", "-5", "20", "001", "2000", "+20"])
   func http2(_ status: String) throws {
     let channel = try channel()
     #expect(throws: HTTPParserError.invalidStatus) { try channel.writeInbound(head(status)) }

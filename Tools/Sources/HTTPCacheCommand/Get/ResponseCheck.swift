@@ -44,7 +44,8 @@ struct ResponseCheck {
     let bounds = requested.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)
     guard bounds.count == 2 else { return true }
     guard let first = Int64(bounds[0]) else {
-      return Int64(bounds[1]).flatMap { count in part.length.map { part.range.lowerBound >= $0 - count } } ?? true
+      return Int64(bounds[1]).flatMap { count in part.length.map { part.range.lowerBound >= $0 - count } }
+        ?? true
     }
     return part.range.lowerBound >= first && Int64(bounds[1]).map { part.range.upperBound - 1 <= $0 } ?? true
   }

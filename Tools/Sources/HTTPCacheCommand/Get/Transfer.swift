@@ -121,8 +121,9 @@ struct Transfer {
           .protocol, "the response has \(answer.bytes) bytes, not \(length) as Content-Range says")
       }
       // The file that is there stays.
-      if case .file = destination, case .notStored(.digestMismatch(let algorithm)) = fetcher.recorder.result(
-        for: response.finalTarget)
+      if case .file = destination,
+        case .notStored(.digestMismatch(let algorithm)) = fetcher.recorder.result(
+          for: response.finalTarget)
       {
         throw WrongDigest(algorithm: algorithm)
       }
@@ -221,7 +222,9 @@ struct Transfer {
     failure.isBeyondRecall = output.isStream && output.hasBegun
     // A part file of such a body would fail again.
     if error is WrongDigest || (error as? UpstreamError)?.cause is GzipDecoder.Failure {
-      if !progress.isForwarded { failure.detail = "this is the stored response; --policy reload asks the origin" }
+      if !progress.isForwarded {
+        failure.detail = "this is the stored response; --policy reload asks the origin"
+      }
       return failure
     }
     let told =

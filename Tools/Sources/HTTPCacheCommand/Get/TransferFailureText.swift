@@ -41,7 +41,8 @@ struct TransferFailureText {
         status: .httpError, reason: "status \(error.status) in place of the rest of the response")
     case let error as WrongDigest:
       TransferReport.Failure(
-        status: .brokenProtocol, reason: "the body does not match its \(error.algorithm) digest (RFC 9530 §1.2)")
+        status: .brokenProtocol,
+        reason: "the body does not match its \(error.algorithm) digest (RFC 9530 §1.2)")
     case is BinaryBody:
       TransferReport.Failure(
         status: .output,

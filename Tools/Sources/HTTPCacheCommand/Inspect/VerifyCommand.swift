@@ -67,7 +67,8 @@ struct VerifyCommand: AsyncParsableCommand {
     if stores.plain > 0 {
       Console.print("\(HumanText.count(stores.plain, "response")) not encrypted: only checksums checked")
     }
-    guard report.isSound || report.isRepaired, replaced == 0 || repair, opened.isSound || opened.isRepaired else {
+    guard report.isSound || report.isRepaired, replaced == 0 || repair, opened.isSound || opened.isRepaired
+    else {
       throw ExitStatus.failure.code
     }
   }

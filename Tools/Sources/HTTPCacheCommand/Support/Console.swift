@@ -34,7 +34,9 @@ struct Console: Sendable {
   /// reader that has closed a pipe, as `head` does.
   static var outputFailure: ExitCode? {
     guard let code = failedWrite.withLock({ $0 }) else { return nil }
-    if code != EPIPE { report("httpcache: cannot write to standard output: \(String(cString: strerror(code)))") }
+    if code != EPIPE {
+      report("httpcache: cannot write to standard output: \(String(cString: strerror(code)))")
+    }
     return ExitStatus.output.code
   }
 

@@ -66,7 +66,9 @@ import Testing
 
   @Test(
     "206 with requested bytes, or with all of them, is written",
-    arguments: [(nil, "bytes 0-4/5"), ("50-60", "bytes 50-54/55"), ("-5", "bytes 95-99/100"), ("7-", "bytes 7-11/12")])
+    arguments: [
+      (nil, "bytes 0-4/5"), ("50-60", "bytes 50-54/55"), ("-5", "bytes 95-99/100"), ("7-", "bytes 7-11/12"),
+    ])
   func requestedRange(_ requested: String?, _ range: String) async throws {
     let origin = try await RawOrigin(
       "HTTP/1.1 206 Part\r\nContent-Range: \(range)\r\nContent-Length: 5\r\n\r\nhello")
@@ -76,7 +78,9 @@ import Testing
     try await origin.close()
   }
 
-  @Test("a body without the digest that its response states is a failure (RFC 9530)", arguments: [[], ["--queue", "q"]])
+  @Test(
+    "a body without the digest that its response states is a failure (RFC 9530)",
+    arguments: [[], ["--queue", "q"]])
   func digest(_ options: [String]) async throws {
     let digest = String(repeating: "A", count: 43) + "="
     for name in ["Content-Digest", "Repr-Digest"] {

@@ -92,7 +92,9 @@ import Testing
   }
 
   #if os(Linux)
-    @Test("an output that cannot be written has a status and a message", arguments: [["--help"], ["config"], ["get", "--json"]])
+    @Test(
+      "an output that cannot be written has a status and a message",
+      arguments: [["--help"], ["config"], ["get", "--json"]])
     func fullOutput(_ command: [String]) async throws {
       let directory = try TemporaryDirectory()
       let origin = try await RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
