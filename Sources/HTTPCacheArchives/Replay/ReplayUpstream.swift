@@ -65,6 +65,8 @@ public final class ReplayUpstream: Upstream {
     guard !isRecording || FileManager.default.isWritableFile(atPath: folder) else {
       throw CacheError(.unavailable, "cannot make \(path): the folder is not there or cannot be written")
     }
+    // A pipe or a folder is not replaced.
+    if isRecording { _ = try ReplacedFile(path: path) }
     recorder = isRecording ? HARRecorder(path: path, keepsEarlier: mode == .recordMissing) : nil
   }
 

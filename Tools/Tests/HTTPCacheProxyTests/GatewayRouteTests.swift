@@ -66,6 +66,19 @@ import Testing
     #expect(route.reference(from: value) == expected)
   }
 
+  @Test(
+    "an origin that gets the client's Host may name it in Location",
+    arguments: [(true, "/files/b"), (false, "http://client:81/b")])
+  func ownHost(_ preservesHost: Bool, _ expected: String) {
+    var request = RoutedRequest(
+      head: HTTPRequest(method: .get, scheme: "http", authority: "client:81", path: "/a"))
+    request.route = route("/files", strips: true)
+    request.route?.preservesHost = preservesHost
+    var fields: HTTPFields = [.location: "http://client:81/b"]
+    request.finish(&fields)
+    #expect(fields[.location] == expected)
+  }
+
   @Test("each of several Location fields is changed alone")
   func severalLocations() {
     var request = RoutedRequest(head: HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/"))

@@ -24,6 +24,15 @@ enum UsableDirectory {
     return "\(path) has no cache but other files (\(first)\(rest)); name a new or empty directory"
   }
 
+  /// The reason why a file that the server makes before the cache is in the way of the cache; nil if it is not.
+  static func objection(to path: String, holding file: String?) -> String? {
+    let folder = URL(fileURLWithPath: path).standardizedFileURL.path
+    guard let file, !FileManager.default.fileExists(atPath: path + "/Cache.db"),
+      URL(fileURLWithPath: file).standardizedFileURL.path.hasPrefix(folder + "/")
+    else { return nil }
+    return "\(path) would have another file (\(file)) before a cache; put it elsewhere"
+  }
+
   /// The reason why a directory cannot be written, or cannot be made with its missing parents; nil if it can be used.
   /// Changes no file.
   static func obstacle(to path: String) -> String? {
@@ -37,7 +46,9 @@ enum UsableDirectory {
     if FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory), !isDirectory.boolValue {
       return "\(folder) is not a directory"
     }
-    guard access(folder, R_OK | W_OK | X_OK) != 0 else { return nil }
-    return "\(folder): \(SystemMessage.text(errno))"
+    guard access(folder, R_OK | W_OK | X_OK) == 0 else { return "\(folder): \(SystemMessage.text(errno))" }
+    let index = path + "/Cache.db"
+    guard access(index, R_OK | W_OK) != 0, errno != ENOENT else { return nil }
+    return "\(index): \(SystemMessage.text(errno))"
   }
 }

@@ -119,10 +119,3 @@ struct QueueLocation: ParsableArguments {
       + (location.modeFlag == .shared ? " --shared" : "")
   }
 }
-
-/// The way to no origin.
-private struct NoUpstream: Upstream {
-  func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-    throw UpstreamError(.unreachable, "this command asks no origin")
-  }
-}

@@ -18,13 +18,16 @@ struct AccessLogOptions: ParsableArguments {
       valueName: "path"))
   var accessLogFile: String?
 
+  /// The file of the log; nil for none.
+  var path: String? { accessLog == .none ? nil : accessLogFile }
+
   /// Opens the log.
   ///
   /// - Throws: `StartFailure` if the file cannot be opened.
   func open() throws(StartFailure) -> AccessLog {
-    guard let accessLogFile, accessLog != .none else { return AccessLog(accessLog) }
+    guard let path else { return AccessLog(accessLog) }
     do throws(AccessLog.OpenFailure) {
-      return try AccessLog(accessLog, path: accessLogFile)
+      return try AccessLog(accessLog, path: path)
     } catch {
       throw StartFailure("--access-log-file: \(error.description)")
     }
@@ -34,9 +37,9 @@ struct AccessLogOptions: ParsableArguments {
   ///
   /// - Throws: `StartFailure`.
   func check() throws(StartFailure) {
-    guard let accessLogFile, accessLog != .none else { return }
+    guard let path else { return }
     do throws(AccessLog.OpenFailure) {
-      try AccessLog.check(path: accessLogFile)
+      try AccessLog.check(path: path)
     } catch {
       throw StartFailure("--access-log-file: \(error.description)")
     }

@@ -19,6 +19,7 @@ extension ServeCommand {
     }
     _ = try encryptionKey.encryption()
     _ = try seeds.open()
+    _ = try recording.upstream(over: NoUpstream())
     try checkDirectory(file)
     try await checkListeners(file)
     for message in await UnresolvedUpstreams.messages(mode) { Console.report(message) }
@@ -30,6 +31,7 @@ extension ServeCommand {
   private func checkDirectory(_ file: ServeFile?) throws {
     guard !isMemoryOnly,
       let objection = UsableDirectory.objection(to: directory) ?? UsableDirectory.obstacle(to: directory)
+        ?? UsableDirectory.objection(to: directory, holding: log.path)
     else { return }
     guard allowNoCache else {
       let failure = StartFailure(directory: directory, CacheError(.unavailable, objection)).located(in: file)

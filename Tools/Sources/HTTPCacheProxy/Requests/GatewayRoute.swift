@@ -38,8 +38,10 @@ public struct GatewayRoute: Sendable {
   /// The reference that a client of this proxy follows instead of one that the origin made, such as `Location`: a path
   /// of the origin becomes the path of the proxy. Other references stay as they are: to other origins, with another
   /// scheme, to paths that this route does not serve, with dot segments, which could leave them, and relative ones.
-  func reference(from value: String) -> String {
-    guard let path = originPath(value), !Self.hasDotSegment(path),
+  ///
+  /// - Parameter requested: the origin by the client's `Host`, if the origin got it; nil if it got its own name.
+  func reference(from value: String, requested: Origin? = nil) -> String {
+    guard let path = originPath(value, requested), !Self.hasDotSegment(path),
       let rest = Self.rest(of: path, below: basePath)
     else { return value }
     let own = (rest.first == "/" ? "" : "/") + rest
@@ -56,9 +58,11 @@ public struct GatewayRoute: Sendable {
   }
 
   /// The path, query and fragment of a reference to the origin; nil if it is relative to a path, or to another origin.
-  private func originPath(_ value: String) -> String? {
+  private func originPath(_ value: String, _ requested: Origin?) -> String? {
     if value.hasPrefix("/") { return value.hasPrefix("//") ? nil : value }
-    guard let (origin, path) = Origin.split(value), origin == group.origin else { return nil }
+    guard let (origin, path) = Origin.split(value), origin == group.origin || origin == requested else {
+      return nil
+    }
     return path
   }
 

@@ -71,6 +71,32 @@ import Testing
     }
   }
 
+  @Test("a log in the directory of a cache that is not made yet, and an index that is a folder")
+  func directoryWithOthers() async throws {
+    let dir = directory.file("new")
+    let (_, run) = try await check("listen: 127.0.0.1:0\ndir: \(dir)\naccess-log-file: \(dir)/log\n")
+    #expect(run.status != 0)
+    try FileManager.default.createDirectory(atPath: dir, withIntermediateDirectories: false)
+    let (_, again) = try await check("listen: 127.0.0.1:0\ndir: \(dir)\naccess-log-file: \(dir)/log\n")
+    #expect(again.status == ExitStatus.cacheUnavailable.rawValue)
+    #expect(again.errors.contains("before a cache; put it elsewhere"), "\(again.errors)")
+  }
+
+  @Test("a recording that cannot be read or made")
+  func recording() async throws {
+    let file = directory.file("a.har")
+    let config = try await check("listen: 127.0.0.1:0\n").path
+    func status(_ options: String...) async -> Int32 {
+      await CommandRun(["serve", "--config", config, "--check"] + options).status
+    }
+    #expect(await status("--replay", file) == ExitStatus.cacheUnavailable.rawValue)
+    try Data("{}".utf8).write(to: URL(fileURLWithPath: file))
+    #expect(await status("--replay", file) == ExitStatus.cacheUnavailable.rawValue)
+    for place in [directory.file("none/a"), directory.path] { #expect(await status("--record", place) != 0) }
+    #expect(await status("--record", directory.file("new.har")) == 0)
+    #expect(!exists("new.har"))
+  }
+
   @Test("a seed that does not exist")
   func seed() async throws {
     let seed = directory.file("none.har")
