@@ -67,12 +67,10 @@ struct PurgeCommand: AsyncParsableCommand {
       for selection in try await selections(in: store) {
         if soft {
           if let found = try await cache.invalidate(selection) { count += found } else { isCounted = false }
-        } else if let partition {
-          for mode in location.listedMode.map({ [$0] }) ?? CacheMode.allCases {
-            let cache = HTTPCache(
-              configuration: HTTPCache.Configuration(rules: CacheRules(mode: mode)), store: store)
-            count += try await cache.wipe(partition: partition)
-          }
+        } else if case .partition(let mode, let partition) = selection {
+          let cache = HTTPCache(
+            configuration: HTTPCache.Configuration(rules: CacheRules(mode: mode)), store: store)
+          count += try await cache.wipe(partition: partition)
         } else {
           count += try await cache.remove(selection)
         }
@@ -115,7 +113,10 @@ struct PurgeCommand: AsyncParsableCommand {
     if let prefix { return [.prefix(TargetURL.normalizedPrefix(prefix))] }
     if let olderThan { return [.storedBefore(now.adding(.seconds(-olderThan.seconds)))] }
     if let group, let origin { return [.group(origin: origin.normalized, name: group)] }
-    if let partition { return [.partition(mode: location.mode, partition)] }
+    if let partition {
+      let modes = location.listedMode.map { [$0] } ?? CacheMode.allCases
+      return modes.map { .partition(mode: $0, partition) }
+    }
     return urls.flatMap { $0.targets.map { .target($0) } }
   }
 }

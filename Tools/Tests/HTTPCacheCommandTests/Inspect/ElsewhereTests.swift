@@ -30,6 +30,19 @@ import Testing
     }
   }
 
+  @Test("purge of a partition with --dir is for both kinds of cache", arguments: [[], ["--soft"]])
+  func partition(_ options: [String]) async throws {
+    try await withShared { _, cache in
+      let purge = ["purge", "--partition", "", "--dir", cache] + options
+      let none = await CommandRun(purge + ["--private"])
+      #expect(none.output.contains(" 0 responses") || none.output.contains("all matching"), "\(none.output)")
+      #expect(await CommandRun("stats", "--dir", cache, "--json").output.contains("\"responses\":1"))
+      #expect(await CommandRun(purge).status == 0)
+      let list = await CommandRun("ls", "--dir", cache, "--json")
+      #expect(list.output.isEmpty || list.output.contains("invalidated"), "\(list.output)")
+    }
+  }
+
   @Test("show, path and ls say under which option it is", arguments: ["show", "path", "ls"])
   func look(command: String) async throws {
     try await withShared { url, cache in
