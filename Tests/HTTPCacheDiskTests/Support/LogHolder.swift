@@ -35,20 +35,30 @@ final class WaitingCheckpoint: Sendable {
   private static func run(_ path: String) -> Bool {
     var connection: OpaquePointer?
     defer { sqlite3_close(connection) }
-    guard sqlite3_open(path, &connection) == SQLITE_OK else { return false }
+    guard open(path, &connection) else { return false }
     sqlite3_busy_timeout(connection, 60_000)
-    return sqlite3_exec(connection, "PRAGMA wal_checkpoint(TRUNCATE)", nil, nil, nil) == SQLITE_OK
+    // SQLite waits for readers, but fails at once while another connection makes a checkpoint: the store when it is
+    // idle, or `isUnderWay`.
+    for _ in 0..<6_000 {
+      let result = sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+      guard result == SQLITE_BUSY else { return result == SQLITE_OK }
+      sqlite3_sleep(10)
+    }
+    return false
   }
 
   /// Whether a checkpoint has begun: then another one fails at once.
   static func isUnderWay(_ path: String) -> Bool {
     var connection: OpaquePointer?
     defer { sqlite3_close(connection) }
-    // A connection knows of the log once it has read.
-    guard sqlite3_open(path, &connection) == SQLITE_OK,
-      sqlite3_exec(connection, "SELECT count(*) FROM entry", nil, nil, nil) == SQLITE_OK
-    else { return false }
+    guard open(path, &connection) else { return false }
     return sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil) == SQLITE_BUSY
+  }
+
+  private static func open(_ path: String, _ connection: inout OpaquePointer?) -> Bool {
+    // A connection knows of the log once it has read.
+    sqlite3_open(path, &connection) == SQLITE_OK
+      && sqlite3_exec(connection, "SELECT count(*) FROM entry", nil, nil, nil) == SQLITE_OK
   }
 
   /// Whether the checkpoint was made.
