@@ -1,4 +1,7 @@
 /// A directive of a response whose seconds are kept with the stored response.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum ReuseWindow: String, Sendable, Hashable, CaseIterable {
   /// `stale-while-revalidate`: the stale response is used, and validated meanwhile (RFC 5861 §3).
   case staleWhileRevalidate = "stale-while-revalidate"

@@ -26,12 +26,15 @@ struct EntryJSON: Encodable {
   var stored: Int64
   var lastUsed: Int64
   var groups: [String]
+  var lifetime: Int64?
+  var directives: [String]?
+  var windows: [String: Int64]?
   var vary: [Field]?
   var fields: [Field]?
 
   /// Describes an entry.
   ///
-  /// - Parameter isDetailed: whether to add the fields of the head and the nominated ones.
+  /// - Parameter isDetailed: whether to add the fields of the head and the nominated ones, and what the response says of its use.
   init(_ entry: CacheEntry, now: Timestamp, isDetailed: Bool = false) {
     let (record, response) = (entry.record, entry.record.response)
     let state = EntryFreshness(response, now: now)
@@ -53,6 +56,12 @@ struct EntryJSON: Encodable {
     lastUsed = entry.lastUsed.seconds
     groups = record.groups
     guard isDetailed else { return }
+    lifetime = response.facts.freshnessLifetime
+    directives = response.facts.directiveTexts
+    windows = Dictionary(
+      uniqueKeysWithValues: ReuseWindow.allCases.compactMap { window in
+        response.facts[window].map { (window.rawValue, $0) }
+      })
     vary = response.nominated.map { Field(name: $0.name.rawName, value: $0.value.text) }
     fields = response.head.headerFields.map { Field(name: $0.name.rawName, value: $0.value) }
   }

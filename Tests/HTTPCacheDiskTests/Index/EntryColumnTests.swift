@@ -1,0 +1,33 @@
+import HTTPCacheStore
+import Testing
+
+@testable import HTTPCacheDisk
+
+/// No column of `entry` is forgotten: each one gets values, and `verify` checks them.
+@Suite(.timeLimit(.minutes(10))) struct EntryColumnTests {
+  @Test("each column has a value other than NULL in some row")
+  func values() async throws {
+    let fixture = try Fixture()
+    try await fixture.store.put(try record("/inline", groups: ["a"]), bytes(100))
+    try await fixture.store.put(try record("/file"), bytes(100_000))
+    await fixture.store.flush()
+    let connection = try SQLiteConnection(path: fixture.directory.path("cache/Cache.db"), creating: false)
+    for column in EntryColumn.allCases {
+      var rows: Int64 = 0
+      try connection.query("SELECT count(\(column.name)) FROM entry") { row in
+        rows = row.integer(0)
+        return true
+      }
+      #expect(rows > 0, "\(column.name)")
+    }
+  }
+
+  @Test("`verify` compares each column, or knows impossible values, but for four that it reads with the body")
+  func compared() throws {
+    let hashes = RowHashes(secret: [UInt8](repeating: 7, count: 32))
+    let unchecked = try EntryColumn.allCases.filter {
+      try $0.value(for: record("/"), hashes, length: 1, hasFile: true) == nil && $0.impossibility == nil
+    }
+    #expect(unchecked == [.checksum, .file, .record, .body])
+  }
+}
