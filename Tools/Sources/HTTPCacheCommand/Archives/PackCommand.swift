@@ -49,7 +49,7 @@ struct PackCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    var all = try sources.map(SeedOptionGroup.open)
+    var all = try sources.map { try SeedOptionGroup.open($0) }
     if isFromCache { all.append(try await cached()) }
     if harvest.isUsed { all.append(try await harvest.fetch()) }
     let result: (packed: Int, length: Int64)?

@@ -15,8 +15,11 @@ struct SeedOptionGroup: ParsableArguments {
 
   /// Opens the archives and folders.
   ///
+  /// - Parameter locating: adds to a message where the path is given.
   /// - Throws: `ExitCode` after a message on standard error.
-  func open() throws -> [any SeedSource] { try paths.map(Self.open) }
+  func open(locating: (String) -> String = { $0 }) throws -> [any SeedSource] {
+    try paths.map { try Self.open($0, locating: locating) }
+  }
 
   /// A store that has only the archives and folders.
   ///
@@ -30,14 +33,15 @@ struct SeedOptionGroup: ParsableArguments {
   /// Opens an archive, a folder or a recording.
   ///
   /// - Throws: `ExitCode` after a message on standard error.
-  static func open(_ path: String) throws -> any SeedSource {
+  static func open(_ path: String, locating: (String) -> String = { $0 }) throws -> any SeedSource {
     do throws(CacheError) {
       let source = try Seeds.open(path: path)
       let notes = (source as? FolderSeed)?.notes ?? (source as? RecordingSeed)?.notes ?? []
       for note in notes { Console.report("httpcache: \(path): \(note)") }
       return source
     } catch {
-      throw ExitStatus.reporting(error)
+      Console.report("httpcache: " + locating("\(error)"))
+      throw ExitStatus(error.code).code
     }
   }
 

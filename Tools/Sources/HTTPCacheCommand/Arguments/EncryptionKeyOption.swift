@@ -16,18 +16,19 @@ struct EncryptionKeyOption: ParsableArguments {
 
   /// The encryption of the cache; nil if no key is given.
   ///
+  /// - Parameter locating: adds to a message where the path is given.
   /// - Throws: `ExitCode` after a message on standard error.
-  func encryption() throws -> CacheEncryption? {
+  func encryption(locating: (String) -> String = { $0 }) throws -> CacheEncryption? {
     let path = path ?? ProcessInfo.processInfo.environment[Self.variable].flatMap { $0.isEmpty ? nil : $0 }
     guard let path else { return nil }
     do {
       return .key(try Self.readKey(path))
     } catch let error as CacheError {
-      Console.report("httpcache: \(path): \(error.message)")
+      Console.report("httpcache: " + locating("\(path): \(error.message)"))
       throw ExitStatus.usage.code
     } catch {
       // A folder, for example.
-      Console.report("httpcache: \(path): cannot be read")
+      Console.report("httpcache: " + locating("\(path): cannot be read"))
       throw ExitStatus.usage.code
     }
   }

@@ -53,12 +53,14 @@ extension ServeCommand {
       guard allowNoCache else { throw refusing(CacheError(.unavailable, objection), messages, file) }
       messages.add("httpcache: \(objection); storing in memory alone\n")
     }
+    let locating = { StartFailure($0).located(in: file).description }
     return HTTPCache.Configuration(
       directory: isMemoryOnly || objection != nil ? nil : directory,
       memoryCapacity: memory.bytes - preparedAnswers,
       diskCapacity: disk?.bytes, largestEntry: largestEntry.limit,
       minimumFreeDiskSpace: minimumFree?.bytes, rules: rules,
-      cacheStatusName: "httpcache", encryption: try encryptionKey.encryption(), seeds: try seeds.open(),
+      cacheStatusName: "httpcache", encryption: try encryptionKey.encryption(locating: locating),
+      seeds: try seeds.open(locating: locating),
       observer: observer)
   }
   /// Writes counters every ten seconds, so that other processes see those of a server that runs for months, and returns

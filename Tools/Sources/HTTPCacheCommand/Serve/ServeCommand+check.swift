@@ -17,8 +17,8 @@ extension ServeCommand {
     } catch {
       throw error.located(in: file).reported()
     }
-    _ = try encryptionKey.encryption()
-    _ = try seeds.open()
+    _ = try encryptionKey.encryption { StartFailure($0).located(in: file).description }
+    _ = try seeds.open { StartFailure($0).located(in: file).description }
     _ = try recording.upstream(over: NoUpstream())
     try checkDirectory(file)
     try await checkListeners(file)

@@ -47,6 +47,14 @@ import Testing
     #expect(!exists("none"))
   }
 
+  @Test("a seed or a key that cannot be read", arguments: ["seed", "encryption-key-file"])
+  func otherFiles(key: String) async throws {
+    let (path, run) = try await check("listen: 127.0.0.1:0\ncapacity: 0\n\(key): \(directory.file("none"))\n")
+    #expect(run.status != 0)
+    #expect(run.errors.hasPrefix("httpcache: \(path), line 4: \(key): "), "\(run.errors)")
+    #expect(run.errors.contains(directory.file("none")), "\(run.errors)")
+  }
+
   @Test("the directory of the cache cannot be made, or is not one for a cache")
   func cacheDirectory() async throws {
     try Data().write(to: URL(fileURLWithPath: directory.file("file")))
