@@ -732,7 +732,7 @@ def partLimits():
         afterwards("limits, room again", directory)
     mounted("size=8m,mode=755", noRoomForLog)
 
-    # With fewer, SwiftNIO has no event loop, and ends the process before there is a cache.
+    # With fewer than the event loops need, 28 on two cores, the command says so and ends.
     for files in (24, 32, 48):
         directory = os.path.join(work, "cache")
         clone(os.path.join(work, "base"), directory)

@@ -56,6 +56,7 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
     Console.openMissingStreams()
     do {
       var command = try parsed(try arguments())
+      try DescriptorLimit.check()
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {

@@ -89,6 +89,13 @@ import Testing
     }
   #endif
 
+  @Test("a limit of descriptors that leaves none for the event loops ends it with a message")
+  func tooFewDescriptors() async throws {
+    let serve = try await ServeProcess(Self.upstream, limit: "-n 20")
+    #expect(await serve.end() == ExitStatus.failure.rawValue)
+    try await serve.says("at most 20 files may be open, and at least")
+  }
+
   @Test("without descriptors accepting pauses, is said once, and goes on when some are free")
   func descriptorsOut() async throws {
     let serve = try await ServeProcess(Self.upstream, limit: "-n 80")

@@ -1,3 +1,6 @@
+import ArgumentParser
+import NIOCore
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -13,6 +16,17 @@ enum DescriptorLimit {
   #else
     private static let resource = RLIMIT_NOFILE
   #endif
+
+  /// Raises the limit, and reports one with which SwiftNIO cannot make its event loops and would end the process.
+  ///
+  /// - Throws: `ExitCode` after a message.
+  static func check() throws {
+    let (limit, least) = (raise(), 20 + 4 * System.coreCount)
+    guard limit < least else { return }
+    Console.report(
+      "httpcache: at most \(limit) files may be open, and at least \(least) are needed (ulimit -n)")
+    throw ExitStatus.failure.code
+  }
 
   /// Raises the limit as far as the system allows without privileges, and returns it.
   static func raise() -> Int {
