@@ -22,7 +22,7 @@ export SWIFT_BACKTRACE=enable=no
 mkdir -p .build/bench
 log=.build/bench/build.log
 if [ "${1:-}" = doors ]; then
-  doors=(--package-path Benchmarks -c release --traits AsyncHTTPClient,Hummingbird)
+  doors=(--package-path Benchmarks -c release -debug-info-format none --traits AsyncHTTPClient,Hummingbird)
   if ! swift build "${doors[@]}" --product door-benchmark >"$log" 2>&1; then
     cat "$log"
     exit 1
@@ -30,14 +30,14 @@ if [ "${1:-}" = doors ]; then
   exec "$(swift build "${doors[@]}" --show-bin-path)/door-benchmark"
 fi
 if [ "${1:-}" = images ]; then
-  images=(--package-path Benchmarks -c release --traits ImageCodecs)
+  images=(--package-path Benchmarks -c release -debug-info-format none --traits ImageCodecs)
   if ! swift build "${images[@]}" --product image-benchmark >"$log" 2>&1; then
     cat "$log"
     exit 1
   fi
   exec python3 scripts/bench-images.py "$(swift build "${images[@]}" --show-bin-path)/image-benchmark"
 fi
-build=(--package-path Benchmarks -c release --disable-default-traits)
+build=(--package-path Benchmarks -c release -debug-info-format none --disable-default-traits)
 if ! swift build "${build[@]}" --product cache-benchmarks >"$log" 2>&1; then
   cat "$log"
   exit 1

@@ -37,7 +37,9 @@ public final class ArchiveSeed: SeedSource {
     let header = try file.read(ArchiveFormat.headerLength, at: 0).array
     guard header == ArchiveFormat.header else {
       let isLater = header.starts(with: ArchiveFormat.magic.dropLast()) && header[7] > ArchiveFormat.magic[7]
-      throw CacheError(isLater ? .newerFormat : .damaged, "\(path) is not an archive of this version")
+      throw isLater
+        ? CacheError(.newerFormat, "\(path) is an archive of a later version")
+        : CacheError(.damaged, "\(path) is not an archive, or its beginning is damaged")
     }
     let end = try file.read(ArchiveFormat.footerLength, at: length - Int64(ArchiveFormat.footerLength)).array
     guard let footer = ArchiveFormat.Footer(end, fileLength: length) else {

@@ -6,7 +6,8 @@ struct RetryOptionGroup: ParsableArguments {
     name: .customLong("retry"),
     help: ArgumentHelp(
       "Retry this many times after a failed connection, a timeout, a response that breaks off, or one of "
-        + "the statuses 408, 429, 500, 502, 503 and 504. Retry-After sets the time.", valueName: "count"))
+        + "the statuses 408, 429, 500, 502, 503 and 504; 7 times for a queue. Retry-After sets the time.",
+      valueName: "count"))
   var count = 0
 
   @Option(

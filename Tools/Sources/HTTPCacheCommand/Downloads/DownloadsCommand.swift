@@ -14,7 +14,7 @@ struct DownloadsCommand: AsyncParsableCommand {
 
       Exit status:
       \(ExitStatus.help([
-        .success: nil, .failure: "a download has failed, or none has that name", .newerFormat: nil,
+        .success: nil, .failure: "a download that was resumed has failed, or none has that name", .newerFormat: nil,
         .cacheUnavailable: "there is no cache in the directory, or its list cannot be read, or only in part",
         .usage: nil, .interrupted: nil,
       ]))
@@ -29,7 +29,8 @@ struct DownloadsCommand: AsyncParsableCommand {
 /// `httpcache downloads list`.
 struct DownloadsListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the downloads of a queue as they were last saved.")
+    commandName: "list", abstract: "List the downloads of a queue as they were last saved.",
+    discussion: "A download that is running is listed as waiting, with the bytes that it had when it began.")
 
   @Flag(help: "Print JSON, one object per line.")
   var json = false

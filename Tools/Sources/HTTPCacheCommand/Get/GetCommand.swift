@@ -22,6 +22,7 @@ struct GetCommand: AsyncParsableCommand {
 
       Exit status:
       \(ExitStatus.help)
+      If the directory of the cache cannot be used, get says so and fetches without a cache.
       """)
 
   @Argument(

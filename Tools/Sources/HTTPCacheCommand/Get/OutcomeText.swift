@@ -67,8 +67,9 @@ struct OutcomeText {
   /// for its size.
   var limit: String? {
     guard case .tooLarge(let limit) = refusal else { return nil }
-    let size = length.map { "\(HumanText.bytes($0)) is over" } ?? "it is over"
-    return "\(size) the limit of \(HumanText.bytes(limit)) (--largest-entry, --capacity)"
+    // The record of a short body, or the index itself, may be what has no room.
+    let size = length.flatMap { $0 > limit ? HumanText.bytes($0) : nil } ?? "it"
+    return "\(size) is over the limit of \(HumanText.bytes(limit)) (--largest-entry, --capacity)"
   }
 
   private var forbidder: String {

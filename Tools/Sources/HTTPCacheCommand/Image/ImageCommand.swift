@@ -146,7 +146,14 @@ struct ImageCommand: AsyncParsableCommand {
 
   /// The files of the images, in the order of the URLs.
   private func destinations(of urls: [TargetURL]) throws -> [String] {
-    guard urls.count > 1 else { return [output] }
+    guard urls.count > 1 else {
+      guard format == nil, let suffix = ImageFormat.suffix(of: output), ImageFormat(file: output) == nil
+      else {
+        return [output]
+      }
+      Console.report("httpcache: \(output): images cannot be written as \(suffix); --format names a format")
+      throw ExitStatus.usage.code
+    }
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: output, isDirectory: &isFolder), isFolder.boolValue else {
       Console.report("httpcache: -o must name a folder that exists for \(urls.count) URLs (got \(output))")

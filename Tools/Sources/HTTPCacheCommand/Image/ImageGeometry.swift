@@ -37,10 +37,15 @@ enum ImageFormat: String, ExpressibleByArgument, CaseIterable {
 
   /// The format that the extension of a file names; nil for another extension.
   init?(file: String) {
-    let name = file.split(separator: "/").last ?? ""
-    guard let dot = name.lastIndex(of: ".") else { return nil }
-    let suffix = name[name.index(after: dot)...].lowercased()
+    guard let suffix = Self.suffix(of: file) else { return nil }
     self.init(rawValue: suffix == "jpeg" ? "jpg" : suffix)
+  }
+
+  /// The extension of a file's name in lower case; nil without one.
+  static func suffix(of file: String) -> String? {
+    let name = file.split(separator: "/").last ?? ""
+    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
+    return name[name.index(after: dot)...].lowercased()
   }
 
   func encoder(quality: Int?) -> any ImageEncoder {

@@ -78,7 +78,18 @@ struct ExplainCommand: AsyncParsableCommand {
       let hint = await location.hint(for: selection, in: store)
     {
       Console.report("httpcache: nothing is stored for \(url.normalized) in \(location.path); \(hint)")
+    } else if let other = await otherPartition(of: selection, mode, store) {
+      Console.report("httpcache: \(url.normalized) is stored in another partition (--partition \(other))")
     }
+  }
+
+  /// A partition that has the entry, unless the one of the request has it.
+  private func otherPartition(
+    of selection: CacheSelection, _ mode: CacheMode, _ store: any CacheStore
+  ) async -> String? {
+    let keys = (try? await store.entries(selection, after: nil, limit: 100))?.entries.map(\.record.key)
+    let partitions = keys?.filter { $0.mode == mode }.map(\.partition) ?? []
+    return partitions.contains(partition) ? nil : partitions.first
   }
 
   /// Private or shared: from the option, else from the entries of the directory of `--dir`.

@@ -41,11 +41,12 @@ struct RouteOptions: ParsableArguments {
   var isRemote: Bool { !listen.isLoopback }
 
   func validate() throws {
-    guard forward || upstream != nil || config != nil, !forward || upstream == nil else {
+    if check, config == nil { throw ValidationError("--check requires --config.") }
+    if forward, upstream != nil { throw ValidationError("--upstream and --forward exclude each other.") }
+    guard forward || upstream != nil || config != nil else {
       throw ValidationError(
         "serve requires one of --upstream URL and --forward, or --config FILE with one of them or routes.")
     }
-    if check, config == nil { throw ValidationError("--check requires --config.") }
     if let upstream, Origin.split(upstream) == nil {
       throw ValidationError(
         "--upstream requires an http or https URL without user information (got '\(upstream)').")

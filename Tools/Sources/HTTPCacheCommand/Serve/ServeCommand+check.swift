@@ -21,7 +21,7 @@ extension ServeCommand {
     _ = try seeds.open { StartFailure($0).located(in: file).description }
     _ = try recording.upstream(over: NoUpstream())
     try checkDirectory(file)
-    try await checkListeners(file)
+    try await checkAddresses(file, isInUseFailure: false)
     for message in await UnresolvedUpstreams.messages(mode) { Console.report(message) }
     Console.print("\(file?.path ?? ""): valid")
   }
@@ -42,10 +42,13 @@ extension ServeCommand {
   }
 
   /// Listens on all addresses for a moment.
-  private func checkListeners(_ file: ServeFile?) async throws {
+  ///
+  /// - Parameter isInUseFailure: whether an address in use is a failure; else a warning.
+  /// - Throws: `ExitCode` after a message.
+  func checkAddresses(_ file: ServeFile?, isInUseFailure: Bool = true) async throws {
     var listeners: [any Channel] = []
     for address in [route.listen, admin.admin].compactMap({ $0 }) {
-      if let listener = try await checkedListener(address, beside: listeners, file) {
+      if let listener = try await checkedListener(address, beside: listeners, isInUseFailure, file) {
         listeners.append(listener)
       }
     }
@@ -55,14 +58,14 @@ extension ServeCommand {
   /// Begins to listen; nil after a warning. An address in use may be that of the running server, whose new
   /// configuration is checked.
   private func checkedListener(
-    _ address: ListenAddress, beside others: [any Channel], _ file: ServeFile?
+    _ address: ListenAddress, beside others: [any Channel], _ isInUseFailure: Bool, _ file: ServeFile?
   ) async throws -> (any Channel)? {
     do {
       return try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .bind(host: address.host, port: address.port).get()
     } catch let error as IOError
-      where error.errnoCode == EADDRINUSE
+      where !isInUseFailure && error.errnoCode == EADDRINUSE
       && !others.contains(where: { $0.localAddress?.port == address.port })
     {
       Console.report(

@@ -38,7 +38,7 @@ public struct ServeCommand: AsyncParsableCommand {
 
       Exit status:
       \(ExitStatus.help([
-        .success: "ended by a signal", .failure: "it cannot listen, or open a log", .output: "the recording is lost",
+        .success: "ended by a signal", .failure: "it cannot listen, or use a log, token or certificate", .output: "the recording is lost",
         .newerFormat: nil, .cacheUnavailable: nil, .usage: nil, .interrupted: "ended by a second signal",
       ]))
       """)
@@ -182,6 +182,8 @@ public struct ServeCommand: AsyncParsableCommand {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: Processors.count)
     let (serverConfiguration, originConfiguration, files) = try configurations(messages, file)
     let events = EventCounts(next: observer(messages))
+    // Opening the cache gives the directory the capacity of this server, and evicts what is over it.
+    try await checkAddresses(file)
     let cache = try openCache(messages, observer: events, file)
     let origins = try NIOUpstream(group: group, configuration: originConfiguration)
     let logger = serverConfiguration.logger

@@ -54,7 +54,7 @@ enum ExitStatus: Int32, CaseIterable {
     case .notStored: "the cache may not ask the origin and has no answer (--policy cache-only)"
     case .output: "the output could not be written"
     case .newerFormat: "the directory was written by a newer version"
-    case .cacheUnavailable: "there is no cache in the directory, or it cannot be used"
+    case .cacheUnavailable: "there is no cache in the directory, or it or a seed cannot be used"
     case .usage: "invalid arguments"
     case .interrupted: "interrupted"
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AsyncHTTPClient
 import Foundation
+import HTTPCacheProxy
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -71,6 +72,12 @@ struct AdminClient: Sendable {
   }
 
   private static func describe(_ error: any Error) -> String {
-    (error as? HTTPClientError).map { $0.shortDescription } ?? "\(error)"
+    switch error {
+    case let error as HTTPClientError: error.shortDescription
+    case let error as NIOConnectionError:
+      error.connectionErrors.first.map { describe($0.error) } ?? "\(error)"
+    case let error as IOError: SystemMessage.text(error.errnoCode)
+    default: "\(error)"
+    }
   }
 }

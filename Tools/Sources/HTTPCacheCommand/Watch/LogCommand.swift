@@ -63,9 +63,10 @@ struct LogCommand: AsyncParsableCommand {
   private var path: String {
     var parts = URLComponents()
     parts.path = "/requests"
-    parts.queryItems = [("target", url), ("outcome", outcome), ("client", client)].compactMap { name, value in
+    let items = [("target", url), ("outcome", outcome), ("client", client)].compactMap { name, value in
       value.map { URLQueryItem(name: name, value: $0) }
     }
+    if !items.isEmpty { parts.queryItems = items }
     return parts.string ?? "/requests"
   }
 

@@ -89,6 +89,21 @@ import Testing
     }
   #endif
 
+  @Test("a server whose address is in use changes nothing in the directory")
+  func addressInUse() async throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.file("cache")
+    #expect(await CommandRun("config", "--dir", cache, "--capacity", "2M").status == 0)
+    let first = try await ServeProcess(Self.upstream)
+    let port = try await first.port()
+    let run = await CommandRun(
+      ["serve", "--listen", "127.0.0.1:\(port)", "--dir", cache, "--capacity", "1M"] + Self.upstream)
+    #expect(run.status == ExitStatus.failure.rawValue)
+    #expect(run.errors.contains("cannot listen on 127.0.0.1:\(port): "))
+    let settings = await CommandRun("config", "--dir", cache, "--json")
+    #expect(settings.output.contains("\"capacity\":2097152"), "\(settings.output)")
+  }
+
   @Test("a limit of descriptors that leaves none for the event loops ends it with a message")
   func tooFewDescriptors() async throws {
     let serve = try await ServeProcess(Self.upstream, limit: "-n 20")
