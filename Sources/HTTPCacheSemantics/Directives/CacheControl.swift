@@ -14,6 +14,9 @@ enum CacheControl {
     /// Whether there is no argument.
     var isNone: Bool { if case .none = self { true } else { false } }
 
+    /// Whether it is malformed.
+    var isMalformed: Bool { if case .malformed = self { true } else { false } }
+
     /// `delta-seconds` (§1.2.2); nil for any other value.
     var seconds: Int64? {
       if case .value(let octets) = self { octets.deltaSeconds } else { nil }
@@ -22,22 +25,28 @@ enum CacheControl {
 
   /// Calls `body` with the name and the argument of each directive of one field line, in order.
   ///
-  /// A quoted string without an end hides no directive: the directives after it count as malformed.
+  /// What is malformed hides no directive: each of its tokens counts as a malformed directive. So the `private` of
+  /// `max-age=60; private`, of `"private"` and of `a="b, private` restricts.
   static func forEachDirective(in octets: Octets, _ body: (Octets, Argument) -> Void) {
     var members = FieldMembers(octets)
     while let member = members.next() {
       let end = member.firstIndex { !$0.isTokenOctet } ?? member.count
-      guard members.isUnterminated else {
-        if end > 0 { body(member.part(0..<end), argument(member.part(end..<member.count))) }
-        continue
+      let argument = argument(member.part(end..<member.count))
+      if end > 0, !argument.isMalformed, !members.isUnterminated {
+        body(member.part(0..<end), argument)
+      } else {
+        forEachToken(in: member) { body($0, .malformed) }
       }
-      var rest = member
-      while true {
-        let name = rest.part(0..<(rest.firstIndex { !$0.isTokenOctet } ?? rest.count))
-        if name.count > 0 { body(name, .malformed) }
-        guard let comma = rest.firstIndex(of: UInt8(ascii: ",")) else { break }
-        rest = rest.part((comma + 1)..<rest.count).trimmed()
-      }
+    }
+  }
+
+  private static func forEachToken(in octets: Octets, _ body: (Octets) -> Void) {
+    var rest = octets
+    while let start = rest.firstIndex(where: \.isTokenOctet) {
+      rest = rest.part(start..<rest.count)
+      let end = rest.firstIndex { !$0.isTokenOctet } ?? rest.count
+      body(rest.part(0..<end))
+      rest = rest.part(end..<rest.count)
     }
   }
 
@@ -46,7 +55,7 @@ enum CacheControl {
     guard rest[0] == UInt8(ascii: "="), rest.count > 1 else { return .malformed }
     let value = rest.part(1..<rest.count)
     if value[0] == UInt8(ascii: "\"") {
-      guard value.count > 1, value[value.count - 1] == UInt8(ascii: "\"") else { return .malformed }
+      guard value.isQuotedString else { return .malformed }
       return .value(value.part(1..<(value.count - 1)))
     }
     return value.allSatisfy { $0.isTokenOctet } ? .value(value) : .malformed

@@ -51,6 +51,16 @@ extension UnsafeBufferPointer<UInt8> {
     return true
   }
 
+  /// Whether it is one quoted string from its first to its last octet (RFC 9110 §5.6.4).
+  var isQuotedString: Bool {
+    guard count > 1, self[0] == UInt8(ascii: "\"") else { return false }
+    var index = 1
+    while index < count, self[index] != UInt8(ascii: "\"") {
+      index += self[index] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    return index == count - 1
+  }
+
   /// Whether both have equal octets.
   func isEqual(to other: Octets) -> Bool {
     guard count == other.count, let left = baseAddress, let right = other.baseAddress else {

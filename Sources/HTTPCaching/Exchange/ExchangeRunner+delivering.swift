@@ -83,7 +83,7 @@ extension ExchangeRunner {
       },
       onCommit: { [cache, outdated, terms, alias = exchange.rules.alias] record in
         await cache.committed(
-          record, askedFor: part?.range, of: exchange.request, outdated: outdated)
+          record, askedFor: part?.range, length: length, of: exchange.request, outdated: outdated)
         await cache.restorePointer(
           to: key, from: exchange.key, alias: alias, stored, isPinned: terms.isPinned,
           isMemoryOnly: terms.isMemoryOnly)

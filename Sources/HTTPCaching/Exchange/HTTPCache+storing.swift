@@ -52,14 +52,19 @@ extension HTTPCache {
 
   /// A response was stored: removes the responses that it replaces.
   ///
-  /// - Parameter range: the announced octets of a part. If the part has other octets, only a request for the
-  ///   announced range gets them.
+  /// - Parameters:
+  ///   - range: the announced octets of a part. If its whole message has other octets, only a request for the same
+  ///     range gets them.
+  ///   - length: the `Content-Length` of the message in bytes; nil if unknown. A part with fewer octets broke
+  ///     off, and must not pass for the range that was requested (RFC 9111 §3.3).
   func committed(
-    _ record: CacheRecord, askedFor range: Range<Int64>? = nil, of request: HTTPRequest,
-    outdated: [CacheRecord] = []
+    _ record: CacheRecord, askedFor range: Range<Int64>? = nil, length: Int64? = nil,
+    of request: HTTPRequest, outdated: [CacheRecord] = []
   ) async {
     do throws(CacheError) {
-      if let range, let stored = record.storedRanges, stored != [range] {
+      if let range, let length, let stored = record.storedRanges, stored != [range],
+        stored.map({ Int64($0.count) }) == [length]
+      {
         var response = record.response
         response.requestedRange = request.headerFields[.range]
         try await store.update(record.with(response: response))

@@ -118,6 +118,26 @@ import Testing
     #expect(try !parsed("ext=\"a, no-store\", max-age=5").noStore)
   }
 
+  @Test(
+    "§5.2 Neither does anything else that is malformed",
+    arguments: [
+      "ext=a; NAME", "ext=a NAME", "ext; NAME", "ext NAME", "ext=\"a\" NAME", "ext=\"a\" NAME=\"b\"",
+      "ext=\"a\\\" NAME", "ext==NAME", "ext=;NAME", "\"NAME\"", "\"max-age=60, NAME\"", "(NAME)", "=NAME",
+      ";NAME", "NAME;a", "@NAME",
+    ])
+  func hidden(pattern: String) throws {
+    let value = { (name: String) in pattern.replacing("NAME", with: name) }
+    #expect(try parsed("max-age=60, " + value("no-store")).noStore)
+    #expect(try parsed(value("private") + ", max-age=60").private == .whole)
+    #expect(try parsed(value("max-age")).maxAge == 0)
+    #expect(try !parsed(value("public") + ", max-age=60").flags.contains(.public))
+  }
+
+  @Test(
+    "RFC 9110 §5.6.4 A well-formed argument has no directives",
+    arguments: ["ext=no-store", "ext=\"no-store\"", "ext=\"a, no-store; b\"", "ext=\"a\\\" no-store\""])
+  func argument(value: String) throws { #expect(try !parsed(value + ", max-age=60").noStore) }
+
   @Test("RFC 9213 §2.1 A targeted field permits by well-formed members only")
   func targeted() throws {
     let rules = CacheRules(mode: .shared, targetedFields: ["CDN-Cache-Control"])

@@ -77,6 +77,39 @@ struct PartialRecoveryTests {
     #expect(try await kitchen.get().text == kitchen.origin.text)
   }
 
+  // holds 9111-3.3-2
+  @Test(
+    "§3.3 A range that broke off is not the answer to the same range",
+    arguments: StoreKind.allCases, ["bytes=0-19", "bytes=0-", "bytes=5-19", "bytes=-20"])
+  func brokenRange(kind: StoreKind, range: String) async throws {
+    let kitchen = try PartialKitchen(kind)
+    kitchen.origin.breaks(after: 4)
+    let broken = try await kitchen.respond([.range: range])
+    await #expect(throws: UpstreamError.self) { try await broken.body.collect() }
+    await kitchen.events.wait(count: 1, PartialKitchen.isEnd)
+    kitchen.origin.breaks(after: nil)
+    let whole = try #require(broken.head.headerFields[.contentLength].flatMap { Int($0) })
+    let again = try await kitchen.range(range)
+    #expect(again.status == 206 && again.text.utf8.count == whole)
+    #expect(again.head.headerFields[.contentRange] == broken.head.headerFields[.contentRange])
+  }
+
+  // holds 9111-3.3-2
+  @Test(
+    "§3.3 Neither is one whose reader left", arguments: StoreKind.allCases, ["bytes=0-", "bytes=9-2999999"])
+  func abandonedRange(kind: StoreKind, range: String) async throws {
+    let kitchen = try PartialKitchen(kind, origin: RangeOrigin(count: 4_000_000))
+    do {
+      let left = try await kitchen.respond([.range: range])
+      #expect(try await left.body.source.next() != nil)
+    }
+    await kitchen.events.wait(count: 1, PartialKitchen.isEnd)
+    let again = try await kitchen.range(range)
+    let (first, last) = range == "bytes=0-" ? (0, 3_999_999) : (9, 2_999_999)
+    #expect(again.head.headerFields[.contentRange] == "bytes \(first)-\(last)/4000000")
+    #expect(again.text.utf8.count == last - first + 1)
+  }
+
   @Test("A newer response that must not be stored ends the use of a part", arguments: StoreKind.allCases)
   func superseded(kind: StoreKind) async throws {
     let kitchen = try PartialKitchen(kind)

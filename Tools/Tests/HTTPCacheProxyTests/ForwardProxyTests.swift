@@ -15,6 +15,19 @@ import Testing
     }
   }
 
+  @Test(
+    "the Host field is ignored next to a whole URI (RFC 9112 §3.2.2)",
+    arguments: ["Host: other\r\n", "Host: 127.0.0.1:1\r\n"])
+  func otherHost(field: String) async throws {
+    try await withProxy(forward: ForwardRules()) { fixture in
+      let host = "127.0.0.1:\(fixture.origin.port)"
+      let (request, _) = try await fixture.exchange(
+        "GET http://\(host)/a HTTP/1.1\r\n\(field)\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
+      #expect(request.hasPrefix("GET /a HTTP/1.1\r\nHost: \(host)\r\n"))
+      #expect(!request.contains(field))
+    }
+  }
+
   @Test("OPTIONS with a URI without a path is OPTIONS * (RFC 9112 §3.2.4)")
   func optionsForm() async throws {
     try await withProxy(forward: ForwardRules()) { fixture in

@@ -7,7 +7,7 @@ import Testing
 struct ForwardedFieldTests {
   private let forged =
     "X-Forwarded-For: 6.6.6.6\r\nX-Forwarded-Host: evil\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Port: 666\r\n"
-    + "Forwarded: for=6.6.6.6;host=evil\r\nX_Forwarded_Host: evil\r\nX-Real-IP: 6.6.6.6\r\n"
+    + "Forwarded: for=6.6.6.6;host=evil\r\nX_Forwarded_Host: evil\r\nX.Forwarded.Host: evil\r\nX-Forwarded: 666\r\nX-Real-IP: 6.6.6.6\r\n"
 
   @Test("the proxy sets the fields, and drops a client's own")
   func set() async throws {

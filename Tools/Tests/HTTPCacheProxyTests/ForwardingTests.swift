@@ -33,8 +33,9 @@ import Testing
   func absoluteForm() async throws {
     try await withProxy { fixture in
       let (request, _) = try await fixture.exchange(
-        "GET http://h/a HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
+        "GET http://h/a HTTP/1.1\r\nHost: other\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
       #expect(request.hasPrefix("GET /a HTTP/1.1\r\n"))
+      #expect(field("X-Forwarded-Host", in: request) == "h")
     }
   }
 

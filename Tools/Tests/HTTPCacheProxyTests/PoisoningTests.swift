@@ -12,7 +12,8 @@ struct PoisoningTests {
     arguments: [
       "X-Original-URL: /admin", "X-Rewrite-URL: /admin", "X-HTTP-Method-Override: POST",
       "X-HTTP-Method: POST",
-      "X-Method-Override: POST", "x_original_url: /admin", "X-Host: evil", "X-Original-Host: evil",
+      "X-Method-Override: POST", "x_original_url: /admin", "X.HTTP.Method.Override: POST",
+      "X-Script-Name: /admin", "Path-Info: /admin", "X-Arr-Ssl: 1", "X-Host: evil", "X-Original-Host: evil",
     ])
   func overridingFields(_ line: String) async throws {
     try await withProxy(cache: try memoryCache()) { fixture in

@@ -6,14 +6,19 @@ extension HTTPField.Name {
   static let xForwardedHost = Self("X-Forwarded-Host") ?? .via
   static let xForwardedProto = Self("X-Forwarded-Proto") ?? .via
 
-  /// The name as gateways such as CGI and WSGI compare it: there `X_Forwarded_Host` is `X-Forwarded-Host`.
-  private var comparable: String { canonicalName.utf8.contains(0x5F) ? canonicalName.dashed : canonicalName }
+  /// The name as gateways such as CGI and WSGI compare it: there `X_Forwarded_Host` and `X.Forwarded.Host` are
+  /// `X-Forwarded-Host`.
+  private var comparable: String { isUnusual ? canonicalName.dashed : canonicalName }
+
+  /// Whether the name has other characters than letters, digits and hyphens.
+  var isUnusual: Bool { canonicalName.utf8.contains { !$0.isPlain } }
 
   /// Whether the field names the client, or the scheme and host that the client requested. Only a trusted proxy may
   /// send such a field.
   var tellsOfClient: Bool {
     let name = comparable
-    return name == "forwarded" || name.hasPrefix("x-forwarded-") || Self.clientNames.contains(name)
+    return name == "forwarded" || name == "x-forwarded" || name.hasPrefix("x-forwarded-")
+      || Self.clientNames.contains(name)
   }
 
   /// Whether the field makes some origins answer for another method, path or host than the request line and `Host`
@@ -32,13 +37,15 @@ extension HTTPField.Name {
     // Method
     "x-http-method", "x-http-method-override", "x-method", "x-method-override", "x-original-method",
     // Path
-    "base-url", "http-url", "request-uri", "x-envoy-original-path", "x-envoy-original-url",
+    "base-url", "http-url", "path-info", "request-uri", "script-name", "x-envoy-original-path",
+    "x-envoy-original-url",
     "x-http-path-override",
     "x-middleware-rewrite", "x-middleware-subrequest", "x-original-path", "x-original-uri", "x-original-url",
     "x-override-url", "x-proxy-url", "x-real-uri", "x-real-url", "x-request-uri", "x-request-url",
-    "x-rewrite-path", "x-rewrite-uri", "x-rewrite-url",
+    "x-rewrite-path", "x-rewrite-uri", "x-rewrite-url", "x-script-name",
     // Host and scheme
-    "front-end-https", "proxy-host", "x-backend-host", "x-host", "x-host-override", "x-http-destinationurl",
+    "front-end-https", "proxy-host", "x-arr-ssl", "x-backend-host", "x-host", "x-host-override",
+    "x-http-destinationurl",
     "x-http-host-override", "x-https", "x-original-host", "x-original-proto", "x-real-host", "x-scheme",
     "x-url-scheme",
   ]
@@ -46,6 +53,16 @@ extension HTTPField.Name {
 
 extension String {
   fileprivate var dashed: String {
-    String(decoding: utf8.map { $0 == 0x5F ? 0x2D : $0 }, as: UTF8.self)
+    String(decoding: utf8.map { $0.isPlain ? $0 : 0x2D }, as: UTF8.self)
+  }
+}
+
+extension UInt8 {
+  /// Whether it is a small letter, a digit or a hyphen.
+  fileprivate var isPlain: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+    default: false
+    }
   }
 }

@@ -40,22 +40,31 @@ enum GatewayPath {
     return false
   }
 
-  /// Whether an origin that reads `%2F`, `%5C` and a backslash as a slash, and cuts a segment at a semicolon, would see
-  /// a segment `..`.
+  /// Whether an origin would see a segment `..` that decodes the path once or twice, reads a backslash as a slash,
+  /// and cuts a segment at a semicolon, a number sign, a question mark, a space or a control.
   private static func mayLeave(_ path: String) -> Bool {
-    var octets: [UInt8] = []
-    var rest = path.utf8.prefix { $0 != UInt8(ascii: "?") }
-    while let byte = rest.popFirst() {
-      let pair = String(decoding: rest.prefix(2), as: UTF8.self)
-      if byte == UInt8(ascii: "%"), pair == "2F" || pair == "5C" {
-        rest.removeFirst(2)
-        octets.append(UInt8(ascii: "/"))
-      } else {
-        octets.append(byte == UInt8(ascii: "\\") ? UInt8(ascii: "/") : byte)
+    let octets = Array(path.utf8.prefix { $0 != UInt8(ascii: "?") })
+    let decoded = percentDecoded(octets)
+    return [octets, decoded, percentDecoded(decoded)].contains { octets in
+      octets.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }.contains { segment in
+        segment.prefix { $0 > 0x20 && $0 != 0x7F && !";#?".utf8.contains($0) }.elementsEqual("..".utf8)
       }
     }
-    return octets.split(separator: UInt8(ascii: "/")).contains { segment in
-      segment.prefix { $0 != UInt8(ascii: ";") }.elementsEqual("..".utf8)
+  }
+
+  private static func percentDecoded(_ octets: [UInt8]) -> [UInt8] {
+    var decoded: [UInt8] = []
+    var rest = octets[...]
+    while let octet = rest.popFirst() {
+      if octet == UInt8(ascii: "%"), rest.count >= 2,
+        let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+      {
+        rest.removeFirst(2)
+        decoded.append(value)
+      } else {
+        decoded.append(octet)
+      }
     }
+    return decoded
   }
 }

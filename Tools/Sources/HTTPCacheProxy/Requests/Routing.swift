@@ -30,8 +30,7 @@ struct Routing: Sendable {
   ///   here.
   func route(_ head: RequestHead, framing: Framing) throws -> Route {
     let target = try RequestTarget(head.target, method: head.method)
-    let host = try host(head)
-    try check(target, against: host)
+    let host = try host(head, target)
     if head.method == .trace, framing != .none {
       throw ProtocolViolation("TRACE with content (RFC 9110 §9.3.8)")
     }
@@ -73,9 +72,8 @@ struct Routing: Sendable {
     let (origin, path) = (destination.origin, destination.path)
     var fields = fields
     fields.removeAll { field in
-      // Proxies write no underscores. An attacker may, for origins that read an underscore as a hyphen.
-      field.name.tellsOfClient
-        && (!client.isTrusted || field.name.canonicalName.utf8.contains(UInt8(ascii: "_")))
+      // Proxies write hyphens. An attacker may write underscores or dots, for origins that read them as hyphens.
+      field.name.tellsOfClient && (!client.isTrusted || field.name.isUnusual)
     }
     var request = RoutedRequest(
       head: HTTPRequest(
@@ -105,8 +103,22 @@ struct Routing: Sendable {
     return request
   }
 
-  /// The one `Host` that a request of HTTP/1.1 must have (RFC 9112 §3.2).
-  private func host(_ head: RequestHead) throws(ProtocolViolation) -> Authority? {
+  /// The host that a request names: the target in absolute-form (RFC 9112 §3.2.2), else the one `Host` that a request
+  /// of HTTP/1.1 must have (§3.2).
+  private func host(_ head: RequestHead, _ target: RequestTarget) throws(ProtocolViolation) -> Authority? {
+    let field = try hostField(head)
+    switch target {
+    case .origin, .asterisk: return field
+    case .absolute(let origin, _): return Authority(origin.authority)
+    case .authority(let name, let port):
+      if let field, field.host != name || (field.port ?? port) != port {
+        throw ProtocolViolation("Host does not match the request target (RFC 9112 §3.2.3)")
+      }
+      return field
+    }
+  }
+
+  private func hostField(_ head: RequestHead) throws(ProtocolViolation) -> Authority? {
     let values = head.fields.hosts
     guard values.count <= 1 else { throw ProtocolViolation("more than one Host (RFC 9112 §3.2)") }
     guard let value = values.first else {
@@ -115,18 +127,6 @@ struct Routing: Sendable {
     }
     guard let host = Authority(value) else { throw ProtocolViolation("an invalid Host (RFC 9112 §3.2)") }
     return host
-  }
-
-  private func check(_ target: RequestTarget, against host: Authority?) throws(ProtocolViolation) {
-    guard let host else { return }
-    let agrees =
-      switch target {
-      case .origin, .asterisk: true
-      case .absolute(let origin, _):
-        host.host == origin.host && (host.port ?? (origin.isSecure ? 443 : 80)) == origin.port
-      case .authority(let name, let port): host.host == name && (host.port ?? port) == port
-      }
-    guard agrees else { throw ProtocolViolation("Host does not match the request target (RFC 9112 §3.2.2)") }
   }
 
   private func tunnel(_ host: String, _ port: Int) throws(Refusal) -> Route {

@@ -62,8 +62,11 @@ import Testing
     Case(name: "an empty Host", request: "GET / HTTP/1.1\r\nHost:\r\n\r\n"),
     Case(name: "a Host with a user", request: "GET / HTTP/1.1\r\nHost: a@b\r\n\r\n"),
     Case(name: "a Host with a path", request: "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n"),
-    Case(name: "a Host that contradicts the target", request: "GET http://a/ HTTP/1.1\r\nHost: b\r\n\r\n"),
-    Case(name: "a port that contradicts the target", request: "GET http://a/ HTTP/1.1\r\nHost: a:81\r\n\r\n"),
+    Case(
+      name: "a Host that contradicts the target", request: "CONNECT a:443 HTTP/1.1\r\nHost: b:443\r\n\r\n"),
+    Case(
+      name: "a port that contradicts the target", request: "CONNECT a:443 HTTP/1.1\r\nHost: a:81\r\n\r\n"),
+    Case(name: "a whole URI and an invalid Host", request: "GET http://a/ HTTP/1.1\r\nHost: a/b\r\n\r\n"),
     Case(name: "a target with a user", request: "GET http://u:p@a/ HTTP/1.1\r\nHost: a\r\n\r\n"),
     Case(name: "a target with a fragment", request: "GET /#a HTTP/1.1\r\nHost: h\r\n\r\n"),
     Case(name: "a target beyond ASCII", request: "GET /\u{E9} HTTP/1.1\r\nHost: h\r\n\r\n"),
