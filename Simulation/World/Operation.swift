@@ -12,6 +12,7 @@ enum Operation: Sendable {
     var partition = 0
     var form = "a"
     var policy = CachePolicy.standard
+    /// The octets that it asks for; an upper bound of `Int.max` asks for all from the lower bound on.
     var range: Range<Int>?
     var reading = Reading.whole
     /// The most time for the origin's head; nil is without limit.

@@ -73,7 +73,8 @@ final class Oracle: @unchecked Sendable {
     guard representation.target == plan.target,
       (1...origin.versions[plan.target]).contains(representation.version)
     else { return report(.wrongBody, "\(text) \(representation.label)") }
-    guard let representation = checkBytes(body, of: representation, response.head, text) else { return }
+    guard let representation = checkBytes(body, of: representation, response.head, plan.range, text)
+    else { return }
     let tags = "\(origin.plan.targets[plan.target].tags)"
     guard origin.mayBe(representation, plan.target, form: plan.form) else {
       return report(.wrongVariant, "\(text) \(representation.label)", tags)
@@ -89,7 +90,8 @@ final class Oracle: @unchecked Sendable {
   ///
   /// - Returns: the representation that the bytes are of; nil if there is none.
   private func checkBytes(
-    _ body: [UInt8], of representation: Representation, _ head: HTTPResponse, _ text: String
+    _ body: [UInt8], of representation: Representation, _ head: HTTPResponse, _ wanted: Range<Int>?,
+    _ text: String
   ) -> Representation? {
     guard head.status.code == 206 else {
       let whole = origin.body(representation)
@@ -98,21 +100,26 @@ final class Oracle: @unchecked Sendable {
       return nil
     }
     let numbers = (head.headerFields[.contentRange] ?? "").split { !$0.isNumber }.compactMap { Int($0) }
-    if isPart(body, of: representation, numbers) { return representation }
+    if isPart(body, of: representation, numbers, wanted) { return representation }
     for version in (1...origin.versions[representation.target]).reversed() {
       for name in ["a", "b", "n", "s"] {
         let other = Representation(target: representation.target, name: name, version: version)
-        if isPart(body, of: other, numbers) { return other }
+        if isPart(body, of: other, numbers, wanted) { return other }
       }
     }
     report(.brokenBody, "\(text) a part that is not of \(representation.label): \(numbers)")
     return nil
   }
 
-  private func isPart(_ body: [UInt8], of representation: Representation, _ numbers: [Int]) -> Bool {
+  /// Whether a body is the wanted range of a representation, neither more nor less.
+  private func isPart(
+    _ body: [UInt8], of representation: Representation, _ numbers: [Int], _ wanted: Range<Int>?
+  ) -> Bool {
     let whole = origin.body(representation)
+    guard let wanted else { return false }
     // The length is `*` where it is not known.
-    return (2...3).contains(numbers.count) && numbers[0] <= numbers[1] && numbers[1] < whole.count
+    return (2...3).contains(numbers.count) && numbers[0] == wanted.lowerBound && numbers[0] <= numbers[1]
+      && numbers[1] == min(wanted.upperBound, whole.count) - 1
       && numbers.dropFirst(2).allSatisfy { $0 == whole.count }
       && body == Array(whole[numbers[0]...numbers[1]])
   }

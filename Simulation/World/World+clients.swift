@@ -56,7 +56,8 @@ extension World {
       method: method, scheme: SimulatedOrigin.scheme, authority: SimulatedOrigin.authority,
       path: self.plan.targets[plan.target].path, headerFields: [.form: plan.form])
     if let range = plan.range {
-      request.headerFields[.range] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
+      let last = range.upperBound == .max ? "" : String(range.upperBound - 1)
+      request.headerFields[.range] = "bytes=\(range.lowerBound)-\(last)"
     }
     if plan.clearsSite { request.headerFields[.clear] = "1" }
     if plan.invalidatesGroup { request.headerFields[.invalidateGroup] = "1" }

@@ -82,8 +82,8 @@ extension WorldPlan {
       .standard, .standard, .standard, .standard, .standard, .revalidate, .cacheElseNetwork, .reload,
     ])
     if plan.targets[client.target].acceptsRanges, client.method == .get, random.chance(0.3) {
-      let start = random.below(20)
-      client.range = start..<(start + 1 + random.below(30))
+      let start = random.pick([0, 0, random.below(20)])
+      client.range = start..<random.pick([.max, .max, 40, start + 1 + random.below(30)])
     }
     client.reading = random.chance(0.12) ? .leaves : .whole
     if plan.hasTimeouts, random.chance(0.6) { client.timeout = .seconds(random.pick([1, 3, 10])) }

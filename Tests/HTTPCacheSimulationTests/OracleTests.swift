@@ -18,6 +18,7 @@ import Testing
   private func kinds(
     _ target: WorldPlan.Target = WorldPlan.Target(path: "/a"), asked form: String = "a",
     sentTo sender: Int = 0, floor: Int? = nil, outcome: CacheOutcome? = nil, waits: Duration = .zero,
+    range: Range<Int>? = nil,
     change: (inout HTTPResponse, inout [UInt8]) -> Void = { _, _ in }
   ) -> [Violation.Kind] {
     let origin = origin(target)
@@ -37,7 +38,7 @@ import Testing
       outcome: outcome ?? .forwarded(.miss(.absent), status: 200, storage: .store, collapsed: false),
       finalTarget: "")
     oracle.check(
-      response, body: body, to: Operation.Client(form: form), client: 0,
+      response, body: body, to: Operation.Client(form: form, range: range), client: 0,
       began: Beginning(uptime: scheduler.uptime, endedInvalidations: oracle.endedInvalidations))
     return oracle.violations.map(\.kind)
   }
@@ -50,6 +51,22 @@ import Testing
 
   @Test("a body with a byte of another one is told (RFC 9111 §3.4)")
   func mixedBody() { #expect(kinds { $1[$1.count - 1] ^= 1 } == [.brokenBody]) }
+
+  @Test("a part that is not the range that was asked for is told (RFC 9111 §3.3)")
+  func otherPart() {
+    func part(_ range: Range<Int>, asked: Range<Int>?) -> [Violation.Kind] {
+      kinds(range: asked) { head, body in
+        head.status = .partialContent
+        head.headerFields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.count)"
+        body = Array(body[range])
+      }
+    }
+    #expect(part(3..<9, asked: 3..<9).isEmpty)
+    #expect(part(3..<9, asked: 3..<10) == [.brokenBody])
+    #expect(part(3..<9, asked: 2..<9) == [.brokenBody])
+    #expect(part(3..<9, asked: 3..<(.max)) == [.brokenBody])
+    #expect(part(3..<9, asked: nil) == [.brokenBody])
+  }
 
   @Test("the variant of another form is told (RFC 9111 §4.1)")
   func variant() { #expect(kinds(asked: "b") == [.wrongVariant]) }

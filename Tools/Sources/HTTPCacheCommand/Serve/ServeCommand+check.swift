@@ -2,7 +2,14 @@ import ArgumentParser
 import HTTPCacheProxy
 import HTTPCaching
 import NIOCore
-import NIOPosix
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
 
 extension ServeCommand {
   /// Checks the file, and what a start needs: other files, the directory and the listeners. Makes no file or folder.
@@ -21,7 +28,7 @@ extension ServeCommand {
     _ = try seeds.open { StartFailure($0).located(in: file).description }
     _ = try recording.upstream(over: NoUpstream())
     try checkDirectory(file)
-    try await checkAddresses(file, isInUseFailure: false)
+    try checkAddresses(file, isInUseFailure: false)
     for message in await UnresolvedUpstreams.messages(mode) { Console.report(message) }
     Console.print("\(file?.path ?? ""): valid")
   }
@@ -41,39 +48,30 @@ extension ServeCommand {
     Console.report("httpcache: warning: \(objection); the server would store in memory alone")
   }
 
-  /// Listens on all addresses for a moment.
+  /// Binds all addresses for a moment.
   ///
-  /// - Parameter isInUseFailure: whether an address in use is a failure; else a warning.
+  /// - Parameter isInUseFailure: whether an address in use is a failure; else a warning, since it may be that of the
+  ///   running server, whose new configuration is checked.
   /// - Throws: `ExitCode` after a message.
-  func checkAddresses(_ file: ServeFile?, isInUseFailure: Bool = true) async throws {
-    var listeners: [any Channel] = []
+  func checkAddresses(_ file: ServeFile?, isInUseFailure: Bool = true) throws {
+    var checked: [SocketAddress] = []
     for address in [route.listen, admin.admin].compactMap({ $0 }) {
-      if let listener = try await checkedListener(address, beside: listeners, isInUseFailure, file) {
-        listeners.append(listener)
+      do {
+        let bound = try BoundSocket(address)
+        if checked.contains(where: { $0.overlaps(bound.address) }) {
+          throw IOError(errnoCode: EADDRINUSE, reason: "bind")
+        }
+        checked.append(bound.address)
+      } catch let error as IOError
+        where !isInUseFailure && error.errnoCode == EADDRINUSE
+        && !checked.contains(where: { $0.port == address.port })
+      {
+        Console.report(
+          "httpcache: warning: \(address) is in use; unless that is the server that this file is for, a start fails"
+        )
+      } catch {
+        throw StartFailure(listening: address, error).located(in: file).reported()
       }
-    }
-    for listener in listeners { try await listener.close() }
-  }
-
-  /// Begins to listen; nil after a warning. An address in use may be that of the running server, whose new
-  /// configuration is checked.
-  private func checkedListener(
-    _ address: ListenAddress, beside others: [any Channel], _ isInUseFailure: Bool, _ file: ServeFile?
-  ) async throws -> (any Channel)? {
-    do {
-      return try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        .bind(host: address.host, port: address.port).get()
-    } catch let error as IOError
-      where !isInUseFailure && error.errnoCode == EADDRINUSE
-      && !others.contains(where: { $0.localAddress?.port == address.port })
-    {
-      Console.report(
-        "httpcache: warning: \(address) is in use; unless that is the server that this file is for, a start fails"
-      )
-      return nil
-    } catch {
-      throw StartFailure(listening: address, error).located(in: file).reported()
     }
   }
 }

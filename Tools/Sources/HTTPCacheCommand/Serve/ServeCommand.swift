@@ -183,7 +183,7 @@ public struct ServeCommand: AsyncParsableCommand {
     let (serverConfiguration, originConfiguration, files) = try configurations(messages, file)
     let events = EventCounts(next: observer(messages))
     // Opening the cache gives the directory the capacity of this server, and evicts what is over it.
-    try await checkAddresses(file)
+    try checkAddresses(file)
     let cache = try openCache(messages, observer: events, file)
     let origins = try NIOUpstream(group: group, configuration: originConfiguration)
     let logger = serverConfiguration.logger
