@@ -3,16 +3,21 @@
 
 The origin says the truth about every version of its resources. It cuts and delays bodies, refuses connections and
 answers 503 by turns; clients leave in the middle of bodies, change resources with POST, and purge; `serve` is killed
-every fifteen seconds. The model knows when each version was current. Each complete answer must be what RFC 9110 and
+or ended every fifteen seconds. The model knows when each version was current. Each complete answer must be what RFC 9110 and
 9111 allow: one version, not older than its lifetime allows, after a POST or a purge not an earlier one, and for a
 range the octets of just that range.
 """
 import email, http.client, os, random, re, shutil, socket, subprocess, sys, tempfile, threading, time
 from collections import Counter, defaultdict
-from email.utils import formatdate
+from email.utils import formatdate, parsedate_to_datetime
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from tally import check
 import tally
+try:
+    import streams
+except ImportError:
+    print("skipped: clients over HTTP/2, which need Python's h2")
+    streams = None
 
 binary = sys.argv[1]
 seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 120
@@ -202,13 +207,12 @@ def start(port, origin):
     return subprocess.Popen(
         [binary, "serve", "--listen", f"127.0.0.1:{port}", "--shared", "--upstream", f"http://127.0.0.1:{origin}",
          "--dir", f"{work}/cache", "--disk", "60M", "--memory", rnd.choice(["0", "2M", "30M"]), "--access-log", "none",
-         "--timeout", "5", "--purge-token-file", f"{work}/token"],
+         "--timeout", "5", "--h2c", "--purge-token-file", f"{work}/token"],
         stdout=subprocess.DEVNULL, stderr=open(f"{work}/log", "a"))
 
 
-def compare(resource, method, asked, answer, content, began, ended):
+def compare(resource, method, asked, status, fields, content, began, ended):
     """What is wrong with a complete answer; None if nothing is."""
-    fields, status = {name.lower(): value for name, value in answer.getheaders()}, answer.status
     how = fields.get("cache-status", "")
     if status in (502, 503, 504):
         return None
@@ -233,7 +237,9 @@ def compare(resource, method, asked, answer, content, began, ended):
         if fields.get(name.lower()) != right.get(name):
             return f"{name} of another version: {fields.get(name.lower())}, not {right.get(name)}"
     if status == 304:
-        isSame = right.get("ETag", "-") == asked.get("If-None-Match") or right.get("Last-Modified", "-") == asked.get("If-Modified-Since")
+        since = asked.get("If-Modified-Since")
+        isSame = right.get("ETag", "-") == asked.get("If-None-Match") or since and (
+            parsedate_to_datetime(right["Last-Modified"]) <= parsedate_to_datetime(since))
         return None if isSame else "304 of another version"
     if method == "HEAD":
         length = fields.get("content-length")
@@ -265,6 +271,8 @@ def request(rnd, resource):
         return "POST", asked
     if draw < 0.03:
         return "PURGE", asked | {"Authorization": f"Bearer {TOKEN}"} | rnd.choice([{}, {"Soft-Purge": "1"}])
+    if draw < 0.033:
+        return "BAN", asked | {"Authorization": f"Bearer {TOKEN}"}
     if draw < 0.1:
         return "HEAD", asked
     near = max(0, resource.current() - rnd.choice([0, 0, 0, 1]))
@@ -285,48 +293,95 @@ def request(rnd, resource):
     return "GET", asked
 
 
+def judge(resource, method, asked, status, fields, content, began, ended, least):
+    """Counts a complete answer, and reports what is wrong with it."""
+    if method in ("POST", "PURGE", "BAN"):
+        if status < 400:
+            # A purge removes what the origin had before; a POST tells which version there is after it.
+            if method == "POST":
+                least = {resource.path: int(fields["x-version"])}
+            with lock:
+                for path in least if method == "BAN" else [resource.path]:
+                    changes = resources[path].changes
+                    changes.append((time.time(), max(least[path], max(one[1] for one in changes))))
+        return count(f"{method} {status}")
+    wrong = compare(resource, method, asked, status, fields, content, began, ended)
+    if "max-stale" in asked.get("Cache-Control", "") and wrong and "over for" in wrong:
+        wrong = None
+    count(f"{method} {status}" + (" hit" if "; hit" in fields.get("cache-status", "") else ""))
+    if wrong:
+        count("WRONG")
+        print(f"FAIL {method} {resource.path} {resource.size} {asked}: {status} {wrong}; {fields}", flush=True)
+
+
+def patience(rnd, resource):
+    """After how many octets a client leaves; None if it does not."""
+    return rnd.choice([0, 1, 1000, 100_000]) if rnd.random() < (0.3 if resource.kind == "r" else 0.1) else None
+
+
+def draw(rnd):
+    """A request, and the versions of all resources with its prefix, before it is sent."""
+    resource = resources[f"/{rnd.choice(KINDS_DRAWN)}{rnd.randrange(6)}"]
+    method, asked = request(rnd, resource)
+    return resource, method, asked, {path: one.current() for path, one in resources.items() if one.kind == resource.kind}
+
+
+def check_time(began, what):
+    if time.time() - began > PATIENCE:
+        count("SLOW")
+        print(f"FAIL {what}: no end in {time.time() - began:.1f} s", flush=True)
+
+
 def client(seed, port):
     rnd, connection = random.Random(seed), None
     while not done.is_set():
-        resource = resources[f"/{rnd.choice(KINDS_DRAWN)}{rnd.randrange(6)}"]
-        method, asked = request(rnd, resource)
-        began, least = time.time(), resource.current()
+        resource, method, asked, least = draw(rnd)
+        began, path = time.time(), resource.path[:2] if method == "BAN" else resource.path
         try:
             connection = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-            connection.request(method, resource.path, headers=asked)
+            connection.request(method, path, headers=asked)
             answer = connection.getresponse()
-            ended = time.time()
-            if method == "GET" and rnd.random() < (0.3 if resource.kind == "r" else 0.1):
-                answer.read(rnd.choice([0, 1, 1000, 100_000]))
+            ended, most = time.time(), patience(rnd, resource)
+            if method == "GET" and most is not None:
+                answer.read(most)
                 raise OSError("the client leaves")
             content = answer.read()
-            if method in ("POST", "PURGE"):
-                if answer.status < 400:
-                    # A purge removes what the origin had before; a POST tells which version there is after it.
-                    least = least if method == "PURGE" else int(answer.getheader("X-Version"))
-                    with lock:
-                        resource.changes.append((time.time(), max(least, max(one[1] for one in resource.changes))))
-                count(f"{method} {answer.status}")
-                content = None
-            status = answer.getheader("Cache-Status", "")
-            wrong = None if content is None else compare(resource, method, asked, answer, content, began, ended)
-            if "max-stale" in asked.get("Cache-Control", "") and wrong and "over for" in wrong:
-                wrong = None
-            if content is not None:
-                count(f"{method} {answer.status}" + (" hit" if "; hit" in status else ""))
-            if wrong:
-                count("WRONG")
-                print(f"FAIL {method} {resource.path} {resource.size} {asked}: {answer.status} {wrong}; {answer.getheaders()}",
-                      flush=True)
+            fields = {name.lower(): value for name, value in answer.getheaders()}
+            judge(resource, method, asked, answer.status, fields, content, began, ended, least)
         except (OSError, http.client.HTTPException, ValueError) as error:
             count(f"failed: {type(error).__name__}")
             if connection:
                 connection.close()
             connection = None
             time.sleep(0.01)
-        if time.time() - began > PATIENCE:
-            count("SLOW")
-            print(f"FAIL {method} {resource.path} {asked}: no end in {time.time() - began:.1f} s", flush=True)
+        check_time(began, f"{method} {resource.path} {asked}")
+
+
+def client_with_streams(seed, port):
+    """Requests over HTTP/2, up to eight at a time."""
+    rnd, connection = random.Random(seed), None
+    while not done.is_set():
+        drawn = [draw(rnd) for _ in range(rnd.randrange(1, 9))]
+        began = time.time()
+        try:
+            connection = connection or streams.Connection(port)
+            answers = connection.exchange(
+                [(method, resource.path[:2] if method == "BAN" else resource.path, asked, patience(rnd, resource))
+                 for resource, method, asked, _ in drawn])
+        except OSError as error:
+            count(f"failed: {type(error).__name__}")
+            connection = None
+            time.sleep(0.01)
+            continue
+        for (resource, method, asked, least), answer in zip(drawn, answers):
+            if answer.failure:
+                count(f"HTTP/2 failed: {answer.failure}")
+                if answer.failure not in ("left", "StreamReset"):
+                    connection = None
+            else:
+                count("HTTP/2")
+                judge(resource, method, asked, answer.status, answer.fields, bytes(answer.content), began, answer.ended, least)
+        check_time(began, f"{[one[:3] for one in drawn]} over HTTP/2")
 
 
 with open(f"{work}/token", "w") as file:
@@ -336,7 +391,8 @@ origin = listen()
 with socket.create_server(("127.0.0.1", 0)) as free:
     port = free.getsockname()[1]
 process = start(port, origin)
-clients = [threading.Thread(target=client, args=(rnd.random(), port), daemon=True) for _ in range(12)]
+clients = [threading.Thread(target=client_with_streams if streams and number % 3 == 0 else client,
+                            args=(rnd.random(), port), daemon=True) for number in range(12)]
 for thread in clients:
     thread.start()
 end, turns = time.time() + seconds, 0
@@ -346,8 +402,12 @@ while time.time() < end:
     turns += 1
     if not check("serve still runs", process.poll() is None, process.poll()):
         break
-    process.kill()
-    process.wait()
+    if turns % 2:
+        process.kill()
+        process.wait()
+    else:
+        process.terminate()
+        check("ends on SIGTERM under load", process.wait(30) == 0, process.returncode)
     if turns % 3 == 0:
         subprocess.run([binary, "verify", "--repair", "--dir", f"{work}/cache"], capture_output=True)
         again = subprocess.run([binary, "verify", "--dir", f"{work}/cache"], capture_output=True, text=True)
@@ -363,11 +423,11 @@ process.terminate()
 check("ends on SIGTERM", process.wait(30) == 0, process.returncode)
 check("no wrong answer", counts["WRONG"] == 0, counts["WRONG"])
 check("no answer that takes long", counts["SLOW"] == 0)
-for what in ("GET 200 hit", "GET 206 hit", "GET 304 hit", "HEAD 200 hit", "POST 200", "PURGE 200", "origin cuts"):
+for what in ("GET 200 hit", "GET 206 hit", "GET 304 hit", "HEAD 200 hit", "POST 200", "PURGE 200", "BAN 200", "origin cuts"):
     check(f"there is: {what}", counts[what] > 10, counts[what])
 for name in sorted(counts):
     print(f"{counts[name]:8} {name}")
-print(f"{turns} kills")
+print(f"{turns} starts")
 log = open(f"{work}/log").read()
 check("no crash in the log", "Fatal error" not in log and "Crash" not in log, log[-500:])
 shutil.rmtree(work)

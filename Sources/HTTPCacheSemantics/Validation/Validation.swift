@@ -16,7 +16,7 @@ public enum Validation {
   ///   - request: the request to answer.
   ///   - stored: the candidates to validate, most recent first; empty for a miss.
   ///   - matches: whether the request matches the candidates (§4.1).
-  ///   - keepsRange: whether the client's range stays, because only a part is stored.
+  ///   - keepsRange: whether the client's range and `If-Range` stay, because only a part is stored.
   ///   - policy: `.reloadEverywhere` tells caches on the way not to answer from their store (`no-cache`),
   ///     `.revalidate` to validate their responses (`max-age=0`).
   public static func request(
@@ -25,9 +25,13 @@ public enum Validation {
   ) -> HTTPRequest {
     var conditional = request
     if !stored.isEmpty {
-      let range = keepsRange ? request.headerFields[fields: .range] : []
       conditional = withoutConditions(request)
-      conditional.headerFields.append(contentsOf: range)
+      if keepsRange {
+        // Without `If-Range` the client would get a part of a representation that it has no other part of.
+        for name in [HTTPField.Name.range, .ifRange] {
+          conditional.headerFields.append(contentsOf: request.headerFields[fields: name])
+        }
+      }
       addEntityTags(of: stored, to: &conditional.headerFields)
       if matches, stored.count == 1, let only = stored.first,
         case .valid = only.head.headerFields.date(.lastModified, relativeTo: only.responseTime),

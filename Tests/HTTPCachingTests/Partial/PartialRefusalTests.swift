@@ -44,6 +44,21 @@ struct PartialRefusalTests {
     #expect(kitchen.origin.requests.count == 2)
   }
 
+  @Test(
+    "RFC 9110 §13.1.5 If-Range still holds when a stale part that it names is validated",
+    arguments: StoreKind.allCases)
+  func ifRangeOfStalePart(kind: StoreKind) async throws {
+    let kitchen = try PartialKitchen(kind)
+    try await kitchen.range("bytes=0-9")
+    kitchen.clock.advance(by: 100)
+    kitchen.origin.change(
+      to: RangeOrigin.letters(26, from: 65), [.cacheControl: "max-age=60", .eTag: "\"b\""])
+    PartialFlowTests.expectWhole(
+      try await kitchen.get([.range: "bytes=0-4", .ifRange: "\"a\""]), of: kitchen)
+    #expect(try kitchen.lastRequest()[.ifNoneMatch] == "\"a\"")
+    #expect(try await kitchen.get([.range: "bytes=0-4", .ifRange: "\"b\""]).text == "ABCDE")
+  }
+
   @Test("An unsafe request invalidates a part", arguments: StoreKind.allCases)
   func invalidated(kind: StoreKind) async throws {
     let kitchen = try PartialKitchen(kind)
