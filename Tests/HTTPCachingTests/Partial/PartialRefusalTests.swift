@@ -44,6 +44,7 @@ struct PartialRefusalTests {
     #expect(kitchen.origin.requests.count == 2)
   }
 
+  // holds 9110-13.1.5-7
   @Test(
     "RFC 9110 §13.1.5 If-Range still holds when a stale part that it names is validated",
     arguments: StoreKind.allCases)
