@@ -25,7 +25,7 @@ enum CacheControl {
 
   /// Calls `body` with the name and the argument of each directive of one field line, in order.
   ///
-  /// What is malformed hides no directive: each of its tokens counts as a malformed directive. So the `private` of
+  /// Malformed text hides no directive: each of its tokens counts as a malformed directive. So the `private` of
   /// `max-age=60; private`, of `"private"` and of `a="b, private` restricts.
   static func forEachDirective(in octets: Octets, _ body: (Octets, Argument) -> Void) {
     var members = FieldMembers(octets)
