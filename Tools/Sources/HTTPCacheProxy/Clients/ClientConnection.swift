@@ -53,7 +53,10 @@ final class ClientConnection: Sendable {
   /// Serves the requests that have arrived, in a task.
   @Sendable private func serve() {
     let task = Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) {
-      if await self.answerRequests() { return self.awaitRequest() }
+      let mayContinue = await self.answerRequests()
+      // A hook that keeps a task keeps its stack, which is most of the memory of an idle connection.
+      self.stream.onClose(nil)
+      if mayContinue { return self.awaitRequest() }
       self.context.registry.remove(self.stream)
     }
     stream.onClose { task.cancel() }

@@ -97,13 +97,14 @@ final class ByteStream: Sendable {
     close()
   }
 
-  /// Calls `hook` once when the connection is closed; at once if the connection is closed already.
-  func onClose(_ hook: @escaping @Sendable () -> Void) {
+  /// Calls `hook` once when the connection is closed; at once if the connection is closed already. It replaces the hook
+  /// that was there.
+  func onClose(_ hook: (@Sendable () -> Void)?) {
     let isClosed = state.withLock { state in
       if !state.isClosed { state.closeHook = hook }
       return state.isClosed
     }
-    if isClosed { hook() }
+    if isClosed { hook?() }
   }
 
   /// Calls `watcher` once, on the first event of an idle connection or at `deadline`.
