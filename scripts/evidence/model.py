@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""`serve` before an honest origin over lines that break, compared with a model: model.py HTTPCACHE [SECONDS [SEED]]
+"""`serve` before an honest origin over lines that break, compared with a model:
+model.py HTTPCACHE [SECONDS [SEED [PROCESSES [forward]]]]
 
 The origin says the truth about every version of its resources. It cuts and delays bodies, refuses connections and
-answers 503 by turns; clients leave in the middle of bodies, change resources with POST, and purge; `serve` is killed
+answers 503 by turns; clients leave in the middle of bodies, change resources with POST, and purge; a process is killed
 or ended every fifteen seconds. The model knows when each version was current. Each complete answer must be what RFC 9110 and
 9111 allow: one version, not older than its lifetime allows, after a POST or a purge not an earlier one, and for a
-range the octets of just that range.
+range the octets of just that range. Several processes share the directory, and clients ask each of them in turn.
 """
 import email, http.client, os, random, re, shutil, socket, subprocess, sys, tempfile, threading, time
 from collections import Counter, defaultdict
@@ -22,6 +23,8 @@ except ImportError:
 binary = sys.argv[1]
 seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 120
 rnd = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 20261126)
+PROCESSES = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+FORWARD = len(sys.argv) > 5
 work = tempfile.mkdtemp(prefix="model-")
 lock, done, counts = threading.RLock(), threading.Event(), Counter()
 TOKEN = "0123456789abcdef"
@@ -69,6 +72,9 @@ class Resource:
     def fields(self, version, language):
         cache_control = KINDS[self.kind][0]
         fields = {"Cache-Control": cache_control, "X-Version": str(version)}
+        if self.path[2] in "01":
+            # RFC 9875
+            fields["Cache-Groups"] = '"pair"'
         if self.kind != "l":
             fields["ETag"] = f'"{version}-{language}"'
         if self.kind in "lm":
@@ -142,7 +148,18 @@ class Origin(threading.Thread):
         if fault["now"] == "503" and self.rnd.random() < 0.7:
             return self.send(resource, 503, {"Cache-Control": "no-store"}, b"no\n", method)
         if method == "POST":
-            return self.send(resource, 200, {"X-Version": str(resource.change())}, b"changed\n", method)
+            fields, changed = {}, [resource]
+            draw = self.rnd.random()
+            if draw < 0.3:
+                other = resources[resource.path[:2] + str(self.rnd.randrange(6))]
+                changed.append(other)
+                fields[self.rnd.choice(["Location", "Content-Location"])] = other.path
+            elif draw < 0.5:
+                # All resources of the origin with the group.
+                fields["Cache-Group-Invalidation"] = '"pair"'
+                changed += [one for one in resources.values() if one.path[2] in "01"]
+            fields["X-Versions"] = " ".join(f"{one.path}={one.change()}" for one in changed)
+            return self.send(resource, 200, fields, b"changed\n", method)
         language = asked.get("x-language", "a") if resource.kind == "v" else "a"
         if self.rnd.random() < 0.15:
             resource.change()
@@ -205,8 +222,8 @@ def listen():
 
 def start(port, origin):
     return subprocess.Popen(
-        [binary, "serve", "--listen", f"127.0.0.1:{port}", "--shared", "--upstream", f"http://127.0.0.1:{origin}",
-         "--dir", f"{work}/cache", "--disk", "60M", "--memory", rnd.choice(["0", "2M", "30M"]), "--access-log", "none",
+        [binary, "serve", "--listen", f"127.0.0.1:{port}", "--shared", *(["--forward", "--http-port", str(origin)] if FORWARD else ["--upstream", f"http://127.0.0.1:{origin}"]),
+         "--dir", f"{work}/cache", "--disk", rnd.choice(["8M", "60M"]), *encryption, "--memory", rnd.choice(["0", "2M", "30M"]), "--access-log", "none",
          "--timeout", "5", "--h2c", "--purge-token-file", f"{work}/token"],
         stdout=subprocess.DEVNULL, stderr=open(f"{work}/log", "a"))
 
@@ -266,7 +283,7 @@ def compare(resource, method, asked, status, fields, content, began, ended):
 def request(rnd, resource):
     """A method and fields."""
     draw, size = rnd.random(), resource.size
-    asked = {"Host": "model.test", "X-Language": rnd.choice("ab")}
+    asked = {"Host": AUTHORITY, "X-Language": rnd.choice("ab")}
     if draw < 0.02:
         return "POST", asked
     if draw < 0.03:
@@ -299,9 +316,10 @@ def judge(resource, method, asked, status, fields, content, began, ended, least)
         if status < 400:
             # A purge removes what the origin had before; a POST tells which version there is after it.
             if method == "POST":
-                least = {resource.path: int(fields["x-version"])}
+                least = dict(one.split("=") for one in fields["x-versions"].split())
+                least = {path: int(version) for path, version in least.items()}
             with lock:
-                for path in least if method == "BAN" else [resource.path]:
+                for path in [resource.path] if method == "PURGE" else least:
                     changes = resources[path].changes
                     changes.append((time.time(), max(least[path], max(one[1] for one in changes))))
         return count(f"{method} {status}")
@@ -332,14 +350,17 @@ def check_time(began, what):
         print(f"FAIL {what}: no end in {time.time() - began:.1f} s", flush=True)
 
 
-def client(seed, port):
-    rnd, connection = random.Random(seed), None
+def client(seed):
+    rnd, connections = random.Random(seed), {}
     while not done.is_set():
         resource, method, asked, least = draw(rnd)
+        port = rnd.choice(ports)
         began, path = time.time(), resource.path[:2] if method == "BAN" else resource.path
         try:
-            connection = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-            connection.request(method, path, headers=asked)
+            if port not in connections:
+                connections[port] = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            connection = connections[port]
+            connection.request(method, f"http://{AUTHORITY}{path}" if FORWARD else path, headers=asked)
             answer = connection.getresponse()
             ended, most = time.time(), patience(rnd, resource)
             if method == "GET" and most is not None:
@@ -350,34 +371,33 @@ def client(seed, port):
             judge(resource, method, asked, answer.status, fields, content, began, ended, least)
         except (OSError, http.client.HTTPException, ValueError) as error:
             count(f"failed: {type(error).__name__}")
-            if connection:
-                connection.close()
-            connection = None
+            connections.pop(port).close()
             time.sleep(0.01)
         check_time(began, f"{method} {resource.path} {asked}")
 
 
-def client_with_streams(seed, port):
+def client_with_streams(seed):
     """Requests over HTTP/2, up to eight at a time."""
-    rnd, connection = random.Random(seed), None
+    rnd, connections = random.Random(seed), {}
     while not done.is_set():
         drawn = [draw(rnd) for _ in range(rnd.randrange(1, 9))]
-        began = time.time()
+        began, port = time.time(), rnd.choice(ports)
         try:
-            connection = connection or streams.Connection(port)
-            answers = connection.exchange(
+            if port not in connections:
+                connections[port] = streams.Connection(port)
+            answers = connections[port].exchange(
                 [(method, resource.path[:2] if method == "BAN" else resource.path, asked, patience(rnd, resource))
                  for resource, method, asked, _ in drawn])
         except OSError as error:
             count(f"failed: {type(error).__name__}")
-            connection = None
+            connections.pop(port, None)
             time.sleep(0.01)
             continue
         for (resource, method, asked, least), answer in zip(drawn, answers):
             if answer.failure:
                 count(f"HTTP/2 failed: {answer.failure}")
                 if answer.failure not in ("left", "StreamReset"):
-                    connection = None
+                    connections.pop(port, None)
             else:
                 count("HTTP/2")
                 judge(resource, method, asked, answer.status, answer.fields, bytes(answer.content), began, answer.ended, least)
@@ -388,11 +408,21 @@ with open(f"{work}/token", "w") as file:
     file.write(TOKEN + "\n")
 os.chmod(f"{work}/token", 0o600)
 origin = listen()
-with socket.create_server(("127.0.0.1", 0)) as free:
-    port = free.getsockname()[1]
-process = start(port, origin)
+AUTHORITY = f"127.0.0.1:{origin}" if FORWARD else "model.test"
+free = [socket.create_server(("127.0.0.1", 0)) for _ in range(PROCESSES)]
+ports = [one.getsockname()[1] for one in free]
+for one in free:
+    one.close()
+encryption = []
+if rnd.random() < 0.3:
+    with open(f"{work}/key", "w") as file:
+        file.write(rnd.randbytes(32).hex() + "\n")
+    os.chmod(f"{work}/key", 0o600)
+    encryption = ["--encryption-key-file", f"{work}/key"]
+print(f"{PROCESSES} processes, " + ("encrypted" if encryption else "in the clear") + (", forward" if FORWARD else ""))
+processes = [start(port, origin) for port in ports]
 clients = [threading.Thread(target=client_with_streams if streams and number % 3 == 0 else client,
-                            args=(rnd.random(), port), daemon=True) for number in range(12)]
+                            args=(rnd.random(),), daemon=True) for number in range(12)]
 for thread in clients:
     thread.start()
 end, turns = time.time() + seconds, 0
@@ -400,27 +430,31 @@ while time.time() < end:
     for fault["now"] in ("none", "none", "refuses", "none", "503"):
         time.sleep(3)
     turns += 1
-    if not check("serve still runs", process.poll() is None, process.poll()):
+    if not check("serve still runs", all(one.poll() is None for one in processes), [one.poll() for one in processes]):
         break
-    if turns % 2:
+    turn = rnd.randrange(PROCESSES)
+    process = processes[turn]
+    if rnd.random() < 0.5:
         process.kill()
         process.wait()
     else:
         process.terminate()
         check("ends on SIGTERM under load", process.wait(30) == 0, process.returncode)
     if turns % 3 == 0:
-        subprocess.run([binary, "verify", "--repair", "--dir", f"{work}/cache"], capture_output=True)
-        again = subprocess.run([binary, "verify", "--dir", f"{work}/cache"], capture_output=True, text=True)
-        check("verify finds nothing after a repair", again.returncode == 0, again.stdout + again.stderr)
-    process = start(port, origin)
+        subprocess.run([binary, "verify", "--repair", "--dir", f"{work}/cache", *encryption], capture_output=True)
+        if PROCESSES == 1:
+            again = subprocess.run([binary, "verify", "--dir", f"{work}/cache", *encryption], capture_output=True, text=True)
+            check("verify finds nothing after a repair", again.returncode == 0, again.stdout + again.stderr)
+    processes[turn] = start(ports[turn], origin)
 fault["now"] = "none"
 time.sleep(2)
 done.set()
 for thread in clients:
     thread.join(25)
 check("each client got an end", not any(thread.is_alive() for thread in clients))
-process.terminate()
-check("ends on SIGTERM", process.wait(30) == 0, process.returncode)
+for process in processes:
+    process.terminate()
+    check("ends on SIGTERM", process.wait(30) == 0, process.returncode)
 check("no wrong answer", counts["WRONG"] == 0, counts["WRONG"])
 check("no answer that takes long", counts["SLOW"] == 0)
 for what in ("GET 200 hit", "GET 206 hit", "GET 304 hit", "HEAD 200 hit", "POST 200", "PURGE 200", "BAN 200", "origin cuts"):
