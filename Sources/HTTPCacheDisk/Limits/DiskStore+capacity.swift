@@ -123,7 +123,7 @@ extension DiskStore {
     if let shortage = freeSpace.shortage(in: opened.directory.root), shortage > 0 {
       return "\(freeSpace.minimum) bytes are to be free on the file system, \(shortage) are missing"
     }
-    return "no room beside what is pinned or in work"
+    return "no room now: the rest is pinned, being written, or evicted in the background"
   }
 
   /// A message if the capacity is less than the size of an empty index; otherwise nil.

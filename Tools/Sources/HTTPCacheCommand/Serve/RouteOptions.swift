@@ -37,6 +37,13 @@ struct RouteOptions: ParsableArguments {
       """, valueName: "count"))
   var connectionsPerClient: Int?
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Maximum connections to one origin at a time; further requests to it wait for one, at most --timeout seconds.
+      """, valueName: "count"))
+  var connectionsPerOrigin = 1_024
+
   /// Whether other machines can reach the listener.
   var isRemote: Bool { !listen.isLoopback }
 
@@ -60,6 +67,9 @@ struct RouteOptions: ParsableArguments {
     }
     if let connectionsPerClient, connectionsPerClient < 1 {
       throw ValidationError("--connections-per-client must be at least 1 (got \(connectionsPerClient)).")
+    }
+    guard connectionsPerOrigin > 0 else {
+      throw ValidationError("--connections-per-origin must be at least 1 (got \(connectionsPerOrigin)).")
     }
   }
 }

@@ -37,7 +37,8 @@ extension ServeCommand {
   /// - Throws: `StartFailure` for certificates to trust that cannot be used.
   func upstreamConfiguration() throws(StartFailure) -> NIOUpstream.Configuration {
     var configuration = NIOUpstream.Configuration(
-      connectTimeout: .seconds(timeout), headTimeout: .seconds(timeout))
+      connectTimeout: .seconds(timeout), headTimeout: .seconds(timeout),
+      connectionsPerOrigin: route.connectionsPerOrigin)
     configuration.offersHTTP2 = tls.upstreamHttp2
     if let roots = try tls.originRoots() { configuration.tls.trustRoots = roots }
     if route.forward { configuration.addresses = forwardOptions.addressRules(isRemote: route.isRemote) }

@@ -36,11 +36,11 @@ extension NIOUpstream {
     public var proxy: Proxy?
 
     /// Makes a configuration: 10 s to connect, 60 s for a head, 60 s between pieces of a body, 30 s
-    /// unused, 1 s for `100 Continue`, 128 connections to an origin, 256 unused ones.
+    /// unused, 1 s for `100 Continue`, 1,024 connections to an origin, 256 unused ones.
     public init(
       connectTimeout: TimeAmount = .seconds(10), headTimeout: TimeAmount = .seconds(60),
       bodyTimeout: TimeAmount = .seconds(60), idleTimeout: TimeAmount = .seconds(30),
-      continueTimeout: TimeAmount = .seconds(1), connectionsPerOrigin: Int = 128,
+      continueTimeout: TimeAmount = .seconds(1), connectionsPerOrigin: Int = 1_024,
       idleConnections: Int = 256, limits: MessageLimits = MessageLimits(),
       tls: TLSConfiguration = .makeClientConfiguration()
     ) {

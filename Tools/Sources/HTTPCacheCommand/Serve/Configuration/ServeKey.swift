@@ -25,6 +25,7 @@ struct ServeKey: Equatable {
   static let all: [ServeKey] = [
     ServeKey("upstream", .value), ServeKey("forward", .flag), ServeKey("listen", .value),
     ServeKey("allow-remote", .flag), ServeKey("connections-per-client", .value),
+    ServeKey("connections-per-origin", .value),
     ServeKey("preserve-host", .flag), ServeKey("trust-forwarded", .list), ServeKey("allow", .list),
     ServeKey("connect-port", .list), ServeKey("http-port", .list), ServeKey("allow-address", .list),
     ServeKey("tls-certificate", .list), ServeKey("tls-key", .list), ServeKey("upstream-ca", .value),
