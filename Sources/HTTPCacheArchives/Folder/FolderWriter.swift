@@ -53,7 +53,10 @@ public enum FolderWriter {
   }
 
   private static func makeFolder(_ path: String) throws(CacheError) {
-    guard mkdir(path, 0o755) == 0 else { throw SystemFile.failure("make \(path)") }
+    guard mkdir(path, 0o755) == 0 else {
+      if errno == EEXIST { throw CacheError(.io, "\(path) exists; the folder to write must not exist yet") }
+      throw SystemFile.failure("make \(path)")
+    }
   }
 
   /// The names given so far, without regard to case, so that a folder can move between file systems.

@@ -19,7 +19,8 @@ import Testing
     arguments: [
       (nil, "/", "a", "/x", true), ("a", "/", "a", "/", true), ("a", "/", "b", "/", false),
       ("*.a", "/", "x.a", "/", true), ("*.a", "/", "y.x.a", "/", true), ("*.a", "/", "a", "/", false),
-      ("*.a", "/", "ba", "/", false), ("a", "/", nil, "/", false), (nil, "/api", nil, "/api", true),
+      ("*.a", "/", "ba", "/", false), ("a", "/", "a.", "/", true), ("*.a", "/", "x.a.", "/", true),
+      ("*.a", "/", ".a.", "/", false), ("a", "/", ".", "/", false), ("a", "/", nil, "/", false), (nil, "/api", nil, "/api", true),
       (nil, "/api", nil, "/api?x", true), (nil, "/api", nil, "/api/", true),
       (nil, "/api", nil, "/apiary", false),
       (nil, "/api/", nil, "/api", true), (nil, "/api/", nil, "/ap", false),

@@ -68,7 +68,9 @@ public struct GatewayRoute: Sendable {
 
   private func matches(_ name: String?) -> Bool {
     guard let host else { return true }
-    guard let name else { return false }
+    guard var name = name.map({ $0[...] }) else { return false }
+    // The root label of a whole name (RFC 1034 §3.1), as in `example.com.`.
+    if name.last == "." { name.removeLast() }
     if host.hasPrefix("*.") { return name.hasSuffix(host.dropFirst()) && name.utf8.count >= host.utf8.count }
     return name == host
   }
