@@ -78,9 +78,9 @@ extension HTTPCache {
       request: request, target: target, rules: rules, partition: options.partition)
     if let digest = content?.digest { key = key.with(contentDigest: digest) }
     var exchange = Exchange(
-      request: request, key: key, policy: policy, rules: rules, hasBody: hasBody,
-      bodyForms: options.bodyForms,
-      digest: digest, content: content, target: target)
+      PresentedRequest(
+        request, key: key, target: target, policy: policy, rules: rules, hasBody: hasBody,
+        bodyForms: options.bodyForms, digest: digest, content: content))
     exchange.validatesInBackground = options.validatesInBackground
     return exchange
   }

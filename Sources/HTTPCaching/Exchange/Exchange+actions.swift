@@ -36,7 +36,7 @@ extension Exchange {
   }
 
   /// A request to send to the origin.
-  struct Forward: Sendable {
+  final class Forward: Sendable {
     let request: HTTPRequest
     let reason: ForwardReason
     /// Indices of the candidates whose validators the request carries.
@@ -45,9 +45,28 @@ extension Exchange {
     let completion: Completion?
     let canLead: Bool
     /// Taken before the request is sent; nil before that.
-    var ticket: InvalidationTicket?
+    let ticket: InvalidationTicket?
     /// Taken at that time, for wipes.
-    var wipeTicket: InvalidationTicket?
+    let wipeTicket: InvalidationTicket?
+
+    init(
+      _ request: HTTPRequest, _ reason: ForwardReason, validating: [Int], completion: Completion?,
+      canLead: Bool, ticket: InvalidationTicket? = nil, wipeTicket: InvalidationTicket? = nil
+    ) {
+      self.request = request
+      self.reason = reason
+      self.validating = validating
+      self.completion = completion
+      self.canLead = canLead
+      self.ticket = ticket
+      self.wipeTicket = wipeTicket
+    }
+
+    func with(ticket: InvalidationTicket, wipeTicket: InvalidationTicket?) -> Forward {
+      Forward(
+        request, reason, validating: validating, completion: completion, canLead: canLead,
+        ticket: ticket, wipeTicket: wipeTicket)
+    }
   }
 
   /// An answer from the store.

@@ -5,19 +5,7 @@ import HTTPTypes
 /// One request from start to end as a state machine: events in, actions out. It performs no action and never
 /// waits; `ExchangeRunner` performs the actions.
 struct Exchange: Sendable {
-  let request: HTTPRequest
-  let key: CacheKey
-  /// The normalised target URI of the request; an override may use a different one in the key.
-  let target: String
-  let policy: CachePolicy
-  let rules: CacheRules
-  let hasBody: Bool
-  let bodyForms: BodyForms
-  let digest: SecretDigest
-  /// The content of a QUERY that the cache has read.
-  let content: QueryContent?
-  let features: RequestFeatures
-  let directives: RequestDirectives
+  let presented: PresentedRequest
 
   /// The stored responses for the key that this request may use.
   var candidates: [StoredResponse] = []
@@ -39,24 +27,7 @@ struct Exchange: Sendable {
   var validatesInBackground = true
   private(set) var forward: Forward?
 
-  init(
-    request: HTTPRequest, key: CacheKey, policy: CachePolicy, rules: CacheRules, hasBody: Bool,
-    bodyForms: BodyForms, digest: @escaping SecretDigest,
-    content: QueryContent? = nil,
-    target: String? = nil
-  ) {
-    self.request = request
-    self.key = key
-    self.target = target ?? key.target
-    self.policy = policy
-    self.rules = rules
-    self.hasBody = hasBody
-    self.bodyForms = bodyForms
-    self.digest = digest
-    self.content = content
-    features = RequestFeatures(request.headerFields)
-    directives = RequestDirectives(of: request, features: features, rules: rules)
-  }
+  init(_ presented: PresentedRequest) { self.presented = presented }
 
   // MARK: Events
 
@@ -241,8 +212,7 @@ struct Exchange: Sendable {
           matches: validating.allSatisfy(matches), keepsRange: isPartSelected, policy: policy)
       }
     let made = Forward(
-      request: head, reason: reason, validating: validating, completion: completion,
-      canLead: canLead)
+      head, reason, validating: validating, completion: completion, canLead: canLead)
     forward = made
     return made
   }

@@ -26,8 +26,8 @@ extension ExchangeRunner {
       conversation.flight?.failed(error, isOwnLimit: false)
       throw error
     }
-    conversation.forward.ticket = cache.store.ticket()
-    conversation.forward.wipeTicket = cache.wipes.ticket()
+    conversation.forward = conversation.forward.with(
+      ticket: cache.store.ticket(), wipeTicket: cache.wipes.ticket())
     do throws(UpstreamError) {
       return try await upstream.send(
         UpstreamRequest(

@@ -52,7 +52,10 @@ extension ExchangeRunner {
     await cache.invalidate(delivery.invalidated)
     await cache.invalidate(groups: delivery.invalidatedGroups, of: exchange.key.target)
     var changed = conversation
-    if !isOvertaken { changed.forward.ticket = cache.store.ticket() }
+    if !isOvertaken {
+      changed.forward = changed.forward.with(
+        ticket: cache.store.ticket(), wipeTicket: changed.forward.wipeTicket)
+    }
     return changed
   }
 

@@ -188,11 +188,11 @@ extension HTTPCache {
     var options = options
     options.onInterim = nil
     let exchangeInBackground = Exchange(
-      request: exchange.request.unconditional(keepsRange: exchange.isPartSelected), key: exchange.key,
-      policy: .revalidate, rules: exchange.rules, hasBody: exchange.content?.hasBody ?? false,
-      bodyForms: exchange.bodyForms,
-      digest: exchange.digest, content: exchange.content,
-      target: exchange.target)
+      PresentedRequest(
+        exchange.request.unconditional(keepsRange: exchange.isPartSelected), key: exchange.key,
+        target: exchange.target, policy: .revalidate, rules: exchange.rules,
+        hasBody: exchange.content?.hasBody ?? false, bodyForms: exchange.bodyForms,
+        digest: exchange.digest, content: exchange.content))
     let runner = ExchangeRunner(
       cache: self, options: options, upstream: options.backgroundUpstream ?? upstream, body: nil,
       isBackground: true)
