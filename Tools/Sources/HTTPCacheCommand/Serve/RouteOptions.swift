@@ -33,7 +33,7 @@ struct RouteOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       Maximum connections of one client address at a time, tunnels included. (default: 256, and no limit for \
-      this machine)
+      this machine; addresses of --trust-forwarded have none)
       """, valueName: "count"))
   var connectionsPerClient: Int?
 

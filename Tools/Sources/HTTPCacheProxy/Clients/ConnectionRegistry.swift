@@ -83,7 +83,10 @@ final class ConnectionRegistry: Sendable {
     _ connection: any RegisteredConnection, of address: IPAddress?, _ configuration: ProxyServer.Configuration
   ) -> Admission {
     let client = address.map { ClientAddress($0) }
-    let isCounted = client?.isLoopback == false || configuration.limitsLoopback
+    // The connections of a trusted proxy are those of many clients.
+    let isTrusted = address.map { address in configuration.trustedForwarders.contains { $0.contains(address) }
+    }
+    let isCounted = isTrusted != true && (client?.isLoopback == false || configuration.limitsLoopback)
     return add(
       connection, client: isCounted ? client : nil, limit: configuration.connectionLimit,
       clientLimit: configuration.connectionsPerClient)

@@ -42,7 +42,7 @@ extension ProxyServer {
     /// Maximum number of clients' connections at a time.
     public var connectionLimit: Int
     /// Maximum number of connections of one client at a time, tunnels included. A client is an IPv4 address, or the /64
-    /// of an IPv6 address.
+    /// of an IPv6 address; `trustedForwarders` have no limit.
     public var connectionsPerClient = 256
     /// Whether `connectionsPerClient` applies to clients on this machine, such as a server in front of the proxy.
     public var limitsLoopback = false

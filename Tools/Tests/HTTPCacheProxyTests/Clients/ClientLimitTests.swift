@@ -50,6 +50,24 @@ import Testing
     }
   }
 
+  @Test("a trusted proxy is not limited: its connections are those of many clients")
+  func trustedForwarder() async throws {
+    let loopback = try #require(AddressRange("127.0.0.0/8"))
+    try await withProxy(configure: {
+      $0.connectionsPerClient = 1
+      $0.limitsLoopback = true
+      $0.trustedForwarders = [loopback]
+    }) { fixture in
+      let clients = try (1...3).map { _ in try fixture.connect() }
+      for client in clients {
+        client.send(get)
+        let (peer, _) = try await fixture.origin.acceptRequest()
+        peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+        #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
+      }
+    }
+  }
+
   @Test("a client is an IPv4 address, also where IPv6 carries it, or the /64 of an IPv6 address")
   func addresses() throws {
     #expect(try client("192.0.2.1") == client("::ffff:192.0.2.1"))
