@@ -84,9 +84,8 @@ final class ConnectionRegistry: Sendable {
   ) -> Admission {
     let client = address.map { ClientAddress($0) }
     // The connections of a trusted proxy are those of many clients.
-    let isTrusted = address.map { address in configuration.trustedForwarders.contains { $0.contains(address) }
-    }
-    let isCounted = isTrusted != true && (client?.isLoopback == false || configuration.limitsLoopback)
+    let isTrusted = configuration.trustedForwarders.contains { address.map($0.contains) == true }
+    let isCounted = !isTrusted && (client?.isLoopback == false || configuration.limitsLoopback)
     return add(
       connection, client: isCounted ? client : nil, limit: configuration.connectionLimit,
       clientLimit: configuration.connectionsPerClient)
