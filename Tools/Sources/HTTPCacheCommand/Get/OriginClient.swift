@@ -82,6 +82,7 @@ enum OriginClient {
     configuration.failInvalidStatus()
     if options.trustRoots != nil || options.isInsecure {
       var tls = TLSConfiguration.makeClientConfiguration()
+      tls.restrict()
       if let path = options.trustRoots { tls.trustRoots = .file(path) }
       if options.isInsecure { tls.certificateVerification = .none }
       configuration.tlsConfiguration = tls

@@ -40,6 +40,7 @@ extension ServeCommand {
       connectTimeout: .seconds(timeout), headTimeout: .seconds(timeout),
       connectionsPerOrigin: route.connectionsPerOrigin)
     configuration.offersHTTP2 = tls.upstreamHttp2
+    configuration.tls.restrict(onlyTLS13: tls.tlsMinVersion == .tls13)
     if let roots = try tls.originRoots() { configuration.tls.trustRoots = roots }
     if route.forward { configuration.addresses = forwardOptions.addressRules(isRemote: route.isRemote) }
     return configuration

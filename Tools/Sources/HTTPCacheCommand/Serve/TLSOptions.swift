@@ -31,6 +31,11 @@ struct TLSOptions: ParsableArguments {
   )
   var clientCA: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "The least version of TLS, 1.2 or 1.3, of clients and of https origins.", valueName: "version"))
+  var tlsMinVersion = TLSVersionArgument.tls12
+
   @Flag(
     inversion: .prefixedNo, help: "Let clients speak HTTP/2 over TLS (ALPN).")
   var http2 = true
@@ -72,6 +77,7 @@ struct TLSOptions: ParsableArguments {
       identities.append(try identity(certificate, key))
     }
     var tls = ServerIdentity.configuration(identities)
+    tls?.restrict(onlyTLS13: tlsMinVersion == .tls13)
     if let clientCA {
       tls?.trustRoots = .certificates(try certificates(clientCA))
       // A client has no host name to compare.

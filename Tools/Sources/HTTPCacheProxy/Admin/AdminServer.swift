@@ -4,6 +4,9 @@ import NIOPosix
 
 /// A listener for metrics, health checks and purges, apart from the clients of the proxy.
 public final class AdminServer: Sendable {
+  /// One client leaves places for others.
+  private static let limits = ConnectionRegistry.Limits(all: 128, ofClient: 64, includesLoopback: true)
+
   private let listener: any Channel
 
   private init(listener: any Channel) { self.listener = listener }
@@ -21,17 +24,33 @@ public final class AdminServer: Sendable {
     host: String, port: Int, access: AdminAccess, group: any EventLoopGroup,
     answer: @escaping @Sendable (AdminRequest) async -> AdminResponse
   ) async throws -> AdminServer {
+    let registry = ConnectionRegistry(limits)
     let listener = try await ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 64)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          guard isAdmitted(channel, by: registry) else { return channel.close(promise: nil) }
+          try channel.pipeline.syncOperations.addHandler(EventOrder())
           try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
           try channel.pipeline.syncOperations.addHandler(AdminHandler(access: access, answer: answer))
         }
       }
       .bind(host: host, port: port).get()
     return AdminServer(listener: listener)
+  }
+
+  /// Whether a connection is one of those that are served at the same time.
+  private static func isAdmitted(_ channel: any Channel, by registry: ConnectionRegistry) -> Bool {
+    switch registry.admit(channel) {
+    case .admitted:
+      channel.closeFuture.whenComplete { _ in registry.closed(channel) }
+      return true
+    case .refused:
+      registry.endRefusal()
+      return false
+    case .ignored: return false
+    }
   }
 
   /// The port of the listener.

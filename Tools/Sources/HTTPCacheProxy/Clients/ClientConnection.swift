@@ -32,14 +32,8 @@ final class ClientConnection: Sendable {
 
   /// Begins to serve the connection, on its event loop.
   func start() {
-    switch context.registry.add(stream, of: client.address, context.configuration) {
-    case .admitted: awaitRequest()
-    case .full:
-      turnAway(Refusal(.serviceUnavailable, "this proxy has too many connections", closes: true))
-    case .clientIsFull:
-      turnAway(Refusal(.tooManyRequests, "too many connections from this address", closes: true))
-    case .ignored: stream.close()
-    }
+    context.registry.serve(stream.channel, by: stream)
+    awaitRequest()
   }
 
   /// Waits for the first byte of a request, for the end of the connection, or until the client is idle for too long.
@@ -57,7 +51,7 @@ final class ClientConnection: Sendable {
       // A hook that keeps a task keeps its stack, which is most of the memory of an idle connection.
       self.stream.onClose(nil)
       if mayContinue { return self.awaitRequest() }
-      self.context.registry.remove(self.stream)
+      self.context.registry.remove(self.stream.channel)
     }
     stream.onClose { task.cancel() }
   }
@@ -88,7 +82,8 @@ final class ClientConnection: Sendable {
     channel.closeFuture.whenComplete { _ in timer.cancel() }
   }
 
-  private func turnAway(_ refusal: Refusal) {
+  /// Answers a connection that the registry has refused, and closes it.
+  func turnAway(_ refusal: Refusal) {
     Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) {
       await self.refuse(refusal, nil)
       await self.stream.closeLingering(within: .seconds(1))
@@ -152,6 +147,9 @@ final class ClientConnection: Sendable {
   private func answer(_ head: RequestHead) async -> End {
     let started = NIODeadline.now()
     do {
+      // Those of HTTP/2 are counted before they have a stream (`HTTP2RequestHandler`).
+      if !isHTTP2 { try context.registry.beginExchange(of: client.share) }
+      defer { if !isHTTP2 { context.registry.endExchange(of: client.share) } }
       let framing = try head.framing()
       let route = try routing.route(head, framing: framing)
       if let rights = context.configuration.purgeRights, let kind = PurgeRequest.Kind(head.method) {

@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 import NIOHTTP2
 import NIOPosix
@@ -9,7 +10,10 @@ struct ClientPipeline: Sendable {
   /// The names of protocols in ALPN, the preferred one first.
   static let protocols = ["h2", "http/1.1"]
   private static let concurrentStreams = 100
-  private static let window = 256 << 10
+  /// Bytes of one stream that a client may send before they are taken.
+  private static let window = 64 << 10
+  /// Bytes of one stream that may wait for a client. All streams of a connection together hold a hundred times as much.
+  private static let waterMark = (low: 8 << 10, high: 16 << 10)
 
   let context: ProxyContext
 
@@ -18,22 +22,33 @@ struct ClientPipeline: Sendable {
   /// - Throws: what adding handlers throws.
   func set(up channel: any Channel) throws {
     let configuration = context.configuration
+    try channel.pipeline.syncOperations.addHandler(EventOrder())
     // Not every system has this option.
     channel.setOption(.unsentLimit, value: 128 << 10).whenFailure { _ in }
+    switch context.registry.admit(channel) {
+    case .admitted(let share):
+      channel.closeFuture.whenComplete { _ in context.registry.closed(channel) }
+      try addProtocol(to: channel, ClientSide(channel, configuration, share: share))
+    case .refused(let refusal):
+      try turnAway(channel, refusal)
+    case .ignored: channel.close(promise: nil)
+    }
+  }
+
+  /// Adds the handlers for the protocol of a connection, or those that wait for its choice.
+  private func addProtocol(to channel: any Channel, _ client: ClientSide) throws {
+    let configuration = context.configuration
     if let tls = context.tls {
       try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
-      guard configuration.isHTTP2 else { return try addHTTP1(to: channel) }
       let timer = limit(channel, configuration.headTimeout)
       try channel.syncOptions?.setOption(.autoRead, value: true)
       try channel.pipeline.syncOperations.addHandler(
         NIOTypedApplicationProtocolNegotiationHandler<Void> { result, channel in
           channel.eventLoop.makeCompletedFuture {
             timer.cancel()
-            guard result == .negotiated("h2") else {
-              try channel.syncOptions?.setOption(.autoRead, value: false)
-              return try addHTTP1(to: channel)
-            }
-            try addHTTP2(to: channel)
+            if result == .negotiated("h2") { return try addHTTP2(to: channel, client) }
+            try channel.syncOptions?.setOption(.autoRead, value: false)
+            try serve(channel, client)
           }
         })
     } else if configuration.isHTTP2WithoutTLS {
@@ -41,10 +56,10 @@ struct ClientPipeline: Sendable {
       try channel.pipeline.syncOperations.addHandler(
         PrefaceHandler { isHTTP2 in
           timer.cancel()
-          if isHTTP2 { try addHTTP2(to: channel) } else { try addHTTP1(to: channel) }
+          if isHTTP2 { try addHTTP2(to: channel, client) } else { try serve(channel, client) }
         })
     } else {
-      try addHTTP1(to: channel)
+      try serve(channel, client)
     }
   }
 
@@ -53,22 +68,34 @@ struct ClientPipeline: Sendable {
     channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
   }
 
-  private func addHTTP1(to channel: any Channel) throws {
+  /// Closes a connection that is refused; tells why if the client speaks HTTP/1.1 for sure. Any other client would have
+  /// to end a handshake or a preface first.
+  private func turnAway(_ channel: any Channel, _ refusal: Refusal) throws {
+    let client = ClientSide(channel, context.configuration, share: nil)
+    context.configuration.logger.info(
+      "connection of \(client.text ?? "a client") refused: \(refusal.message)")
+    guard context.tls == nil, !context.configuration.isHTTP2WithoutTLS else {
+      context.registry.endRefusal()
+      return channel.close(promise: nil)
+    }
+    try addHTTP1(to: channel, client).turnAway(refusal)
+  }
+
+  /// Serves a connection over HTTP/1.1.
+  private func serve(_ channel: any Channel, _ client: ClientSide) throws {
+    try addHTTP1(to: channel, client).start()
+  }
+
+  private func addHTTP1(to channel: any Channel, _ client: ClientSide) throws -> ClientConnection {
     let stream = ByteStream(channel: channel)
-    let client = ClientSide(channel, context.configuration)
     let connection = ClientConnection(stream, context: context, client: client, isHTTP2: false)
     let hits = context.answers(of: channel.eventLoop).map { HitPath(connection, answers: $0) }
     try channel.pipeline.syncOperations.addHandler(ByteStreamHandler(stream, hits: hits))
-    connection.start()
+    return connection
   }
 
-  private func addHTTP2(to channel: any Channel) throws {
-    let connection = HTTP2Connection(channel)
-    let client = ClientSide(channel, context.configuration)
-    guard context.registry.admits(connection, of: channel, context.configuration) else {
-      return channel.close(promise: nil)
-    }
-    channel.closeFuture.whenComplete { _ in context.registry.remove(connection) }
+  private func addHTTP2(to channel: any Channel, _ client: ClientSide) throws {
+    context.registry.serve(channel, by: HTTP2Connection(channel))
     try channel.syncOptions?.setOption(.autoRead, value: true)
     let operations = channel.pipeline.syncOperations
     let management = NIOHTTP2ServerConnectionManagementHandler(
@@ -81,11 +108,11 @@ struct ClientPipeline: Sendable {
         mode: .server, connectionConfiguration: connectionConfiguration(),
         streamConfiguration: streamConfiguration()))
     try operations.addHandler(
-      HTTP2HitHandler(context, client, on: channel, management: management.http2StreamDelegate))
+      HTTP2RequestHandler(context, client, on: channel, management: management.http2StreamDelegate))
     let multiplexer = HTTP2StreamMultiplexer(
       mode: .server, channel: channel, targetWindowSize: Self.window,
-      outboundBufferSizeHighWatermark: Connector.waterMark.high,
-      outboundBufferSizeLowWatermark: Connector.waterMark.low
+      outboundBufferSizeHighWatermark: Self.waterMark.high,
+      outboundBufferSizeLowWatermark: Self.waterMark.low
     ) { stream in stream.eventLoop.makeCompletedFuture { try addStream(to: stream, client) } }
     try operations.addHandler(multiplexer)
     try operations.addHandler(management)

@@ -1,28 +1,39 @@
+import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// Counts the connections of clients, and ends them.
+/// Counts the connections and exchanges of clients from the moment a connection is accepted, and ends them.
 final class ConnectionRegistry: Sendable {
+  /// Maximum numbers, each of connections and of exchanges.
+  struct Limits: Sendable {
+    /// Of all clients.
+    var all: Int
+    /// Of one client.
+    var ofClient: Int
+    /// Whether clients on this machine have that limit.
+    var includesLoopback: Bool
+    /// The proxies in front of this one, whose connections are those of many clients.
+    var unlimited: [AddressRange] = []
+  }
+
   /// Whether a connection may be served.
   enum Admission: Sendable {
-    case admitted
-    /// There are too many connections, or the server is stopping.
-    case full
-    /// The client has too many connections.
-    case clientIsFull
-    /// Too many refused connections are being answered: this one is closed without an answer.
+    /// It counts against the share of its client; nil if its client has no limit.
+    case admitted(ClientShare?)
+    /// Tell the client why not, then call `endRefusal`.
+    case refused(Refusal)
+    /// Too many refused connections are being answered: close this one without an answer.
     case ignored
   }
 
   private struct Entry {
-    let connection: any RegisteredConnection
-    let client: ClientAddress?
+    var connection: any RegisteredConnection
+    let share: ClientShare?
   }
 
   private struct State {
     var entries: [ObjectIdentifier: Entry] = [:]
-    /// The number of connections of each client.
-    var clients: [ClientAddress: Int] = [:]
+    var clients: [ClientAddress: (share: ClientShare, connections: Int)] = [:]
     /// The highest number of connections since `takeHighestCount` was called.
     var highest = 0
     /// The number of refused connections that are being answered.
@@ -33,10 +44,17 @@ final class ConnectionRegistry: Sendable {
   /// Maximum number of refused connections that are answered at the same time.
   private static let refusedLimit = 64
 
+  private let limits: Limits
+  private let exchanges: BoundedCount
   private let state = Mutex(State())
   /// Not part of the state, because each request reads it, and connections of different event loops must not wait for
   /// one lock.
   private let draining = Atomic<Bool>(false)
+
+  init(_ limits: Limits) {
+    self.limits = limits
+    exchanges = BoundedCount(limit: limits.all)
+  }
 
   /// Whether connections end after their current request.
   var isDraining: Bool { draining.load(ordering: .sequentiallyConsistent) }
@@ -52,61 +70,96 @@ final class ConnectionRegistry: Sendable {
     }
   }
 
-  /// Adds a connection.
-  ///
-  /// - Parameters:
-  ///   - client: the client of the connection; nil if its connections are not counted.
-  ///   - limit: maximum number of connections.
-  ///   - clientLimit: maximum number of connections of one client.
-  func add(
-    _ connection: any RegisteredConnection, client: ClientAddress?, limit: Int, clientLimit: Int
-  ) -> Admission {
-    state.withLock { state in
-      let isFull = isDraining || state.entries.count >= limit
-      let ofClient = client.flatMap { state.clients[$0] } ?? 0
-      guard !isFull, client == nil || ofClient < clientLimit else {
+  // MARK: Connections
+
+  /// Counts a connection that was accepted.
+  func admit(_ channel: any Channel) -> Admission {
+    let client = limited(channel.remoteAddress.flatMap { IPAddress($0) })
+    return state.withLock { state in
+      let ofClient = client.flatMap { state.clients[$0]?.connections } ?? 0
+      if let refusal = refusal(connections: state.entries.count, ofClient: ofClient) {
         guard state.refused < Self.refusedLimit else { return .ignored }
         state.refused += 1
-        return isFull ? .full : .clientIsFull
+        return .refused(refusal)
       }
-      state.entries[ObjectIdentifier(connection)] = Entry(connection: connection, client: client)
+      let share = client.map { client in
+        var known = state.clients[client] ?? (ClientShare(of: client, limit: limits.ofClient), 0)
+        known.connections += 1
+        state.clients[client] = known
+        return known.share
+      }
+      state.entries[ObjectIdentifier(channel)] = Entry(
+        connection: UndecidedConnection(channel), share: share)
       state.highest = max(state.highest, state.entries.count)
-      if let client { state.clients[client] = ofClient + 1 }
-      return .admitted
+      return .admitted(share)
     }
   }
 
-  /// Adds a connection.
-  ///
-  /// - Parameter address: the address of its client; nil if it is not known.
-  func add(
-    _ connection: any RegisteredConnection, of address: IPAddress?, _ configuration: ProxyServer.Configuration
-  ) -> Admission {
-    let client = address.map { ClientAddress($0) }
-    // The connections of a trusted proxy are those of many clients.
-    let isTrusted = configuration.trustedForwarders.contains { address.map($0.contains) == true }
-    let isCounted = !isTrusted && (client?.isLoopback == false || configuration.limitsLoopback)
-    return add(
-      connection, client: isCounted ? client : nil, limit: configuration.connectionLimit,
-      clientLimit: configuration.connectionsPerClient)
+  /// The client of a connection, if its number is limited.
+  private func limited(_ address: IPAddress?) -> ClientAddress? {
+    guard let address, !limits.unlimited.contains(where: { $0.contains(address) }) else { return nil }
+    let client = ClientAddress(address)
+    return client.isLoopback && !limits.includesLoopback ? nil : client
   }
 
-  /// Adds a connection of HTTP/2, which gets no answer if it is refused.
-  ///
-  /// - Returns: whether it may be served.
-  func admits(
-    _ connection: HTTP2Connection, of channel: any Channel, _ configuration: ProxyServer.Configuration
-  ) -> Bool {
-    switch add(connection, of: channel.remoteAddress.flatMap { IPAddress($0) }, configuration) {
-    case .admitted: return true
-    case .full, .clientIsFull: endRefusal()
-    case .ignored: break
+  private func refusal(connections: Int, ofClient: Int) -> Refusal? {
+    if isDraining || connections >= limits.all {
+      return Refusal(.serviceUnavailable, "this proxy has too many connections", closes: true)
     }
-    return false
+    guard ofClient >= limits.ofClient else { return nil }
+    return Refusal(.tooManyRequests, "too many connections from this address", closes: true)
+  }
+
+  /// Notes what serves a connection, once its protocol is chosen.
+  func serve(_ channel: any Channel, by connection: any RegisteredConnection) {
+    state.withLock { $0.entries[ObjectIdentifier(channel)]?.connection = connection }
   }
 
   /// Notes that a refused connection was answered.
   func endRefusal() { state.withLock { $0.refused -= 1 } }
+
+  /// Forgets a connection that is closed, unless a task serves it: the task calls `remove` after it has logged the last
+  /// request.
+  func closed(_ channel: any Channel) {
+    let isServed = state.withLock { $0.entries[ObjectIdentifier(channel)]?.connection is ByteStream }
+    if !isServed { remove(channel) }
+  }
+
+  /// Forgets a connection.
+  func remove(_ channel: any Channel) {
+    state.withLock { state -> CheckedContinuation<Void, Never>? in
+      guard let entry = state.entries.removeValue(forKey: ObjectIdentifier(channel)) else { return nil }
+      if let client = entry.share?.client, var known = state.clients[client] {
+        known.connections -= 1
+        state.clients[client] = known.connections > 0 ? known : nil
+      }
+      return state.entries.isEmpty ? state.emptied.take() : nil
+    }?.resume()
+  }
+
+  // MARK: Exchanges
+
+  /// Counts an exchange; call `endExchange` at its end.
+  ///
+  /// - Parameter share: the share of its client; nil if the client has no limit.
+  /// - Throws: `Refusal` if there are too many.
+  func beginExchange(of share: ClientShare?) throws(Refusal) {
+    guard exchanges.add() else {
+      throw Refusal(.serviceUnavailable, "this proxy has too many requests under way")
+    }
+    guard share?.exchanges.add() ?? true else {
+      exchanges.subtract()
+      throw Refusal(.tooManyRequests, "too many requests from this address are under way")
+    }
+  }
+
+  /// Ends an exchange.
+  func endExchange(of share: ClientShare?) {
+    share?.exchanges.subtract()
+    exchanges.subtract()
+  }
+
+  // MARK: Ending
 
   /// Notes the begin of a request.
   ///
@@ -125,17 +178,6 @@ final class ConnectionRegistry: Sendable {
   func end(_ stream: ByteStream) -> Bool {
     stream.isBusy = false
     return !isDraining
-  }
-
-  /// Forgets a connection.
-  func remove(_ connection: any RegisteredConnection) {
-    state.withLock { state -> CheckedContinuation<Void, Never>? in
-      if let client = state.entries.removeValue(forKey: ObjectIdentifier(connection))?.client {
-        let left = (state.clients[client] ?? 1) - 1
-        state.clients[client] = left > 0 ? left : nil
-      }
-      return state.entries.isEmpty ? state.emptied.take() : nil
-    }?.resume()
   }
 
   /// Ends idle connections, and waits for the others until `deadline`. Then resets them, so that no cut response looks

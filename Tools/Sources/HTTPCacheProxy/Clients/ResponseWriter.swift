@@ -35,6 +35,8 @@ struct ResponseWriter: Sendable {
     case untilClose
   }
 
+  /// Maximum number of bytes to copy for the channel at once. A connection of HTTP/2 has a hundred streams.
+  private var slice: Int { isHTTP2 ? ByteStream.slice / 4 : ByteStream.slice }
   private var isHTTP2: Bool { if case .http2 = form { true } else { false } }
   private var hasPieces: Bool { if case .http1(minorVersion: 0) = form { false } else { true } }
 
@@ -192,8 +194,8 @@ struct ResponseWriter: Sendable {
 
   /// Sends bytes a slice at a time, so that few bytes are copied for a client that does not read.
   private func send(_ bytes: BodyBytes, inChunks isChunked: Bool) async throws(StreamError) {
-    for start in stride(from: 0, to: bytes.count, by: ByteStream.slice) {
-      let slice = bytes[start..<start + ByteStream.slice]
+    for start in stride(from: 0, to: bytes.count, by: slice) {
+      let slice = bytes[start..<start + slice]
       var buffer = stream.channel.allocator.buffer(capacity: slice.count + (isChunked ? 32 : 0))
       if isChunked { buffer.writeChunkSize(slice.count) }
       buffer.writeBody(slice)

@@ -46,7 +46,7 @@ final class HTTP2StreamHandler: ChannelDuplexHandler {
   }
 
   private func begin(_ frame: HTTP2Frame.FramePayload.Headers, _ context: ChannelHandlerContext) {
-    let stream = ByteStream(channel: context.channel)
+    let stream = ByteStream(channel: context.channel, window: ByteStream.windowOfHTTP2)
     let connection = ClientConnection(stream, context: proxy, client: client, isHTTP2: true)
     self.connection = connection
     do {

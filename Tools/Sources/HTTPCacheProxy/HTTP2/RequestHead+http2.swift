@@ -42,14 +42,18 @@ extension RequestHead {
     guard path.utf8.count <= limits.targetBytes else {
       throw ProtocolViolation("the target is longer than \(limits.targetBytes) bytes", status: 414)
     }
-    guard path == "*" || path.utf8.first == 0x2F,
+    guard path == "*" ? method == .options : path.utf8.first == 0x2F,
       path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x23 })
     else { throw ProtocolViolation("a byte that is not allowed in a request target (RFC 9112 §3.2)") }
     guard fields[.te].map({ $0 == "trailers" }) ?? true else {
       throw ProtocolViolation("TE other than trailers (RFC 9113 §8.2.2)")
     }
+    // Other schemes than those of HTTP have no origin to ask (RFC 9113 §8.3.1).
+    guard ["http", "https"].contains(FieldList.lowercased(scheme)) else {
+      throw ProtocolViolation("a :scheme other than http and https (RFC 9113 §8.3.1)")
+    }
     try Self.addHost(pseudo[":authority"], to: &fields)
-    let origin = isForward ? pseudo[":authority"].map { "\(scheme)://\($0)" } : nil
+    let origin = isForward ? pseudo[":authority"].map { "\(FieldList.lowercased(scheme))://\($0)" } : nil
     let length = try Framing.contentLength(fields)
     // NIOHTTP2 compares Content-Length with the data.
     let framing = frame.endStream || length == 0 ? Framing.none : length.map(Framing.length) ?? .untilClose
@@ -62,7 +66,8 @@ extension RequestHead {
     guard fields.hosts.allSatisfy({ $0.lowercased() == authority.lowercased() }) else {
       throw ProtocolViolation("Host and :authority differ (RFC 9113 §8.3.1)")
     }
-    guard let name = HTTPField.Name("host"), HTTPField.isValidValue(authority) else {
+    // Without user information.
+    guard let name = HTTPField.Name("host"), Authority(authority) != nil else {
       throw ProtocolViolation("an invalid :authority (RFC 9113 §8.3.1)")
     }
     fields.removeHost()

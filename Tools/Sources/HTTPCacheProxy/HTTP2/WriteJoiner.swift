@@ -28,7 +28,8 @@ final class WriteJoiner: ChannelOutboundHandler {
 
   private func writeJoined(_ context: ChannelHandlerContext) {
     guard joined.readableBytes > 0 else { return }
-    context.write(wrapOutboundOut(joined), promise: nil)
+    let bytes = joined
     joined = ByteBuffer()
+    context.write(wrapOutboundOut(bytes), promise: nil)
   }
 }

@@ -136,13 +136,13 @@ public final class AccessLog: Sendable {
     case .none: return ""
     case .plain:
       return
-        "\(Self.text(time)) \(entry.client) \(entry.method) \(entry.target) \(entry.status) \(entry.bytes) \(milliseconds)ms \(entry.outcome)\(entry.refusal.map { " not-stored=\(Self.quote($0))" } ?? "")\n"
+        "\(Self.text(time)) \(entry.client) \(LogText.line(entry.method)) \(LogText.line(entry.target)) \(entry.status) \(entry.bytes) \(milliseconds)ms \(entry.outcome)\(entry.refusal.map { " not-stored=\(LogText.quoted($0))" } ?? "")\n"
     case .json:
       return """
-        {"time":"\(Self.text(time))","client":"\(entry.client)","method":\(Self.quote(entry.method)),\
-        "target":\(Self.quote(entry.target)),"status":\(entry.status),"bytes":\(entry.bytes),\
+        {"time":"\(Self.text(time))","client":"\(entry.client)","method":\(LogText.quoted(entry.method)),\
+        "target":\(LogText.quoted(entry.target)),"status":\(entry.status),"bytes":\(entry.bytes),\
         "duration_ms":\(milliseconds),"outcome":"\(entry.outcome)"\
-        \(entry.refusal.map { ",\"not_stored\":\(Self.quote($0))" } ?? "")}\n
+        \(entry.refusal.map { ",\"not_stored\":\(LogText.quoted($0))" } ?? "")}\n
         """
     case .template(let template): return template.line(entry, at: time)
     }
@@ -151,18 +151,6 @@ public final class AccessLog: Sendable {
   static func pad(_ number: some BinaryInteger, _ width: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
-  }
-
-  private static func quote(_ text: String) -> String {
-    var quoted = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"", "\\": quoted += "\\\(scalar)"
-      case _ where scalar.value < 0x20: quoted += " "
-      default: quoted.unicodeScalars.append(scalar)
-      }
-    }
-    return quoted + "\""
   }
 
   private static func now() -> timespec {

@@ -30,5 +30,5 @@ public struct LineLogHandler: LogHandler {
   }
 
   /// Writes the message of an event.
-  public func log(event: LogEvent) { writer.add("\(label): \(event.message)\n") }
+  public func log(event: LogEvent) { writer.add("\(label): \(LogText.line("\(event.message)"))\n") }
 }

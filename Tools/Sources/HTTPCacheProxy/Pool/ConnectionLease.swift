@@ -10,20 +10,23 @@ final class ConnectionLease: Sendable {
   let heads: HTTP2ResponseHeads?
   /// Tells whether the exchange waits for its client. While the client is slow, another connection may take this
   /// connection's place in the pool.
-  let pace = ClientPace()
+  let pace: ClientPace
 
   init(_ stream: ByteStream, _ origin: Origin, isReused: Bool) {
     self.stream = stream
     self.origin = origin
     self.isReused = isReused
-    (http2, heads) = (nil, nil)
+    (http2, heads, pace) = (nil, nil, ClientPace())
   }
 
   /// A stream of HTTP/2. The connection may end at any time.
-  init(_ stream: ByteStream, _ origin: Origin, http2: HTTP2OriginConnection, heads: HTTP2ResponseHeads) {
+  init(
+    _ stream: ByteStream, _ origin: Origin, http2: HTTP2OriginConnection, heads: HTTP2ResponseHeads,
+    pace: ClientPace
+  ) {
     self.stream = stream
     self.origin = origin
     isReused = true
-    (self.http2, self.heads) = (http2, heads)
+    (self.http2, self.heads, self.pace) = (http2, heads, pace)
   }
 }

@@ -3,16 +3,17 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Connections over HTTP/2: one to each origin on each event loop.
+/// Connections over HTTP/2: one to each origin on each event loop, and more while the streams of those are used up.
 extension ConnectionPool {
   /// A stream on a connection that is there; nil if there is none.
   func stream(to origin: Origin) async -> ConnectionLease? {
     let loop = MultiThreadedEventLoopGroup.currentEventLoop
     let connection = state.withLock {
-      $0.origins[origin]?.http2.first { loop == nil || $0.channel.eventLoop === loop }
+      $0.origins[origin]?.http2.first {
+        (loop == nil || $0.channel.eventLoop === loop) && $0.hasFreeStream
+      }
     }
-    guard let connection else { return nil }
-    return await stream(on: connection, to: origin)
+    return await connection?.open(origin)
   }
 
   /// Adds a new connection, which holds a place until it is closed.
@@ -22,29 +23,37 @@ extension ConnectionPool {
     let (isNeeded, waiters) = state.withLock { state -> (Bool, [Waiter]) in
       guard !state.isShutDown, var connections = state.origins[origin] else { return (false, []) }
       defer { state.origins[origin] = connections }
-      let isFirst = !connections.http2.contains {
-        $0.channel.eventLoop === connection.channel.eventLoop
+      let isNeeded = !connections.http2.contains {
+        $0.channel.eventLoop === connection.channel.eventLoop && $0.hasFreeStream
       }
-      if isFirst { connections.http2.append(connection) }
+      connections.http2.append(connection)
       // A request that waits for a connection finds a stream now.
       let waiters = connections.waiters
       connections.waiters = []
-      return (isFirst, waiters)
+      return (isNeeded, waiters)
     }
     for waiter in waiters { waiter.continuation.resume(returning: .again) }
+    connection.onFreeStream { [weak self] in self?.wakeWaiter(of: origin) }
     connection.channel.closeFuture.whenComplete { _ in
-      self.state.withLock { $0.origins[origin]?.http2.removeAll { $0 === connection } }
-      self.gone(origin)
+      let holdsPlace = self.state.withLock { state in
+        state.origins[origin]?.http2.removeAll { $0 === connection }
+        return state.origins[origin]?.placeless.remove(ObjectIdentifier(connection)) == nil
+      }
+      if holdsPlace { self.gone(origin) } else { self.forgetIfUnused(origin) }
     }
-    let lease = await stream(on: connection, to: origin)
+    let lease = await connection.open(origin)
     // Requests that began together have made several connections.
     if !isNeeded { connection.retire() }
     return lease
   }
 
-  private func stream(on connection: HTTP2OriginConnection, to origin: Origin) async -> ConnectionLease? {
-    guard let (stream, heads) = await connection.open() else { return nil }
-    return ConnectionLease(stream, origin, http2: connection, heads: heads)
+  /// Lets a request that waits for a place look for a stream again.
+  private func wakeWaiter(of origin: Origin) {
+    let waiter = state.withLock { state -> Waiter? in
+      guard let waiters = state.origins[origin]?.waiters, !waiters.isEmpty else { return nil }
+      return state.origins[origin]?.waiters.removeFirst()
+    }
+    waiter?.continuation.resume(returning: .again)
   }
 
   /// Ends an exchange on a stream.

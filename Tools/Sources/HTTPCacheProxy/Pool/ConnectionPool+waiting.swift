@@ -5,32 +5,38 @@ import Synchronization
 /// Places for connections to an origin, and the requests that wait for one.
 extension ConnectionPool {
   func permit(_ origin: Origin, fresh: Bool, until deadline: NIODeadline) async -> Grant {
-    enum Start {
-      case go
-      case goAfterClosing(ByteStream)
-      case wait(Int)
-    }
-    let limit = configuration.connectionsPerOrigin
-    let start = state.withLock { state -> Start in
-      if state.origins[origin, default: Connections()].open < limit {
-        state.origins[origin, default: Connections()].open += 1
-        return .go
-      }
-      if let idle = state.origins[origin]?.idle.popLast() {
-        state.idleCount -= 1
-        return .goAfterClosing(idle)
-      }
-      if takePlaces(1, in: &state, of: origin) == 1 { return .go }
+    let (id, place) = state.withLock { state in
       state.nextID += 1
-      return .wait(state.nextID)
+      return (state.nextID, takePlace(in: &state, of: origin, fresh: fresh))
     }
-    switch start {
-    case .go: return .permit
-    case .goAfterClosing(let stream):
-      stream.close()
-      return .permit
-    case .wait(let id): return await wait(id, origin, fresh: fresh, until: deadline)
+    guard let place else { return await wait(id, origin, fresh: fresh, until: deadline) }
+    place.replaced?.close()
+    return .permit
+  }
+
+  private struct Place {
+    /// The idle connection that gives its place away, to be closed.
+    var replaced: ByteStream?
+  }
+
+  /// Takes a place for a new connection.
+  ///
+  /// - Returns: nil if the request has to wait.
+  private func takePlace(
+    in state: inout State, of origin: Origin, fresh: Bool
+  ) -> Place? {
+    let connections = state.origins[origin, default: Connections()]
+    // Many requests find streams on the connection that is being opened.
+    if !fresh, connections.opening > 0, !connections.http2.isEmpty { return nil }
+    if connections.open < configuration.connectionsPerOrigin {
+      state.origins[origin, default: Connections()].open += 1
+      return Place()
     }
+    if let idle = state.origins[origin]?.idle.popLast() {
+      state.idleCount -= 1
+      return Place(replaced: idle)
+    }
+    return takePlaces(1, in: &state, of: origin) == 1 ? Place() : nil
   }
 
   private func wait(_ id: Int, _ origin: Origin, fresh: Bool, until deadline: NIODeadline) async -> Grant {
@@ -41,16 +47,8 @@ extension ConnectionPool {
         let (immediate, replaced) = state.withLock { state -> (Grant?, ByteStream?) in
           if Task.isCancelled { return (.cancelled, nil) }
           if deadline <= .now() { return (.timedOut, nil) }
-          // A connection may have been given back since the last look.
-          if let idle = state.origins[origin]?.idle.popLast() {
-            state.idleCount -= 1
-            return (.permit, idle)
-          }
           // A place may have become free since the last look.
-          if state.origins[origin, default: Connections()].open < configuration.connectionsPerOrigin {
-            state.origins[origin, default: Connections()].open += 1
-            return (.permit, nil)
-          }
+          if let place = takePlace(in: &state, of: origin, fresh: fresh) { return (.permit, place.replaced) }
           state.origins[origin]?.waiters.append(Waiter(id: id, continuation: continuation))
           scheduleSweep(in: &state, of: origin)
           return (nil, nil)
@@ -84,15 +82,24 @@ extension ConnectionPool {
     if held { gone(lease.origin) }
   }
 
-  /// Takes the places of at most `count` connections that wait for slow clients.
+  /// Takes the places of at most `count` connections that wait for slow clients, over HTTP/2 for those of some of their
+  /// streams. As many connections as there are places may have lost theirs.
   ///
   /// - Returns: the number of free places now.
   private func takePlaces(_ count: Int, in state: inout State, of origin: Origin) -> Int {
-    let now = NIODeadline.now()
-    let slow = (state.origins[origin]?.leases ?? [:])
-      .filter { $0.value.pace.isSlow(at: now, patience: configuration.clientPatience) }
-      .prefix(count)
-    for lease in slow { state.origins[origin]?.leases[lease.key] = nil }
+    guard let connections = state.origins[origin] else { return 0 }
+    let (now, patience) = (NIODeadline.now(), configuration.clientPatience)
+    let leases = connections.leases.filter { $0.value.pace.isSlow(at: now, patience: patience) }.keys
+    let http2 = connections.http2.filter { connection in
+      !connections.placeless.contains(ObjectIdentifier(connection))
+        && connection.hasSlowStream(at: now, patience: patience)
+    }.map { ObjectIdentifier($0) }
+    let most = min(count, max(0, configuration.connectionsPerOrigin - connections.placeless.count))
+    let slow = (Array(leases) + http2).prefix(most)
+    for id in slow {
+      state.origins[origin]?.leases[id] = nil
+      state.origins[origin]?.placeless.insert(id)
+    }
     return slow.count
   }
 

@@ -25,11 +25,17 @@ final class ConnectionPool: Sendable {
     /// Idle connections; the most recently used is last.
     var idle: [ByteStream] = []
     var http2: [HTTP2OriginConnection] = []
-    /// The connections in use that hold a place.
+    /// The open connections that have lost their place because they wait for slow clients.
+    var placeless: Set<ObjectIdentifier> = []
+    /// The connections in use over HTTP/1.1 that hold a place.
     var leases: [ObjectIdentifier: ConnectionLease] = [:]
     var waiters: [Waiter] = []
+    /// The number of connections that are being opened and may speak HTTP/2.
+    var opening = 0
     /// Whether `sweep` is scheduled.
     var isSweeping = false
+
+    var isUnused: Bool { open == 0 && placeless.isEmpty }
   }
 
   struct State {
@@ -92,10 +98,11 @@ final class ConnectionPool: Sendable {
   private func open(
     _ origin: Origin, fresh: Bool, until deadline: NIODeadline
   ) async throws(UpstreamError) -> Connector.Connection {
+    let mayBeHTTP2 = configuration.offersHTTP2 && configuration.proxy == nil && origin.isSecure && !fresh
+    if mayBeHTTP2 { state.withLock { $0.origins[origin]?.opening += 1 } }
+    defer { if mayBeHTTP2 { state.withLock { $0.origins[origin]?.opening -= 1 } } }
     do {
-      guard configuration.offersHTTP2, configuration.proxy == nil, origin.isSecure, !fresh else {
-        return .http1(try await connector.connect(to: origin, until: deadline))
-      }
+      guard mayBeHTTP2 else { return .http1(try await connector.connect(to: origin, until: deadline)) }
       return try await connector.negotiate(with: origin, until: deadline)
     } catch {
       gone(origin)
@@ -132,12 +139,17 @@ final class ConnectionPool: Sendable {
   func gone(_ origin: Origin) {
     let waiter = state.withLock { state -> Waiter? in
       guard var connections = state.origins[origin] else { return nil }
-      defer { state.origins[origin] = connections.open == 0 ? nil : connections }
+      defer { state.origins[origin] = connections.isUnused ? nil : connections }
       if !connections.waiters.isEmpty { return connections.waiters.removeFirst() }
       connections.open -= 1
       return nil
     }
     waiter?.continuation.resume(returning: .permit)
+  }
+
+  /// Forgets an origin without connections.
+  func forgetIfUnused(_ origin: Origin) {
+    state.withLock { if $0.origins[origin]?.isUnused == true { $0.origins[origin] = nil } }
   }
 
   /// Takes a connection back.
@@ -150,7 +162,8 @@ final class ConnectionPool: Sendable {
     let isUsable = isReusable && !stream.hasBytes && !stream.isEnded
     let heldPlace = state.withLock { state in
       var connections = state.origins[origin, default: Connections()]
-      defer { state.origins[origin] = connections.open == 0 ? nil : connections }
+      defer { state.origins[origin] = connections.isUnused ? nil : connections }
+      connections.placeless.remove(ObjectIdentifier(lease))
       if connections.leases.removeValue(forKey: ObjectIdentifier(lease)) != nil { return true }
       // A connection that gave its place away needs a new place to be kept.
       guard isUsable, connections.open < configuration.connectionsPerOrigin else { return false }

@@ -43,6 +43,7 @@ struct Connector: Sendable {
     self.timeout = timeout
     self.addresses = addresses
     var tls = tls
+    tls.restrict()
     tls.shutdownTimeout = Self.closePatience
     tls.applicationProtocols = ["http/1.1"]
     context = try NIOSSLContext(configuration: tls)
@@ -125,6 +126,9 @@ struct Connector: Sendable {
       .channelOption(.maxMessagesPerRead, value: 2)
       .channelOption(.tcpOption(.tcp_nodelay), value: 1)
       .channelOption(.writeBufferWaterMark, value: Self.waterMark)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(EventOrder()) }
+      }
   }
 
   private static func addTLS(_ context: NIOSSLContext, to channel: any Channel, _ origin: Origin) throws {

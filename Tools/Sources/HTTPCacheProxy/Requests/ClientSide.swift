@@ -11,9 +11,12 @@ struct ClientSide: Sendable {
   let isSecure: Bool
   /// Whether the client is a proxy whose `X-Forwarded-*` and `Forwarded` count.
   let isTrusted: Bool
+  /// What the client has under way; nil if it has no limit.
+  let share: ClientShare?
 
-  init(address: IPAddress?, isSecure: Bool, trusted: [AddressRange] = []) {
+  init(address: IPAddress?, isSecure: Bool, trusted: [AddressRange] = [], share: ClientShare? = nil) {
     self.address = address
+    self.share = share
     text = address.map { "\($0)" }
     self.isSecure = isSecure
     isTrusted = address.map { address in trusted.contains { $0.contains(address) } } ?? false
@@ -22,9 +25,9 @@ struct ClientSide: Sendable {
 
 extension ClientSide {
   /// The client of a connection.
-  init(_ channel: any Channel, _ configuration: ProxyServer.Configuration) {
+  init(_ channel: any Channel, _ configuration: ProxyServer.Configuration, share: ClientShare?) {
     self.init(
       address: channel.remoteAddress.flatMap { IPAddress($0) }, isSecure: configuration.tls != nil,
-      trusted: configuration.trustedForwarders)
+      trusted: configuration.trustedForwarders, share: share)
   }
 }

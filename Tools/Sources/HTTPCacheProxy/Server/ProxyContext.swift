@@ -12,7 +12,7 @@ final class ProxyContext: Sendable {
   /// Where requests go; tunnels go to `upstream`.
   let exchanges: any Upstream
   let via: ViaField
-  let registry = ConnectionRegistry()
+  let registry: ConnectionRegistry
   let traffic: Traffic
   let feed = RequestFeed()
   private let currentTLS = Mutex<NIOSSLContext?>(nil)
@@ -27,6 +27,10 @@ final class ProxyContext: Sendable {
     exchanges: (any Upstream)?, loops: [any EventLoop]
   ) {
     self.configuration = configuration
+    registry = ConnectionRegistry(
+      ConnectionRegistry.Limits(
+        all: configuration.connectionLimit, ofClient: configuration.connectionsPerClient,
+        includesLoopback: configuration.limitsLoopback, unlimited: configuration.trustedForwarders))
     currentMode = Mutex(configuration.mode)
     self.cache = cache
     self.upstream = upstream
@@ -56,6 +60,7 @@ final class ProxyContext: Sendable {
   func setTLS(_ configuration: TLSConfiguration?) throws {
     var configuration = configuration
     if self.configuration.isHTTP2 { configuration?.applicationProtocols = ClientPipeline.protocols }
+    configuration?.restrict()
     configuration?.shutdownTimeout = Connector.closePatience
     let new = try configuration.map { try NIOSSLContext(configuration: $0) }
     currentTLS.withLock { $0 = new }

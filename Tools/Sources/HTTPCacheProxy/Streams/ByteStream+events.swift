@@ -37,7 +37,7 @@ extension ByteStream {
   /// - Returns: whether to read more.
   func readCompleted() -> Bool {
     state.withLock { state in
-      let readsOn = state.end == nil && state.buffered < Self.window
+      let readsOn = state.end == nil && state.buffered < window
       state.isReading = readsOn
       return readsOn
     }

@@ -33,7 +33,7 @@ extension ByteStream {
         if let epoch, epoch != state.epoch { return .interrupted }
         if let first = state.buffers.popFirst() {
           state.buffered -= first.readableBytes
-          let wantsMore = !state.isReading && state.end == nil && state.buffered < Self.window
+          let wantsMore = !state.isReading && state.end == nil && state.buffered < window
           if wantsMore { state.isReading = true }
           return .bytes(first, wantsMore: wantsMore)
         }

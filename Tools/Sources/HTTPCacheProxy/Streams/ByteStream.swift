@@ -13,10 +13,10 @@ import Synchronization
 ///
 /// At most one task reads and one task waits to write at a time.
 final class ByteStream: Sendable {
-  /// Reading continues while fewer unread bytes than this are waiting.
-  static let window = 96 << 10
-  /// Maximum number of bytes to copy for the channel at once. With the channel's water mark, at most twice this number
-  /// waits in the process for a peer that does not read.
+  /// Reading continues while fewer unread bytes than this are waiting. A stream of HTTP/2 has a window of its own before.
+  static let (window, windowOfHTTP2) = (96 << 10, 16 << 10)
+  /// Maximum number of bytes to copy for the channel at once; a quarter of it for a stream of HTTP/2. With the channel's
+  /// water mark, at most twice this number waits in the process for a peer that does not read.
   static let slice = 64 << 10
 
   struct State {
@@ -51,6 +51,7 @@ final class ByteStream: Sendable {
   }
 
   let channel: any Channel
+  let window: Int
   let state = Mutex(State())
   private let busy = Atomic<Bool>(false)
 
@@ -60,7 +61,10 @@ final class ByteStream: Sendable {
     set { busy.store(newValue, ordering: .sequentiallyConsistent) }
   }
 
-  init(channel: any Channel) { self.channel = channel }
+  init(channel: any Channel, window: Int = ByteStream.window) {
+    self.channel = channel
+    self.window = window
+  }
 
   /// The time of the channel's event loop.
   var now: NIODeadline { channel.eventLoop.now }

@@ -9,7 +9,9 @@ struct UpstreamExchange: Sendable {
   /// The cause of the error if the connection ends before the first byte of a response.
   struct ClosedBeforeResponse: Error {}
 
-  private static let interimLimit = 64
+  /// Maximum number of interim responses.
+  static let mostInterim = 64
+  static let tooManyInterim = "more than \(mostInterim) interim responses"
 
   private let lease: ConnectionLease
   private let pool: ConnectionPool
@@ -65,9 +67,7 @@ struct UpstreamExchange: Sendable {
         return head
       }
       count += 1
-      guard count <= Self.interimLimit else {
-        throw ProtocolViolation("more than \(Self.interimLimit) interim responses")
-      }
+      guard count <= Self.mostInterim else { throw ProtocolViolation(Self.tooManyInterim) }
       _ = try head.framing(for: request.head.method)
       if head.status.code == 100 { sender.goOn() }
       var fields = head.fields
@@ -134,6 +134,7 @@ struct UpstreamExchange: Sendable {
     let origin = lease.origin
     switch error {
     case let error as UpstreamError: return error
+    case StreamError.failed(let violation as ProtocolViolation): return upstreamError(violation)
     case let error as ProtocolViolation:
       return UpstreamError(.protocol, "\(origin) sent \(error.description)", cause: error)
     case StreamError.timedOut:

@@ -23,6 +23,7 @@ struct IdleConnectionTests {
       exchanges: nil, loops: [loop])
     let connection = ClientConnection(
       testing.stream, context: context, client: ClientSide(address: nil, isSecure: false), isHTTP2: false)
+    _ = context.registry.admit(testing.channel)
     try await loop.executeInContext { connection.start() }
     for _ in 0..<2 {
       try await testing.receive("OPTIONS * HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\n\r\n")

@@ -29,7 +29,7 @@ struct ServeKey: Equatable {
     ServeKey("preserve-host", .flag), ServeKey("trust-forwarded", .list), ServeKey("allow", .list),
     ServeKey("connect-port", .list), ServeKey("http-port", .list), ServeKey("allow-address", .list),
     ServeKey("tls-certificate", .list), ServeKey("tls-key", .list), ServeKey("upstream-ca", .value),
-    ServeKey("client-ca", .value), ServeKey("http2", .switchedOff), ServeKey("h2c", .flag),
+    ServeKey("client-ca", .value), ServeKey("tls-min-version", .value), ServeKey("http2", .switchedOff), ServeKey("h2c", .flag),
     ServeKey("upstream-http2", .switchedOff),
     ServeKey("admin", .value), ServeKey("admin-token-file", .value), ServeKey("access-log", .value),
     ServeKey("access-log-file", .value), ServeKey("private", .flag, ["--shared"]),

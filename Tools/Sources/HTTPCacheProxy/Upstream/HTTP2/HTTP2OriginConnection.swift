@@ -5,16 +5,20 @@ import Synchronization
 /// A connection to an origin over HTTP/2 (RFC 9113), on which each request is a stream.
 final class HTTP2OriginConnection: Sendable {
   private struct State {
-    var streams = 0
+    /// For each stream, whether it waits for its client.
+    var paces: [ObjectIdentifier: ClientPace] = [:]
+    /// Maximum number of streams at a time: the origin's SETTINGS_MAX_CONCURRENT_STREAMS (RFC 9113 §6.5.2), once known.
+    var mostAtATime = 100
     var opened = 0
     var isRetired = false
     var idle: Scheduled<Void>?
+    var onFreeStream: (@Sendable () -> Void)?
   }
 
   /// A connection has identifiers for 2^30 streams (RFC 9113 §5.1.1).
   private static let mostStreams = 1 << 29
   /// Bytes of one stream that may arrive before a client takes them.
-  private static let window = 256 << 10
+  private static let window = 128 << 10
 
   let channel: any Channel
   private let multiplexer: NIOHTTP2Handler.StreamMultiplexer
@@ -43,24 +47,41 @@ final class HTTP2OriginConnection: Sendable {
     try channel.pipeline.syncOperations.addHandler(HTTP2OriginHandler(self))
   }
 
-  /// Opens a stream. Streams beyond the number that the origin allows wait in the channel.
+  /// Whether another stream can begin now.
+  var hasFreeStream: Bool { state.withLock { Self.hasFreeStream($0) && channel.isActive } }
+
+  /// Whether a stream has kept its exchange waiting for its client for `patience`.
+  func hasSlowStream(at now: NIODeadline, patience: TimeAmount) -> Bool {
+    state.withLock { $0.paces.values.contains { $0.isSlow(at: now, patience: patience) } }
+  }
+
+  /// Calls `hook` each time that a stream ends while no further one could begin.
+  func onFreeStream(_ hook: @escaping @Sendable () -> Void) { state.withLock { $0.onFreeStream = hook } }
+
+  /// Obeys the number of streams that the origin allows.
+  func allow(streams count: Int) { state.withLock { $0.mostAtATime = count } }
+
+  /// Opens a stream.
   ///
-  /// - Returns: the stream, and the response heads that arrive on it; nil if the connection takes no more requests.
-  func open() async -> (stream: ByteStream, heads: HTTP2ResponseHeads)? {
-    guard begin() else { return nil }
+  /// - Returns: a lease of the stream; nil if the connection takes no more requests now.
+  func open(_ origin: Origin) async -> ConnectionLease? {
+    let pace = ClientPace()
+    guard begin(pace) else { return nil }
     let opened = multiplexer.createStreamChannel { $0.eventLoop.makeSucceededVoidFuture() }
       .flatMapThrowing { channel in
         try channel.syncOptions?.setOption(.autoRead, value: false)
-        let (stream, heads) = (ByteStream(channel: channel), HTTP2ResponseHeads())
+        let (stream, heads) = (
+          ByteStream(channel: channel, window: ByteStream.windowOfHTTP2), HTTP2ResponseHeads()
+        )
         try channel.pipeline.syncOperations.addHandlers(
           [HTTP2ResponseHandler(heads, stream), ByteStreamHandler(stream)])
-        channel.closeFuture.whenComplete { _ in self.end() }
-        return (stream, heads)
+        channel.closeFuture.whenComplete { _ in self.end(pace) }
+        return ConnectionLease(stream, origin, http2: self, heads: heads, pace: pace)
       }
     do {
       return try await opened.get()
     } catch {
-      end()
+      end(pace)
       return nil
     }
   }
@@ -69,15 +90,19 @@ final class HTTP2OriginConnection: Sendable {
   func retire() {
     let isUnused = state.withLock { state in
       state.isRetired = true
-      return state.streams == 0
+      return state.paces.isEmpty
     }
     if isUnused { channel.close(promise: nil) }
   }
 
-  private func begin() -> Bool {
+  private static func hasFreeStream(_ state: borrowing State) -> Bool {
+    !state.isRetired && state.opened < mostStreams && state.paces.count < state.mostAtATime
+  }
+
+  private func begin(_ pace: ClientPace) -> Bool {
     let idle = state.withLock { state -> (begins: Bool, timer: Scheduled<Void>?) in
-      guard !state.isRetired, state.opened < Self.mostStreams, channel.isActive else { return (false, nil) }
-      state.streams += 1
+      guard Self.hasFreeStream(state), channel.isActive else { return (false, nil) }
+      state.paces[ObjectIdentifier(pace)] = pace
       state.opened += 1
       return (true, state.idle.take())
     }
@@ -85,13 +110,16 @@ final class HTTP2OriginConnection: Sendable {
     return idle.begins
   }
 
-  private func end() {
-    let isLast = state.withLock { state in
-      state.streams -= 1
-      guard state.streams == 0, !state.isRetired else { return state.streams == 0 }
+  private func end(_ pace: ClientPace) {
+    let (isLast, hook) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+      let wasFull = !Self.hasFreeStream(state)
+      state.paces[ObjectIdentifier(pace)] = nil
+      let hook = wasFull ? state.onFreeStream : nil
+      guard state.paces.isEmpty, !state.isRetired else { return (state.paces.isEmpty, hook) }
       state.idle = channel.eventLoop.scheduleTask(in: idleTimeout) { self.retire() }
-      return false
+      return (false, hook)
     }
     if isLast { channel.close(promise: nil) }
+    hook?()
   }
 }

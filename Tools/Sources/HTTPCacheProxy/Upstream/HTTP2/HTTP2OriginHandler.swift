@@ -1,7 +1,8 @@
 import NIOCore
 import NIOHTTP2
 
-/// Ends a connection to an origin after an error that concerns all its streams, and when the origin ends it.
+/// Obeys the settings of an origin. Ends a connection after an error that concerns all its streams, and when the origin
+/// ends it.
 final class HTTP2OriginHandler: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
 
@@ -10,7 +11,14 @@ final class HTTP2OriginHandler: ChannelInboundHandler {
   init(_ connection: HTTP2OriginConnection) { self.connection = connection }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    if case .goAway = unwrapInboundIn(data).payload { connection.retire() }
+    switch unwrapInboundIn(data).payload {
+    case .goAway: connection.retire()
+    case .settings(.settings(let settings)):
+      for setting in settings where setting.parameter == .maxConcurrentStreams {
+        connection.allow(streams: setting.value)
+      }
+    default: break
+    }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {

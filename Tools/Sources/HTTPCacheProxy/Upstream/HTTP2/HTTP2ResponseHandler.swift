@@ -20,7 +20,10 @@ final class HTTP2ResponseHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
     case .headers(let frame):
-      take(frame.headers)
+      guard take(frame.headers) else {
+        context.fireErrorCaught(ProtocolViolation(UpstreamExchange.tooManyInterim))
+        return context.close(promise: nil)
+      }
       if frame.endStream { end(context) }
     case .data(let frame):
       if case .byteBuffer(let buffer) = frame.data { context.fireChannelRead(wrapInboundOut(buffer)) }
@@ -29,12 +32,17 @@ final class HTTP2ResponseHandler: ChannelInboundHandler {
     }
   }
 
-  private func take(_ headers: HPACKHeaders) {
+  /// - Returns: false if there are too many interim responses.
+  private func take(_ headers: HPACKHeaders) -> Bool {
     // A block after the final head has the trailers.
-    if hasFinalHead { return heads.trailers.set(headers) }
+    guard !hasFinalHead else {
+      heads.trailers.set(headers)
+      return true
+    }
     hasFinalHead = headers.first(name: ":status")?.hasPrefix("1") != true
-    heads.add(headers)
+    guard heads.add(headers) else { return false }
     stream.interrupt()
+    return true
   }
 
   private func end(_ context: ChannelHandlerContext) {

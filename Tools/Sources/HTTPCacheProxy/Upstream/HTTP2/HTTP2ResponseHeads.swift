@@ -6,9 +6,20 @@ import Synchronization
 final class HTTP2ResponseHeads: Sendable {
   /// The fields after the body.
   let trailers = StreamTrailers()
-  private let waiting = Mutex<[HPACKHeaders]>([])
+  /// The heads that have not been taken, and the number of all that have arrived.
+  private let heads = Mutex<(waiting: [HPACKHeaders], count: Int)>(([], 0))
 
-  func add(_ headers: HPACKHeaders) { waiting.withLock { $0.append(headers) } }
+  /// Adds a head.
+  ///
+  /// - Returns: false if there are more than the interim responses that are allowed, and the final one.
+  func add(_ headers: HPACKHeaders) -> Bool {
+    heads.withLock { heads in
+      heads.count += 1
+      guard heads.count <= UpstreamExchange.mostInterim + 1 else { return false }
+      heads.waiting.append(headers)
+      return true
+    }
+  }
 
   /// Waits for the next head; nil if the stream ends before. Each head interrupts the stream.
   ///
@@ -19,7 +30,7 @@ final class HTTP2ResponseHeads: Sendable {
     while true {
       // Read before the list of heads: a head that arrives in between has then interrupted the read.
       let epoch = stream.epoch
-      let headers = waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+      let headers = heads.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
       if let headers { return .success(headers) }
       switch await Self.read(from: stream, until: deadline, epoch: epoch) {
       case .success(nil): return .success(nil)

@@ -1,0 +1,189 @@
+import HTTPTypes
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+
+/// Decides about each request of one connection over HTTP/2, before it gets a channel of its own: answers it from memory
+/// with the frames that the slow path would send, refuses it if its client has too many under way, or passes it on.
+/// Stands between NIOHTTP2's handler of the connection and its multiplexer.
+///
+/// Ends what a client keeps waiting: answers that it does not take, and a connection without streams.
+final class HTTP2RequestHandler: ChannelInboundHandler {
+  typealias Management = NIOHTTP2ServerConnectionManagementHandler.HTTP2StreamDelegate
+  typealias InboundIn = HTTP2Frame
+  typealias InboundOut = HTTP2Frame
+  typealias OutboundOut = HTTP2Frame
+
+  /// Bytes of answers from memory that may wait for the client. Further answers take the slow path, which holds less of
+  /// each.
+  private static let mostWaitingBytes = 256 << 10
+  private let proxy: ProxyContext
+  private let client: ClientSide
+  private let lookup: HitLookup?
+  private let log: RequestLog
+  private let management: Management
+  private var streams = HTTP2ConnectionStreams()
+  private var mustFlush = false
+  /// When the last stream began or ended.
+  private var lastUse = NIODeadline.now()
+  private var timer: (due: NIODeadline, scheduled: Scheduled<Void>)?
+
+  /// How long a connection without streams may stay: the management of the connection asks the client to end it, and
+  /// waits for its answer for ever.
+  private var idlePatience: TimeAmount { proxy.configuration.idleTimeout + proxy.configuration.headTimeout }
+
+  /// - Parameter management: counts the streams of the connection.
+  init(_ proxy: ProxyContext, _ client: ClientSide, on channel: any Channel, management: Management) {
+    self.proxy = proxy
+    self.client = client
+    self.management = management
+    lookup = proxy.answers(of: channel.eventLoop).map { answers in
+      HitLookup(context: proxy, client: client, form: .http2, answers: answers, allocator: channel.allocator)
+    }
+    log = RequestLog(proxy, client: client, isHTTP2: true, loop: channel.eventLoop)
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    arm(context)
+    context.fireChannelActive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let frame = unwrapInboundIn(data)
+    // Frames after the request of an answered stream have no effect on the answer.
+    if streams.isAnswered(frame.streamID) { return }
+    if case .headers(let headers) = frame.payload, streams.begins(frame.streamID) {
+      if headers.endStream, answer(headers, of: frame.streamID, context) { return }
+      guard begin(headers, of: frame.streamID, context) else { return }
+    }
+    context.fireChannelRead(data)
+  }
+
+  /// Answers a plain request from memory.
+  ///
+  /// - Returns: false if the request takes the slow path.
+  private func answer(
+    _ frame: HTTP2Frame.FramePayload.Headers, of stream: HTTP2StreamID, _ context: ChannelHandlerContext
+  ) -> Bool {
+    guard let lookup, !proxy.registry.isDraining, context.channel.isWritable,
+      lookup.answers.plain.find(in: frame.headers)
+    else { return false }
+    let started = NIODeadline.now()
+    guard let content = lookup.content(for: lookup.answers.plain.key, { self.head(frame) }),
+      let headers = content.headers
+    else { return false }
+    let size = content.bytes.readableBytes
+    if streams.waitingBytes + size > Self.mostWaitingBytes { flush(context) }
+    guard streams.waitingBytes + size <= Self.mostWaitingBytes else { return false }
+    let hasContent = ResponseWriter.hasContent(content.status)
+    lastUse = started
+    streams.addAnswered(stream, size: size, deadline: started + proxy.configuration.bodyTimeout)
+    write(.headers(.init(headers: headers, endStream: !hasContent)), to: stream, context)
+    if hasContent {
+      write(.data(.init(data: .byteBuffer(content.bytes), endStream: true)), to: stream, context)
+    }
+    log.add(content, started) { head(frame) }
+    return true
+  }
+
+  /// Counts a request as an exchange of its client, or refuses it without a channel, a task or a body, so that the client
+  /// holds nothing with it.
+  ///
+  /// - Returns: false if it is refused.
+  private func begin(
+    _ frame: HTTP2Frame.FramePayload.Headers, of stream: HTTP2StreamID, _ context: ChannelHandlerContext
+  ) -> Bool {
+    lastUse = .now()
+    do throws(Refusal) {
+      try proxy.registry.beginExchange(of: client.share)
+      streams.addExchange(stream)
+      return true
+    } catch {
+      streams.addAnswered(stream, size: 0, deadline: lastUse + proxy.configuration.bodyTimeout)
+      let headers = HPACKHeaders(error.status, [.date: HTTPDate.now(), .contentLength: "0"])
+      write(.headers(.init(headers: headers, endStream: true)), to: stream, context)
+      // The response is complete without the rest of the request (RFC 9113 §8.1).
+      if !frame.endStream { write(.rstStream(.noError), to: stream, context) }
+      log.add(head(frame), error.status.code, 0, lastUse, error.label.rawValue, error.message)
+      return false
+    }
+  }
+
+  private func head(_ frame: HTTP2Frame.FramePayload.Headers) -> RequestHead? {
+    try? RequestHead(
+      frame, limits: proxy.configuration.limits, isForward: Routing.isForward(proxy.mode))
+  }
+
+  private func write(
+    _ payload: HTTP2Frame.FramePayload, to stream: HTTP2StreamID, _ context: ChannelHandlerContext
+  ) {
+    mustFlush = true
+    context.write(wrapOutboundOut(HTTP2Frame(streamID: stream, payload: payload)), promise: nil)
+  }
+
+  private func flush(_ context: ChannelHandlerContext) {
+    guard mustFlush else { return }
+    mustFlush = false
+    context.flush()
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    flush(context)
+    if streams.nextDeadline != nil { arm(context) }
+    context.fireChannelReadComplete()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    switch event {
+    case let event as NIOHTTP2StreamCreatedEvent where streams.isAnswered(event.streamID):
+      return management.streamCreated(event.streamID, channel: context.channel)
+    case let event as StreamClosedEvent:
+      switch streams.end(event.streamID) {
+      case .answered: return management.streamClosed(event.streamID, channel: context.channel)
+      case .exchange:
+        lastUse = .now()
+        proxy.registry.endExchange(of: client.share)
+      // The management of the connection counts streams that began.
+      case .unknown: return
+      }
+    default: break
+    }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    timer?.scheduled.cancel()
+    timer = nil
+    for _ in streams.exchanges { proxy.registry.endExchange(of: client.share) }
+    streams = HTTP2ConnectionStreams()
+    context.fireChannelInactive()
+  }
+
+  // MARK: Time
+
+  /// Sets the timer for the next answer that must have left, or for the end of a connection without streams.
+  private func arm(_ context: ChannelHandlerContext) {
+    let lastUse = streams.isEmpty ? lastUse : .now()
+    let end = lastUse + idlePatience
+    let due = streams.nextDeadline.map { min($0, end) } ?? end
+    if let timer, timer.due <= due { return }
+    timer?.scheduled.cancel()
+    let scheduled = context.eventLoop.assumeIsolated().scheduleTask(deadline: due) {
+      self.timer = nil
+      self.endLate(context)
+    }
+    timer = (due, scheduled)
+  }
+
+  private func endLate(_ context: ChannelHandlerContext) {
+    let now = NIODeadline.now()
+    for id in streams.late(at: now) { write(.rstStream(.cancel), to: id, context) }
+    flush(context)
+    // The client was told to end the connection after `idleTimeout`, and has not.
+    if streams.isEmpty, lastUse + idlePatience <= now {
+      context.close(promise: nil)
+    } else {
+      arm(context)
+    }
+  }
+}
