@@ -108,14 +108,15 @@ struct ClientPipeline: Sendable {
         mode: .server, connectionConfiguration: connectionConfiguration(),
         streamConfiguration: streamConfiguration()))
     try operations.addHandler(
-      HTTP2RequestHandler(context, client, on: channel, management: management.http2StreamDelegate))
+      HTTP2RequestHandler(context, client, on: channel))
+    // Before the multiplexer, which may end a stream while it is told that the stream has begun.
+    try operations.addHandler(management)
     let multiplexer = HTTP2StreamMultiplexer(
       mode: .server, channel: channel, targetWindowSize: Self.window,
       outboundBufferSizeHighWatermark: Self.waterMark.high,
       outboundBufferSizeLowWatermark: Self.waterMark.low
     ) { stream in stream.eventLoop.makeCompletedFuture { try addStream(to: stream, client) } }
     try operations.addHandler(multiplexer)
-    try operations.addHandler(management)
     try operations.addHandler(HTTP2ErrorHandler(logger: context.configuration.logger))
     // It begins to wait for streams when the channel becomes active, which has happened before it was added.
     try operations.context(handlerType: NIOHTTP2Handler.self).fireChannelActive()

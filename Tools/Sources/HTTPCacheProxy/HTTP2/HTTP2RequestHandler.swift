@@ -5,11 +5,10 @@ import NIOHTTP2
 
 /// Decides about each request of one connection over HTTP/2, before it gets a channel of its own: answers it from memory
 /// with the frames that the slow path would send, refuses it if its client has too many under way, or passes it on.
-/// Stands between NIOHTTP2's handler of the connection and its multiplexer.
+/// Stands behind NIOHTTP2's handler of the connection, before what manages the connection and its multiplexer.
 ///
 /// Ends what a client keeps waiting: answers that it does not take, and a connection without streams.
 final class HTTP2RequestHandler: ChannelInboundHandler {
-  typealias Management = NIOHTTP2ServerConnectionManagementHandler.HTTP2StreamDelegate
   typealias InboundIn = HTTP2Frame
   typealias InboundOut = HTTP2Frame
   typealias OutboundOut = HTTP2Frame
@@ -21,7 +20,6 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
   private let client: ClientSide
   private let lookup: HitLookup?
   private let log: RequestLog
-  private let management: Management
   private var streams = HTTP2ConnectionStreams()
   private var mustFlush = false
   /// When the last stream began or ended.
@@ -32,11 +30,9 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
   /// waits for its answer for ever.
   private var idlePatience: TimeAmount { proxy.configuration.idleTimeout + proxy.configuration.headTimeout }
 
-  /// - Parameter management: counts the streams of the connection.
-  init(_ proxy: ProxyContext, _ client: ClientSide, on channel: any Channel, management: Management) {
+  init(_ proxy: ProxyContext, _ client: ClientSide, on channel: any Channel) {
     self.proxy = proxy
     self.client = client
-    self.management = management
     lookup = proxy.answers(of: channel.eventLoop).map { answers in
       HitLookup(context: proxy, client: client, form: .http2, answers: answers, allocator: channel.allocator)
     }
@@ -134,19 +130,15 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    switch event {
-    case let event as NIOHTTP2StreamCreatedEvent where streams.isAnswered(event.streamID):
-      return management.streamCreated(event.streamID, channel: context.channel)
-    case let event as StreamClosedEvent:
+    if let event = event as? StreamClosedEvent {
       switch streams.end(event.streamID) {
-      case .answered: return management.streamClosed(event.streamID, channel: context.channel)
+      case .answered: break
       case .exchange:
         lastUse = .now()
         proxy.registry.endExchange(of: client.share)
       // The management of the connection counts streams that began.
       case .unknown: return
       }
-    default: break
     }
     context.fireUserInboundEventTriggered(event)
   }

@@ -130,7 +130,7 @@ public final class AccessLog: Sendable {
     return OpenFailure(description: "cannot open \(path): \(reason)")
   }
 
-  private static func render(_ entry: Entry, at time: timespec, _ format: Format) -> String {
+  static func render(_ entry: Entry, at time: timespec, _ format: Format) -> String {
     let milliseconds = "\(entry.microseconds / 1000).\(Self.pad(entry.microseconds % 1000, 3))"
     switch format {
     case .none: return ""

@@ -2,6 +2,7 @@ import HTTPCaching
 import NIOCore
 import NIOPosix
 import NIOSSL
+import NIOTLS
 import Testing
 
 @testable import HTTPCacheProxy
@@ -64,6 +65,93 @@ import Testing
         #expect(all.hasSuffix("\r\n\r\n" + String(repeating: "A", count: size)))
       }
     }
+  }
+
+  /// Clients with what is too old or too weak: versions before 1.2 (RFC 8996), and suites that HTTP/2 forbids
+  /// (RFC 9113 §9.2.2).
+  private static let weak: [@Sendable (inout TLSConfiguration) -> Void] = [
+    { ($0.minimumTLSVersion, $0.maximumTLSVersion) = (.tlsv1, .tlsv1) },
+    { ($0.minimumTLSVersion, $0.maximumTLSVersion) = (.tlsv1, .tlsv11) },
+    {
+      $0.maximumTLSVersion = .tlsv12
+      $0.cipherSuites = "ECDHE-ECDSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA:ECDHE-RSA-AES128-SHA:AES128-GCM-SHA256"
+    },
+  ]
+
+  private func handshakes(_ port: Int, _ change: (inout TLSConfiguration) -> Void) async throws -> Bool {
+    var tls = try Self.client()
+    tls.applicationProtocols = ["http/1.1"]
+    change(&tls)
+    let context = try NIOSSLContext(configuration: tls)
+    let done = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
+    let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandlers([
+            try NIOSSLClientHandler(context: context, serverHostname: "localhost"), HandshakeObserver(done),
+          ])
+        }
+      }
+      .connect(host: "127.0.0.1", port: port).get()
+    let isDone = (try? await done.futureResult.get()) != nil
+    try? await channel.close()
+    return isDone
+  }
+
+  private final class HandshakeObserver: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private let done: EventLoopPromise<Void>
+    init(_ done: EventLoopPromise<Void>) { self.done = done }
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+      if case .handshakeCompleted? = event as? TLSUserEvent { done.succeed() }
+    }
+    func channelInactive(context: ChannelHandlerContext) { done.fail(ChannelError.eof) }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { done.fail(error) }
+  }
+
+  @Test("clients with old versions or weak suites get no connection, others do", arguments: weak.indices)
+  func weakClient(_ index: Int) async throws {
+    for isHTTP2 in [true, false] {
+      try await withProxy(configure: {
+        $0.tls = try? Self.server()
+        $0.isHTTP2 = isHTTP2
+      }) { fixture in
+        let isWeakServed = try await handshakes(fixture.port, Self.weak[index])
+        let is12Served = try await handshakes(fixture.port) { $0.maximumTLSVersion = .tlsv12 }
+        let is13Served = try await handshakes(fixture.port) { $0.minimumTLSVersion = .tlsv13 }
+        #expect(!isWeakServed && is12Served && is13Served)
+      }
+    }
+  }
+
+  @Test("origins with old versions or weak suites get 502", arguments: weak.indices)
+  func weakOrigin(_ index: Int) async throws {
+    var tls = try Self.server()
+    Self.weak[index](&tls)
+    let context = try NIOSSLContext(configuration: tls)
+    let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+        }
+      }
+      .bind(host: "127.0.0.1", port: 0).get()
+    let port = try #require(listener.localAddress?.port)
+    for offersHTTP2 in [true, false] {
+      var upstream = NIOUpstream.Configuration(tls: try Self.client())
+      upstream.offersHTTP2 = offersHTTP2
+      try await withProxy(
+        upstream: upstream,
+        configure: {
+          $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: port), basePath: "")
+        }
+      ) { fixture in
+        let client = try fixture.connect()
+        client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 502 "))
+      }
+    }
+    try await listener.close()
   }
 
   @Test("a certificate that is not trusted is 502 and an error of kind tls")

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPCaching
 import NIOCore
 import NIOHPACK
@@ -12,9 +13,11 @@ import Testing
 @Suite("HTTP/2 to origins (RFC 9113)", .timeLimit(.minutes(10))) struct HTTP2OriginTests {
   private func withOrigin(
     at port: Int, cache: HTTPCache? = nil, head: TimeAmount = .seconds(60), idle: TimeAmount = .seconds(30),
-    _ body: (Fixture) async throws -> Void
+    connections: Int = 1_024, _ body: (Fixture) async throws -> Void
   ) async throws {
-    var upstream = NIOUpstream.Configuration(headTimeout: head, idleTimeout: idle, tls: try TLSTests.client())
+    var upstream = NIOUpstream.Configuration(
+      headTimeout: head, idleTimeout: idle, connectionsPerOrigin: connections, tls: try TLSTests.client())
+    upstream.clientPatience = .milliseconds(1)
     upstream.offersHTTP2 = true
     try await withProxy(
       upstream: upstream, cache: cache,
@@ -31,6 +34,50 @@ import Testing
     let origin = try await HTTP2TestOrigin(protocols: protocols, answer)
     try await withOrigin(at: origin.port, cache: cache, head: head, idle: idle, body)
     try await origin.close()
+  }
+
+  /// Takes all streams of a connection with bodies that its client does not read, then sends other requests.
+  private func expectOthersServed(connections: Int, slow: Int) async throws {
+    let origin = try await HTTP2TestOrigin(streams: 2) { request in
+      request.head([":status": "200", "cache-control": "no-store"])
+      let isLong = request.headers.first(name: ":path")?.hasPrefix("/long") == true
+      request.body(isLong ? String(repeating: "x", count: 4 << 20) : "ok", ends: true)
+    }
+    try await withOrigin(at: origin.port, connections: connections) { fixture in
+      // One connection for the loop of each client's connection.
+      var readers: [RawPeer] = []
+      for number in 0..<slow {
+        let reader = try RawPeer.connect(fixture.port, receiveBuffer: 4096)
+        reader.send("GET /long\(number) HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(try await reader.receiveHead().hasPrefix("HTTP/1.1 200 "))
+        readers.append(reader)
+      }
+      for number in 0..<4 {
+        let answer = try await get("/\(number)", from: fixture)
+        #expect(answer.contains("\r\nok\r\n"))
+      }
+      #expect(fixture.upstream.connectionCounts.open <= connections)
+      withExtendedLifetime(readers) {}
+    }
+    try await origin.close()
+  }
+
+  @Test("an origin whose streams are used up gets another connection")
+  func usedUp() async throws { try await expectOthersServed(connections: 64, slow: 9) }
+
+  @Test("streams that wait for slow clients lose the place of their connection")
+  func placeless() async throws { try await expectOthersServed(connections: 4, slow: 7) }
+
+  @Test("interim responses without end are refused as they arrive")
+  func interimFlood() async throws {
+    try await withAnswers({ request in
+      for _ in 0..<10_000 { request.head([":status": "103", "link": "</a>"]) }
+      request.head([":status": "200"], ends: true)
+    }) { fixture in
+      let answer = try await get("/", from: fixture)
+      #expect(answer.contains("HTTP/1.1 502 ") && !answer.contains("HTTP/1.1 200 "))
+      #expect(answer.components(separatedBy: "HTTP/1.1 103 ").count - 1 <= UpstreamExchange.mostInterim)
+    }
   }
 
   private func get(_ path: String, _ fields: String = "", from fixture: Fixture) async throws -> String {

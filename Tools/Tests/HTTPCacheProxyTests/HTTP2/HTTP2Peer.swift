@@ -31,6 +31,7 @@ final class HTTP2Peer {
   private let peer: RawPeer
   private var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
   private var responses: [UInt32: Response] = [:]
+  private var ended: Set<UInt32> = []
 
   /// Connects and sends the preface.
   init(_ port: Int) throws {
@@ -97,14 +98,13 @@ final class HTTP2Peer {
 
   /// The response on a stream. Those of other streams that come meanwhile are kept.
   func response(_ stream: UInt32) async throws -> Response {
-    while true {
+    while ended.remove(stream) == nil {
       let frame = try await take()
       let ends = frame.type == Self.reset || frame.flags & 1 != 0
       let carriesEnd = [Self.data, Self.headers, Self.reset].contains(frame.type)
-      if ends, carriesEnd, frame.stream == stream {
-        return responses.removeValue(forKey: stream) ?? Response()
-      }
+      if ends, carriesEnd { ended.insert(frame.stream) }
     }
+    return responses.removeValue(forKey: stream) ?? Response()
   }
 
   /// Waits until a part of a body has come.

@@ -76,9 +76,11 @@ final class HTTP2TestOrigin: Sendable {
   private let listener: any Channel
   let port: Int
 
-  /// - Parameter protocols: the names in ALPN, the preferred one first.
+  /// - Parameters:
+  ///   - protocols: the names in ALPN, the preferred one first.
+  ///   - streams: the number of streams that a connection allows.
   init(
-    protocols: [String] = ["h2", "http/1.1"], _ answer: @escaping @Sendable (Request) -> Void
+    protocols: [String] = ["h2", "http/1.1"], streams: Int = 100, _ answer: @escaping @Sendable (Request) -> Void
   ) async throws {
     var tls = try TLSTests.server()
     tls.applicationProtocols = protocols
@@ -92,7 +94,7 @@ final class HTTP2TestOrigin: Sendable {
               guard result == .negotiated("h2") else {
                 return try channel.pipeline.syncOperations.addHandler(HTTP1Handler())
               }
-              try Self.addHTTP2(to: channel, count.increment(), answer)
+              try Self.addHTTP2(to: channel, count.increment(), streams: streams, answer)
             }
           }
           try channel.pipeline.syncOperations.addHandlers([NIOSSLServerHandler(context: context), choice])
@@ -103,11 +105,12 @@ final class HTTP2TestOrigin: Sendable {
   }
 
   private static func addHTTP2(
-    to channel: any Channel, _ number: Int, _ answer: @escaping @Sendable (Request) -> Void
+    to channel: any Channel, _ number: Int, streams: Int, _ answer: @escaping @Sendable (Request) -> Void
   ) throws {
     // The tests also send what is not allowed.
     var connection = NIOHTTP2Handler.ConnectionConfiguration()
     (connection.headerBlockValidation, connection.contentLengthValidation) = (.disabled, .disabled)
+    connection.initialSettings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: streams)]
     _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
       mode: .server, connectionConfiguration: connection, streamConfiguration: .init()
     ) { stream in

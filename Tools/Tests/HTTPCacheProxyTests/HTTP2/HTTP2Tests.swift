@@ -176,6 +176,12 @@ import Testing
     ("400", fields([":path": "/a b"])),
     ("400", fields([:], and: [("te", "gzip")])),
     ("400", fields([":authority": nil])),
+    ("400", fields([":authority": "user@h"])),
+    ("400", fields([":authority": "h h"])),
+    ("400", fields([":scheme": "ftp"])),
+    ("400", fields([":scheme": "http://other/?"])),
+    ("400", fields([":scheme": "\u{9b}31m"])),
+    ("400", fields([":path": "*"])),
   ]
 
   @Test("a malformed request is refused and never reaches the origin", arguments: malformedRequests.indices)

@@ -125,6 +125,15 @@ final class RawPeer: Sendable {
     #endif
   }
 
+  /// Sends as many bytes as the system takes at once.
+  func sendNow(_ bytes: [UInt8]) { _ = push(bytes, 0) }
+
+  /// Makes the end of this object a reset of the connection.
+  func resetWhenClosed() {
+    var linger = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+  }
+
   /// Ends the sending side.
   func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 

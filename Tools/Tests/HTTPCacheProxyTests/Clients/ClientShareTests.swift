@@ -1,0 +1,167 @@
+import HTTPCaching
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("A client's share counts what it has under way, whatever carries it", .timeLimit(.minutes(10)))
+struct ClientShareTests {
+  private func withShare(
+    of count: Int, all: Int = 4096, cache: HTTPCache? = nil,
+    configure: (inout ProxyServer.Configuration) -> Void = { $0.isHTTP2WithoutTLS = true },
+    _ body: (Fixture) async throws -> Void
+  ) async throws {
+    try await withProxy(
+      cache: cache,
+      configure: {
+        $0.connectionsPerClient = count
+        $0.connectionLimit = all
+        $0.limitsLoopback = true
+        configure(&$0)
+      }, body)
+  }
+
+  private let done = "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
+
+  @Test("streams of HTTP/2: one too many gets 429, until another has ended")
+  func streams() async throws {
+    try await withShare(of: 2) { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1, "/1")
+      client.request(3, "/3")
+      let (first, _) = try await fixture.origin.acceptRequest()
+      let (second, _) = try await fixture.origin.acceptRequest()
+      client.request(5, "/5")
+      let refused = try await client.response(5)
+      #expect(refused.status == "429" && refused["content-length"] == "0" && refused.reset == nil)
+      client.request(7, "/7", method: "POST", ends: false)
+      #expect(try await client.response(7).status == "429")
+      first.send(done)
+      second.send(done)
+      #expect(try await client.response(1).status == "204")
+      #expect(try await client.response(3).status == "204")
+      client.request(9, "/9")
+      let (third, _) = try await fixture.origin.acceptRequest()
+      third.send(done)
+      #expect(try await client.response(9).status == "204")
+      client.end()
+    }
+  }
+
+  @Test("requests of HTTP/1.1 and streams of HTTP/2 together; a connection that ends gives its share back")
+  func together() async throws {
+    try await withShare(of: 2) { fixture in
+      let plain = try fixture.connect()
+      plain.send("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n")
+      let (first, _) = try await fixture.origin.acceptRequest()
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1, "/1")
+      let (second, _) = try await fixture.origin.acceptRequest()
+      client.request(3, "/3")
+      #expect(try await client.response(3).status == "429")
+      plain.end()
+      #expect(try await first.receiveAll() == "")
+      await poll { fixture.server.connectionCount == 1 }
+      client.request(5, "/5")
+      let (third, _) = try await fixture.origin.acceptRequest()
+      client.end()
+      for peer in [second, third] { #expect(try await peer.receiveAll() == "") }
+      await poll { fixture.server.connectionCount == 0 }
+      let next = try HTTP2Peer(fixture.port)
+      next.request(1, "/1")
+      next.request(3, "/3")
+      let answered = [try await fixture.origin.acceptRequest(), try await fixture.origin.acceptRequest()]
+      for (peer, _) in answered { peer.send(done) }
+      #expect(try await next.response(1).status == "204")
+      #expect(try await next.response(3).status == "204")
+      next.end()
+    }
+  }
+
+  @Test("requests of all clients: one too many gets 503")
+  func all() async throws {
+    try await withShare(of: 9, all: 2) { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1, "/1")
+      client.request(3, "/3")
+      let peers = [try await fixture.origin.acceptRequest(), try await fixture.origin.acceptRequest()]
+      client.request(5, "/5")
+      #expect(try await client.response(5).status == "503")
+      for (peer, _) in peers { peer.send(done) }
+      #expect(try await client.response(1).status == "204")
+      client.end()
+    }
+  }
+
+  @Test("answers from memory that leave at once count in no share")
+  func hits() async throws {
+    try await withShare(of: 1, cache: memoryCache()) { fixture in
+      try await fixture.miss("/a")
+      await poll { fixture.server.connectionCount == 0 }
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1, "/other")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      client.request(3, "/a")
+      client.request(5, "/a")
+      #expect(try await client.response(3).text == "x")
+      #expect(try await client.response(5).text == "x")
+      peer.send(done)
+      #expect(try await client.response(1).status == "204")
+      client.end()
+    }
+  }
+
+  @Test("connections on which no protocol is chosen", arguments: [false, true])
+  func undecided(isTLS: Bool) async throws {
+    let configure: (inout ProxyServer.Configuration) -> Void = {
+      if isTLS { $0.tls = try? TLSTests.server() } else { $0.isHTTP2WithoutTLS = true }
+    }
+    try await withShare(of: 1, configure: configure) { fixture in
+      let silent = try fixture.connect()
+      await poll { fixture.server.connectionCount == 1 }
+      #expect(try await fixture.connect().receiveAll() == "")
+      silent.end()
+      await poll { fixture.server.connectionCount == 0 }
+      let next = try fixture.connect()
+      await poll { fixture.server.connectionCount == 1 }
+      next.end()
+    }
+  }
+
+  @Test("a connection of TLS without HTTP/2 counts too, and ends if there is no handshake")
+  func noHandshake() async throws {
+    let configure: (inout ProxyServer.Configuration) -> Void = {
+      $0.tls = try? TLSTests.server()
+      $0.isHTTP2 = false
+      $0.headTimeout = .milliseconds(50)
+    }
+    try await withShare(of: 1, configure: configure) { fixture in
+      let silent = try fixture.connect()
+      #expect(try await silent.receiveAll() == "")
+      await poll { fixture.server.connectionCount == 0 }
+    }
+  }
+
+  @Test("connections of the admin listener, with and without a request")
+  func admin() async throws {
+    let server = try await AdminServer.start(
+      host: "127.0.0.1", port: 0, access: AdminAccess(token: nil),
+      group: MultiThreadedEventLoopGroup.singleton
+    ) { _ in AdminResponse(body: "ok") }
+    let port = try #require(server.port)
+    var silent = try (0..<64).map { _ in try RawPeer.connect(port) }
+    #expect(try await RawPeer.connect(port).receiveAll() == "")
+    silent = []
+    var answer = ""
+    while answer.isEmpty {
+      let client = try RawPeer.connect(port)
+      client.send("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+      answer = try await client.receiveAll()
+    }
+    #expect(answer.hasSuffix("ok"))
+    withExtendedLifetime(silent) {}
+    await server.shutDown()
+  }
+}

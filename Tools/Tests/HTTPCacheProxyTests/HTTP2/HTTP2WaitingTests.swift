@@ -1,0 +1,88 @@
+import HTTPCaching
+import NIOCore
+import NIOHTTP2
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("What a client of HTTP/2 keeps waiting", .timeLimit(.minutes(10))) struct HTTP2WaitingTests {
+  private let closedWindow: [UInt8] = [0, 4, 0, 0, 0, 0]
+
+  /// A proxy that has `count` answers of 60,000 bytes in memory.
+  private func withHits(
+    _ count: Int, bodyTimeout: TimeAmount = .seconds(60), _ body: (Fixture) async throws -> Void
+  ) async throws {
+    try await withProxy(
+      cache: memoryCache(),
+      configure: {
+        $0.isHTTP2WithoutTLS = true
+        $0.bodyTimeout = bodyTimeout
+      }
+    ) { fixture in
+      for number in 0..<count {
+        try await fixture.miss("/\(number)", answer: String(repeating: "x", count: 60_000))
+      }
+      try await body(fixture)
+    }
+  }
+
+  @Test("an answer from memory that the client does not take is reset in its time")
+  func late() async throws {
+    try await withHits(1, bodyTimeout: .milliseconds(200)) { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.send(HTTP2Peer.settings, 0, closedWindow)
+      client.request(1, "/0")
+      let response = try await client.response(1)
+      #expect(response.status == "200" && response.reset == UInt8(8) && response.body.isEmpty)
+      client.request(3, "/0")
+      #expect(try await client.response(3).reset != nil)
+      client.end()
+    }
+  }
+
+  @Test("more answers than may wait in memory come all the same, once the client takes them")
+  func beyondMemory() async throws {
+    try await withHits(8) { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.send(HTTP2Peer.settings, 0, closedWindow)
+      for number in 0..<8 { client.request(UInt32(number * 2 + 1), "/\(number)") }
+      client.widen(0, by: 1 << 20)
+      for number in 0..<8 { client.widen(UInt32(number * 2 + 1), by: 1 << 20) }
+      for number in 0..<8 {
+        #expect(try await client.response(UInt32(number * 2 + 1)).body.count == 60_000)
+      }
+      client.end()
+    }
+  }
+
+  @Test("a client that does not confirm the end of an idle connection loses it")
+  func silent() async throws {
+    try await withProxy(configure: {
+      $0.isHTTP2WithoutTLS = true
+      $0.idleTimeout = .milliseconds(100)
+      $0.headTimeout = .milliseconds(100)
+    }) { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      let frames = await client.rest()
+      #expect(frames.contains { $0.type == HTTP2Peer.goAway })
+      await poll { fixture.server.connectionCount == 0 }
+      client.end()
+    }
+  }
+
+  @Test("the bytes of an answer count until its stream ends; the earliest deadline comes first")
+  func streams() {
+    var streams = HTTP2ConnectionStreams()
+    let now = NIODeadline.now()
+    #expect(streams.begins(1) && !streams.begins(1) && streams.begins(5) && !streams.begins(3))
+    streams.addAnswered(1, size: 10, deadline: now)
+    streams.addAnswered(5, size: 20, deadline: now + .seconds(1))
+    streams.addExchange(7)
+    #expect(streams.waitingBytes == 30 && streams.nextDeadline == now)
+    #expect(streams.late(at: now) == [1] && streams.late(at: now - .seconds(1)) == [])
+    #expect(streams.end(1) == .answered && streams.end(1) == .unknown)
+    #expect(streams.waitingBytes == 20 && streams.nextDeadline == now + .seconds(1))
+    #expect(streams.end(7) == .exchange && streams.end(5) == .answered && streams.isEmpty)
+    #expect(streams.waitingBytes == 0 && streams.nextDeadline == nil)
+  }
+}
