@@ -53,15 +53,16 @@ struct ClientShareTests {
   @Test("requests of HTTP/1.1 and streams of HTTP/2 together; a connection that ends gives its share back")
   func together() async throws {
     try await withShare(of: 2) { fixture in
-      let plain = try fixture.connect()
-      plain.send("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n")
+      var plain: RawPeer? = try fixture.connect()
+      plain?.send("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n")
       let (first, _) = try await fixture.origin.acceptRequest()
       let client = try HTTP2Peer(fixture.port)
       client.request(1, "/1")
       let (second, _) = try await fixture.origin.acceptRequest()
       client.request(3, "/3")
       #expect(try await client.response(3).status == "429")
-      plain.end()
+      plain?.resetWhenClosed()
+      plain = nil
       #expect(try await first.receiveAll() == "")
       await poll { fixture.server.connectionCount == 1 }
       client.request(5, "/5")
