@@ -11,7 +11,7 @@ RELEASE_BUILD := $(TOOLS) -c release -debug-info-format none --disable-default-t
 	$(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib)
 
 .PHONY: run build install uninstall deb help test lint format checks api conformance conformance-all demo \
-	examples fuzz fuzz-images fuzz-recordings hostile torture bench bench-disk bench-doors bench-images bench-check bench-serve simulate simulate-races races peers docs \
+	examples fuzz fuzz-images fuzz-recordings hostile resets attack attack-check torture bench bench-disk bench-doors bench-images bench-check bench-serve simulate simulate-races races peers docs \
 	prerequisites clean
 
 # Runs the demo of the command, built for debugging; with URL=https://… fetches that URL through your cache.
@@ -98,6 +98,21 @@ fuzz: prerequisites
 # Checks COUNT (1000000) generated header sets from SEED (9111) on, built with optimisation.
 hostile: prerequisites
 	scripts/hostile.sh $(or $(COUNT),1000000) $(SEED)
+
+# Attacks serve with all kinds of hostile clients for DURATION (1800) seconds, beside well-behaved ones.
+attack: build
+	@scripts/prerequisites.sh openssl python3
+	Trials/attack.py $(RELEASE) $(or $(DURATION),1800)
+
+# The same for a minute with the debug build, without times.
+attack-check: prerequisites
+	@scripts/prerequisites.sh openssl python3
+	scripts/build-tools.sh --product httpcache
+	scripts/attack-check.sh
+
+# Ends COUNT (1000000) connections to serve after each of their first bytes.
+resets: prerequisites
+	scripts/resets.sh $(or $(COUNT),1000000)
 
 # Tests the store on disk with kills, crashes, power losses and corruptions, plain and encrypted.
 torture: prerequisites

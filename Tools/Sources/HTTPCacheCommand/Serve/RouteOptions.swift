@@ -32,8 +32,9 @@ struct RouteOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Maximum connections of one client address at a time, tunnels included. (default: 256, and no limit for \
-      this machine; addresses of --trust-forwarded have none)
+      Maximum connections of one client address, and of requests under way, whatever carries them: streams of \
+      HTTP/2 and tunnels included. (default: 256, and no limit for this machine; addresses of --trust-forwarded have \
+      none)
       """, valueName: "count"))
   var connectionsPerClient: Int?
 

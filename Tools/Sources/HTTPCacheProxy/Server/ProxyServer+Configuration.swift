@@ -39,10 +39,11 @@ extension ProxyServer {
     public var name: String
     /// The limits of request heads.
     public var limits: MessageLimits
-    /// Maximum number of clients' connections at a time.
+    /// Maximum number of clients' connections at a time, and of their exchanges.
     public var connectionLimit: Int
-    /// Maximum number of connections of one client at a time, tunnels included. A client is an IPv4 address, or the /64
-    /// of an IPv6 address; `trustedForwarders` have no limit.
+    /// Maximum number of connections of one client at a time, and of its exchanges: requests that are not answered at
+    /// once from memory, streams of HTTP/2 among them, and tunnels. A client is an IPv4 address, or the /64 of an IPv6
+    /// address; `trustedForwarders` have no limit.
     public var connectionsPerClient = 256
     /// Whether `connectionsPerClient` applies to clients on this machine, such as a server in front of the proxy.
     public var limitsLoopback = false

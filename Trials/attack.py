@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""All hostile clients at once, beside well-behaved ones: attack.py HTTPCACHE [SECONDS [MIB]] [--no-times]
+
+Two servers, one with --h2c and one with TLS, with a share of 64 for each client and an admin listener. Hostile clients
+have the addresses 127.0.0.2 to 127.0.0.5, the well-behaved client has 127.0.0.9 and sends 200 requests a second, half of
+them answered from memory. None of them may fail, or take 100 ms more than the slowest one of the time before the attack;
+the resident memory of a server stays below MIB (256). --no-times is for machines with other things to do.
+"""
+import asyncio, multiprocessing, os, random, signal, socket, ssl, struct, subprocess, sys, tempfile, time
+
+ARGUMENTS = [argument for argument in sys.argv[1:] if argument != "--no-times"]
+BINARY, SECONDS = ARGUMENTS[0], float(ARGUMENTS[1]) if len(ARGUMENTS) > 1 else 60
+LIMIT = int(ARGUMENTS[2]) if len(ARGUMENTS) > 2 else 256
+IS_TIMED = "--no-times" not in sys.argv
+CALM = min(10, SECONDS / 4)
+# Without times, as many requests as a debug build answers beside other programs.
+RATE, PATIENCE = (200, 10) if IS_TIMED else (40, 60)
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+DATA, HEADERS, PRIORITY, RESET, SETTINGS, PING, WINDOW, CONTINUATION = 0, 1, 2, 3, 4, 6, 8, 9
+
+
+def frame(kind, flags, stream, payload=b""):
+    return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+
+def text(value):
+    count = len(value)
+    if count < 127:
+        return bytes([count]) + value
+    rest, coded = count - 127, b"\x7f"
+    while rest >= 128:
+        coded, rest = coded + bytes([rest & 127 | 128]), rest >> 7
+    return coded + bytes([rest]) + value
+
+
+def block(path, method=b"GET", more=()):
+    fields = [(b":method", method), (b":scheme", b"http"), (b":authority", b"h"), (b":path", path), *more]
+    return b"".join(b"\0" + text(name) + text(value) for name, value in fields)
+
+
+def begin(window=65535):
+    return PREFACE + frame(SETTINGS, 0, 0, struct.pack(">HI", 4, window))
+
+
+def port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+# The origin: /hit… may be stored, /long is 4 MB that may not, everything else is short and may not.
+async def origin(at):
+    async def answer(reader, writer):
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                target = head.split(b" ")[1]
+                for line in head.split(b"\r\n"):
+                    if line.lower().startswith(b"content-length:"):
+                        await reader.readexactly(int(line.split(b":")[1]))
+                body = b"x" * (4 << 20 if target.startswith(b"/long") else 60_000 if target.startswith(b"/hit") else 100)
+                rule = b"max-age=3600" if target.startswith(b"/hit") else b"no-store"
+                writer.write(b"HTTP/1.1 200 OK\r\nCache-Control: %s\r\nContent-Length: %d\r\n\r\n" % (rule, len(body)))
+                writer.write(body)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError, IndexError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", at)
+    await server.serve_forever()
+
+
+# Hostile clients. Each holds at most a few hundred sockets, and pauses: they must not take the processor from the
+# server, which would delay any server.
+class Hostile:
+    def __init__(self, ports, admins, tls):
+        self.ports, self.admins, self.tls, self.held = ports, admins, tls, []
+        self.random = random.Random(os.getpid())
+
+    def connect(self, at):
+        peer = socket.socket()
+        peer.settimeout(2)
+        peer.bind((f"127.0.0.{self.random.randint(2, 5)}", 0))
+        peer.connect(("127.0.0.1", at))
+        return peer
+
+    def secure(self, peer, protocols):
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        context.set_alpn_protocols(protocols)
+        return context.wrap_socket(peer)
+
+    def open(self, payload, protocols=("h2",), keep=True, resets=False):
+        """Sends bytes on a new connection to one of the servers, and keeps it, ends it, or resets it."""
+        at = self.random.choice(self.ports)
+        peer = self.connect(at)
+        if at == self.tls:
+            peer = self.secure(peer, list(protocols))
+        peer.settimeout(0.2)
+        try:
+            peer.sendall(payload)
+        except (TimeoutError, OSError):
+            pass
+        self.finish(peer, keep, resets)
+
+    def finish(self, peer, keep, resets):
+        if keep:
+            self.held.append(peer)
+            if len(self.held) > 120:
+                self.held.pop(0).close()
+            return
+        if resets:
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        peer.close()
+
+    def streams(self, path, method=b"GET", ends=True, count=100, more=()):
+        flags = 5 if ends else 4
+        return b"".join(frame(HEADERS, flags, 2 * n + 1, block(path % n, method, more)) for n in range(count))
+
+    def silent(self):
+        self.finish(self.connect(self.random.choice(self.ports + self.admins)), True, False)
+
+    def part(self):
+        peer = self.connect(self.random.choice(self.ports + self.admins))
+        peer.sendall(self.random.choice([b"GET / HT", PREFACE[:9], b"\x16\x03\x01\x02\x00\x01"]))
+        self.finish(peer, True, False)
+
+    def closed_window_hits(self): self.open(begin(0) + self.streams(b"/hit%d"))
+    def closed_window_misses(self): self.open(begin(0) + self.streams(b"/long%d"))
+    def open_posts(self): self.open(begin() + self.streams(b"/post%d", b"POST", ends=False))
+    def rapid_reset(self):
+        both = lambda n: frame(HEADERS, 5, 2 * n + 1, block(b"/%d" % n)) + frame(RESET, 0, 2 * n + 1, b"\0\0\0\x08")
+        self.open(begin() + b"".join(both(n) for n in range(400)), keep=False)
+    def pings(self): self.open(begin() + frame(PING, 0, 0, b"12345678") * 500, keep=False, resets=True)
+    def settings(self): self.open(begin() + frame(SETTINGS, 0, 0) * 500, keep=False)
+    def continuations(self):
+        self.open(begin() + frame(HEADERS, 1, 1, block(b"/")) + frame(CONTINUATION, 0, 1, b"") * 50, keep=False)
+    def large_heads(self):
+        self.open(begin() + self.streams(b"/head%d", more=[(b"x-%d" % n, b"y" * 400) for n in range(30)], count=30))
+    def malformed(self): self.open(begin() + self.streams(b"bad path%d", count=50), keep=False)
+    def slow_head(self): self.open(b"GET / HTTP/1.1\r\nHost: h\r\nX: ", ("http/1.1",))
+    def slow_body(self): self.open(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\nx", ("http/1.1",))
+    def never_reads(self): self.open(b"GET /long HTTP/1.1\r\nHost: h\r\n\r\n", ("http/1.1",))
+    def pipeline(self): self.open(b"GET /hit1 HTTP/1.1\r\nHost: h\r\n\r\n" * 400, ("http/1.1",))
+    def nonsense(self): self.open(self.random.randbytes(3000), ("http/1.1",), keep=False)
+    def cut(self):
+        whole = self.random.choice([
+            begin() + self.streams(b"/hit%d"), PREFACE + frame(SETTINGS, 0, 0) + frame(PING, 0, 0, b"12345678") * 180,
+            b"GET /hit1 HTTP/1.1\r\nHost: h\r\n\r\n" * 40,
+            b"GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"])
+        self.open(whole[: self.random.randrange(len(whole))], keep=False, resets=True)
+    def cut_handshake(self):
+        peer = self.connect(self.tls)
+        peer.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + self.random.randbytes(self.random.randrange(600)))
+        self.finish(peer, False, True)
+
+    def run(self, end):
+        kinds = [getattr(self, name) for name in vars(Hostile) if name not in
+                 ("__init__", "connect", "secure", "open", "finish", "streams", "run") and not name.startswith("__")]
+        counts = {kind.__name__: 0 for kind in kinds}
+        while time.time() < end:
+            kind = self.random.choice(kinds)
+            try:
+                kind()
+                counts[kind.__name__] += 1
+            except OSError:
+                pass
+            time.sleep(0.02)
+        return counts
+
+
+def attack(ports, admins, tls, end, results):
+    os.nice(15)
+    results.put(Hostile(ports, admins, tls).run(end))
+
+
+# The well-behaved client: a request each 5 ms on kept connections, over HTTP/1.1 with and without TLS.
+class Client:
+    def __init__(self, ports, tls):
+        self.ports, self.tls, self.free = ports, tls, {p: [] for p in ports}
+        self.context = ssl.create_default_context()
+        self.context.check_hostname, self.context.verify_mode = False, ssl.CERT_NONE
+        self.failures, self.times = [], []
+
+    async def request(self, number):
+        at = self.ports[number % 2]
+        path = f"/hit{number % 50}" if number % 4 < 2 else f"/miss{number}"
+        start = time.monotonic()
+        try:
+            reader, writer = self.free[at].pop() if self.free[at] else await asyncio.open_connection(
+                "127.0.0.1", at, ssl=self.context if at == self.tls else None, local_addr=("127.0.0.9", 0))
+            writer.write(f"GET {path} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
+            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
+            length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+            body = await asyncio.wait_for(reader.readexactly(length), PATIENCE)
+            if not head.startswith(b"HTTP/1.1 200 ") or body != b"x" * (60_000 if number % 4 < 2 else 100):
+                raise ValueError(head[:60])
+            self.free[at].append((reader, writer))
+        except Exception as error:
+            self.failures.append(f"{path}: {error!r}")
+        self.times.append(time.monotonic() - start)
+
+    async def run(self, seconds):
+        self.times, tasks, start = [], [], time.monotonic()
+        number = random.randrange(1 << 30) * 4
+        while (elapsed := time.monotonic() - start) < seconds:
+            due = int(elapsed * RATE)
+            while len(tasks) < due:
+                tasks.append(asyncio.create_task(self.request(number + len(tasks))))
+            await asyncio.sleep(0.005)
+        await asyncio.gather(*tasks)
+        return sorted(self.times)
+
+
+def resident(process):
+    for line in open(f"/proc/{process.pid}/status"):
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) // 1024
+    return 0
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="hostile-")
+    at, plain, tls, *admins = [port() for _ in range(5)]
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                    "-subj", "/CN=localhost", "-keyout", f"{folder}/key", "-out", f"{folder}/certificate"],
+                   check=True, capture_output=True)
+    behind = multiprocessing.Process(target=lambda: asyncio.run(origin(at)), daemon=True)
+    behind.start()
+    options = ["--upstream", f"http://127.0.0.1:{at}", "--connections-per-client", "64", "--access-log", "none",
+               "--capacity", "0", "--memory", "32M"]
+    servers = []
+    for number, (listen, more) in enumerate([(plain, ["--h2c"]), (tls, ["--tls-certificate", f"{folder}/certificate", "--tls-key", f"{folder}/key"])]):
+        log = open(f"{folder}/log{number}", "w")
+        servers.append(subprocess.Popen(
+            [BINARY, "serve", *options, "--listen", f"127.0.0.1:{listen}", "--admin", f"127.0.0.1:{admins[number]}", *more],
+            stdout=log, stderr=log))
+    time.sleep(2)
+    client = Client([plain, tls], tls)
+    results = multiprocessing.Queue()
+    try:
+        calm = asyncio.run(run_calm(client))
+        end = time.time() + SECONDS
+        hostile = [multiprocessing.Process(target=attack, args=([plain, tls], admins, tls, end, results)) for _ in range(4)]
+        for process in hostile: process.start()
+        client.free = {p: [] for p in client.ports}
+        times = asyncio.run(client.run(SECONDS))
+        counts = {}
+        for _ in hostile:
+            for kind, count in results.get(timeout=60).items(): counts[kind] = counts.get(kind, 0) + count
+        memory = [resident(server) for server in servers]
+        alive = [server.poll() is None for server in servers]
+    finally:
+        for server in servers:
+            if server.poll() is None: server.send_signal(signal.SIGTERM)
+        behind.terminate()
+    share = lambda values, part: values[min(len(values) - 1, int(len(values) * part))] * 1000
+    print("hostile connections:", sum(counts.values()), ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items())))
+    for name, values in (("before", calm), ("meanwhile", times)):
+        print(f"{name}: {len(values)} requests, median {share(values, .5):.1f} ms, p99 {share(values, .99):.1f} ms, slowest {values[-1] * 1000:.1f} ms")
+    print("highest resident memory of the servers:", ", ".join(f"{value} MiB" for value in memory))
+    checks = [("no server ended", all(alive)), ("no request failed", not client.failures),
+              *([("no request took 100 ms more than the slowest before", times[-1] < calm[-1] + 0.1)] if IS_TIMED else []),
+              (f"memory below {LIMIT} MiB", max(memory) < LIMIT)]
+    for failure in client.failures[:5]: print("failed:", failure)
+    for name, passed in checks: print("ok:" if passed else "FAILED:", name)
+    print(f"{sum(passed for _, passed in checks)} passed, {sum(not passed for _, passed in checks)} failed")
+    sys.exit(0 if all(passed for _, passed in checks) else 1)
+
+
+async def run_calm(client):
+    # Stores what the other requests find, and makes the system read the code.
+    await client.run(2)
+    return await client.run(CALM)
+
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method("fork")
+    main()
