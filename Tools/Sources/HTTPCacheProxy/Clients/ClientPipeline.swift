@@ -87,6 +87,8 @@ struct ClientPipeline: Sendable {
   }
 
   private func addHTTP1(to channel: any Channel, _ client: ClientSide) throws -> ClientConnection {
+    // A client may end its output and take the answer.
+    try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
     let stream = ByteStream(channel: channel)
     let connection = ClientConnection(stream, context: context, client: client, isHTTP2: false)
     let hits = context.answers(of: channel.eventLoop).map { HitPath(connection, answers: $0) }

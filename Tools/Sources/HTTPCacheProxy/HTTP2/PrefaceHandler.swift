@@ -29,11 +29,6 @@ final class PrefaceHandler: ChannelInboundHandler, RemovableChannelHandler {
     context.pipeline.syncOperations.removeHandler(self, promise: nil)
   }
 
-  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case ChannelEvent.inputClosed? = event as? ChannelEvent { context.close(promise: nil) }
-    context.fireUserInboundEventTriggered(event)
-  }
-
   func channelReadComplete(context: ChannelHandlerContext) {
     context.fireChannelReadComplete()
     context.read()
