@@ -44,7 +44,7 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
     files.entries.isOvertaken(key, groups: groups, since: ticket)
   }
 
-  func recordUse(of key: CacheKey) { files.entries.recordUse(of: key) }
+  func recordUses(_ uses: [KeyUses]) { files.entries.recordUses(uses) }
 
   func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
     wrap(try files.entries.variants(of: key))

@@ -278,8 +278,10 @@ extension CacheStore {
 }
 
 extension SealedStore: TierBase, GenerationSource {
-  /// Counts a use that the tier above answered.
-  public func recordUse(of key: CacheKey) { tierBase?.recordUse(of: names.key(key)) }
+  /// Counts uses that the tier above answered.
+  package func recordUses(_ uses: [KeyUses]) {
+    tierBase?.recordUses(uses.map { KeyUses(of: names.key($0.key), count: $0.count, last: $0.last) })
+  }
 
   /// The variants of a key, without counting a use if the base supports that.
   ///

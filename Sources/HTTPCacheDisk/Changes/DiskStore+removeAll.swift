@@ -9,7 +9,7 @@ extension DiskStore {
   /// - Throws: `CacheError`.
   func removeAll() async throws(CacheError) -> Int {
     try await onIndex { [self] (opened) throws(CacheError) in
-      batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
+      batch.forgetRefusals()
       opened.noteInvalidation(.all)
       let (count, removals) = try makingRoom(in: opened, "file IS NOT NULL") { () throws(CacheError) in
         try removeAllRows(from: opened)

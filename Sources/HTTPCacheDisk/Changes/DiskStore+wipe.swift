@@ -19,7 +19,7 @@ extension DiskStore {
     recentRecords.removeAll()
     try await removeLeftovers()
     try await onIndex { [self] (opened) throws(CacheError) in
-      batch.withLock { $0.refusals = RecentRefusals(limit: 256) }
+      batch.forgetRefusals()
       try opened.index.write { (connection) throws(CacheError) in
         try connection.run("DELETE FROM refusal")
         try Epoch.remove(mode: mode, partition: partition, upTo: removal.epoch.sequence - 1, connection)

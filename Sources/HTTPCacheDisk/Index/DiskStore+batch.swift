@@ -5,12 +5,10 @@ import Synchronization
 extension DiskStore {
   /// Adds to the persistent counters. The next batch writes them.
   public func count(_ counts: CacheCounts) {
-    let isTime = batch.withLock { batch in
+    addToBatch { batch in
       batch.counts += counts
       batch.countedSince += 1
-      return batch.shouldSchedule()
     }
-    if isTime { scheduleBatch() }
   }
 
   /// The persistent counters.
@@ -55,24 +53,26 @@ extension DiskStore {
     _ = try? await onIndex { (opened) throws(CacheError) in opened.index.close() }
   }
 
-  func scheduleBatch() {
+  /// Adds changes to the batch, and has the index thread write the batch if it is large.
+  func addToBatch(_ change: (inout PendingChanges) -> Void) {
+    guard batch.add(change) else { return }
     indexQueue.submit { [weak self] in
       guard let self else { return }
       _ = try? writeBatch(currentDirectory)
-      batch.withLock { $0.isScheduled = false }
+      batch.didWrite()
     }
   }
 
   /// Writes uses, counts and refusals in one transaction.
   func writeBatch(_ opened: OpenDirectory) throws(CacheError) {
-    let taken = batch.withLock { $0.take() }
+    let taken = batch.take()
     guard !taken.isEmpty else { return }
     do throws(CacheError) {
       try opened.index.write { (connection) throws(CacheError) in
         try applyBatch(taken, opened.hashes, connection)
       }
     } catch {
-      batch.withLock { $0.putBack(taken) }
+      batch.putBack(taken)
       throw error
     }
   }
@@ -86,12 +86,9 @@ extension DiskStore {
     _ taken: PendingChanges, _ hashes: RowHashes, _ connection: SQLiteConnection
   ) throws(CacheError) {
     for (hash, time) in taken.touches {
-      let frequency = policy.withLock { $0.frequency(of: hash) }
       let rows = try EntryRow.find("hash = ? LIMIT \(StoredEntry.mostOfHash)", [.hash(hash)], connection)
       for row in rows {
-        let priority = policy.withLock { policy in
-          policy.priority(bucket: policy.bucket(frequency: frequency, size: row.size))
-        }
+        let priority = policy.priority(ofHash: hash, size: row.size)
         guard priority != row.priority || row.touched <= time - Self.touchInterval else { continue }
         try connection.run(
           "UPDATE entry SET touched = max(touched, ?), priority = ? WHERE id = ?",

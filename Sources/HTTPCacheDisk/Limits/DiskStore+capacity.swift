@@ -83,7 +83,7 @@ extension DiskStore {
 
   /// Counts a refused response as if it had been stored and evicted at once.
   func didRefuse(priority: Double) {
-    policy.withLock { $0.evicted(priority: priority) }
+    policy.evicted(priorities: [priority])
     count(CacheCounts(evictions: 1))
   }
 

@@ -88,20 +88,15 @@ extension DiskStore {
   private func refusedPriority(
     of candidate: (hash: UInt64, size: Int64), over victims: [EntryRow]
   ) -> Double? {
-    let bound = policy.withLock { $0.admissionBound(candidateHash: candidate.hash, size: candidate.size) }
+    let bound = policy.admissionBound(ofHash: candidate.hash, size: candidate.size)
     return victims.contains { $0.priority > bound } ? bound : nil
   }
 
   /// Deletes the files of evicted entries and counts the evictions, after the commit.
   func after(_ evictions: Evictions, in opened: OpenDirectory) {
     guard evictions.removals.count > 0 else { return }
-    policy.withLock { policy in
-      for priority in evictions.priorities { policy.evicted(priority: priority) }
-    }
-    batch.withLock { batch in
-      batch.counts.evictions += Int64(evictions.removals.count)
-      batch.countedSince += 1
-    }
+    policy.evicted(priorities: evictions.priorities)
+    count(CacheCounts(evictions: Int64(evictions.removals.count)))
     after(evictions.removals, in: opened)
   }
 

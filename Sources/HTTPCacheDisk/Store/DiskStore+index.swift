@@ -26,8 +26,8 @@ extension DiskStore {
 
   // Forgets uses of keys: a new index has another secret, so the hashes of keys differ.
   private func forgetUses() {
-    policy.withLock { $0 = EvictionPolicy(exponent: Self.evictionExponent, inflation: $0.inflation) }
-    batch.withLock { $0.touches = [:] }
+    policy.forgetUses()
+    batch.forgetUses()
   }
 
   func reopen(

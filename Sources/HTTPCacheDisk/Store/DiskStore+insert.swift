@@ -21,7 +21,7 @@ extension DiskStore {
   private func insertTogether(
     _ entries: [NewEntry], _ opened: OpenDirectory
   ) throws(CacheError) -> [CacheRecord] {
-    let taken = batch.withLock { $0.take() }
+    let taken = batch.take()
     let (insertions, space): ([Insertion], DiskSpace)
     do throws(CacheError) {
       (insertions, space) = try opened.write { (connection) throws(CacheError) in
@@ -33,7 +33,7 @@ extension DiskStore {
         return (insertions, space)
       }
     } catch {
-      batch.withLock { $0.putBack(taken) }
+      batch.putBack(taken)
       throw error
     }
     for insertion in insertions {
@@ -129,10 +129,7 @@ extension DiskStore {
   }
 
   private func priority(of entry: NewEntry, _ state: IndexState, _ opened: OpenDirectory) -> Double {
-    policy.withLock { policy in
-      policy.expect(entries: Int(clamping: state.entries))
-      return policy.admissionBound(
-        candidateHash: opened.hashes.hash(of: entry.record.key), size: entry.size)
-    }
+    policy.expect(entries: Int(clamping: state.entries))
+    return policy.admissionBound(ofHash: opened.hashes.hash(of: entry.record.key), size: entry.size)
   }
 }

@@ -13,9 +13,9 @@ extension DiskStore {
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     let opened = try directoryToRead()
     let hash = opened.hashes.hash(of: key)
-    policy.withLock { $0.recordUse(hash: hash) }
+    policy.recordUses([(hash, 1)])
     let variants = try variants(of: key, hash, in: opened)
-    if !variants.isEmpty { touch(hash) }
+    if !variants.isEmpty { touch([hash: clock.now.seconds]) }
     return variants
   }
 
@@ -54,11 +54,12 @@ extension DiskStore {
     return variants
   }
 
-  /// Counts a use of a key that was answered from the memory of a store above. The next batch writes the use.
-  public func recordUse(of key: CacheKey) {
-    let hash = currentDirectory.hashes.hash(of: key)
-    policy.withLock { $0.recordUse(hash: hash) }
-    touch(hash)
+  /// Counts uses of keys that were answered from the memory of a store above. The next batch writes them.
+  package func recordUses(_ uses: [KeyUses]) {
+    let hashes = currentDirectory.hashes
+    let hashed = uses.map { (hash: hashes.hash(of: $0.key), count: $0.count, last: $0.last.seconds) }
+    policy.recordUses(hashed.lazy.map { ($0.hash, $0.count) })
+    touch(Dictionary(hashed.map { ($0.hash, $0.last) }, uniquingKeysWith: max))
   }
 
   private func body(
@@ -102,12 +103,8 @@ extension DiskStore {
     }
   }
 
-  private func touch(_ hash: UInt64) {
-    let now = clock.now.seconds
-    let isTime = batch.withLock { batch in
-      batch.touches[hash] = now
-      return batch.shouldSchedule()
-    }
-    if isTime { scheduleBatch() }
+  /// - Parameter uses: the last use of each key, by the hash of the key.
+  private func touch(_ uses: [UInt64: Int64]) {
+    addToBatch { $0.touches.merge(uses, uniquingKeysWith: max) }
   }
 }

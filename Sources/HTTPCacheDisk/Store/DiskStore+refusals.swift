@@ -6,18 +6,14 @@ extension DiskStore {
   /// Remembers a refusal; the next batch writes it. The index keeps the latest 1,000 refusals, at most four
   /// of one key.
   public func note(_ refusal: RefusalNote) {
-    let isTime = batch.withLock { batch in
-      batch.refusals.add(refusal)
-      return batch.shouldSchedule()
-    }
-    if isTime { scheduleBatch() }
+    addToBatch { $0.refusals.add(refusal) }
   }
 
   /// The latest refusals of a key, newest first, at most four.
   ///
   /// - Throws: `CacheError`.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
-    let pending = batch.withLock { $0.refusals.of(key) }
+    let pending = batch.refusals(of: key)
     let opened = try directoryToRead()
     let written = try reading(opened) { (connection) throws(CacheError) in
       var notes: [RefusalNote] = []

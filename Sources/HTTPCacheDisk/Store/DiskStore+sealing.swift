@@ -81,7 +81,7 @@ extension DiskStore {
     }
     // Forget counters that depend on hashes of keys: guesses of a key could be tested against them.
     opened.generations.level()
-    policy.withLock { $0 = EvictionPolicy(exponent: Self.evictionExponent, inflation: $0.inflation) }
+    policy.forgetUses()
     _ = opened.removeSetAside()
     FileHandout.sweep(in: directory, isThorough: true)
     try removeOrphans(of: opened)

@@ -35,9 +35,6 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   /// The default minimum of free bytes on the file system: 128 MiB.
   public static let defaultMinimumFreeSpace: Int64 = 128 << 20
 
-  /// How strongly the size of an entry lowers its priority (`EvictionPolicy.exponent`).
-  static let evictionExponent = 0.5
-
   /// The path of the directory as the caller gave it.
   public let directory: String
   /// The absolute path.
@@ -52,8 +49,8 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   // alive to another sweep.
   let sweepQueue = WorkQueue(threads: 1)
   let waitingInsertions = Mutex<[WaitingInsertion]>([])
-  let policy: Mutex<EvictionPolicy>
-  let batch = Mutex(PendingChanges())
+  let policy: DiskEvictionPolicy
+  let batch = ChangeBatch()
   let checkedBodies: CheckedBodies
   let recentRecords = RecentRecords()
   let opened: Mutex<OpenDirectory>
@@ -123,7 +120,7 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
     checkedBodies = CheckedBodies(clock: clock)
     self.limits = Mutex(limits)
     self.opened = Mutex(opened)
-    policy = Mutex(EvictionPolicy(exponent: Self.evictionExponent, inflation: opened.lowestPriority))
+    policy = DiskEvictionPolicy(inflation: opened.lowestPriority)
   }
 
   // MARK: What it is made of

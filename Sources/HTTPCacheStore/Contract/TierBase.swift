@@ -3,8 +3,8 @@ package import HTTPCacheSemantics
 /// Optional functions of a store under a memory tier. With them, the store's eviction counts the uses that
 /// memory answers, and does not count the tier's own reads.
 package protocol TierBase: AnyObject, Sendable {
-  /// Counts a use that the tier above answered. Called for each hit: no I/O.
-  func recordUse(of key: CacheKey)
+  /// Counts uses that the tier above answered. No I/O.
+  func recordUses(_ uses: [KeyUses])
 
   /// Like `CacheStore.read`, but does not count as a use.
   ///

@@ -12,6 +12,8 @@ struct MemoryGroup: Sendable {
   var position: EvictionOrder<CacheKey>.Position?
   /// When it was last used.
   var lastUsed: Timestamp
+  /// The uses that the tier below has not been told of.
+  var untoldUses = 0
   /// The generation of the tier below when these copies were made; nil if not all its responses were copied.
   var generation: UInt64?
 

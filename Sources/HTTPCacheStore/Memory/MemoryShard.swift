@@ -11,6 +11,10 @@ final class MemoryShard: Sendable {
     private(set) var groups: [CacheKey: MemoryGroup] = [:]
     private var policy = EvictionPolicy(exponent: 1)
     private var order = EvictionOrder<CacheKey>()
+    /// The keys whose groups have uses that the tier below has not been told of.
+    private var untoldKeys: [CacheKey] = []
+    /// Such uses of groups that are gone.
+    private var untoldUses: [KeyUses] = []
 
     /// Counts a look-up and returns the stored group.
     ///
@@ -39,13 +43,36 @@ final class MemoryShard: Sendable {
       return group
     }
 
-    /// Counts a look-up and returns the stored group, if it is complete and has this generation.
+    /// Counts a look-up, of which the tier below has to be told, and returns the stored group, if it is complete and has
+    /// this generation.
     mutating func use(
       _ key: CacheKey, generation: UInt64, at now: Timestamp, inflation: Double
     ) -> MemoryGroup? {
       guard let index = groups.index(forKey: key), groups.values[index].generation == generation
       else { return nil }
+      if groups.values[index].untoldUses == 0 { untoldKeys.append(key) }
+      groups.values[index].untoldUses += 1
       return use(key, at: index, now: now, inflation: inflation)
+    }
+
+    /// The number of keys with uses that the tier below has not been told of.
+    var untoldCount: Int { untoldKeys.count + untoldUses.count }
+
+    /// Takes the uses that the tier below has not been told of.
+    mutating func takeUntoldUses() -> [KeyUses] {
+      for key in untoldKeys {
+        guard let index = groups.index(forKey: key) else { continue }
+        keepUntoldUses(of: key, groups.values[index])
+        groups.values[index].untoldUses = 0
+      }
+      defer { (untoldKeys, untoldUses) = ([], []) }
+      return untoldUses
+    }
+
+    /// Keeps the uses of a group that is about to go.
+    private mutating func keepUntoldUses(of key: CacheKey, _ group: MemoryGroup) {
+      guard group.untoldUses > 0 else { return }
+      untoldUses.append(KeyUses(of: key, count: group.untoldUses, last: group.lastUsed))
     }
 
     /// The bytes that a change would add, and the highest priority that it may displace.
@@ -93,6 +120,7 @@ final class MemoryShard: Sendable {
       if group.isEmpty || group.isPinned {
         if let position = group.position { order.remove(position) }
         group.position = nil
+        if group.isEmpty { keepUntoldUses(of: key, group) }
         groups[key] = group.isEmpty ? nil : group
         return growth
       }
@@ -122,6 +150,7 @@ final class MemoryShard: Sendable {
         let group = groups.removeValue(forKey: key)
       {
         order.remove(position)
+        keepUntoldUses(of: key, group)
         policy.evicted(priority: priority)
         gone.bytes += group.size
         gone.variants += group.variants.count

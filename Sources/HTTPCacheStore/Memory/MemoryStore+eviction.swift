@@ -20,12 +20,25 @@ extension MemoryStore {
   }
 
   /// Counts a look-up and returns the stored group, if it is complete and has this generation.
-  func use(_ key: CacheKey, generation: UInt64) -> MemoryGroup? {
+  ///
+  /// - Returns: the group, and uses that the tier below must be told of, once there are many.
+  func use(_ key: CacheKey, generation: UInt64) -> (group: MemoryGroup, uses: [KeyUses])? {
     let now = clock.now
     let inflation = inflation
-    return shard(of: key).state.withLock {
-      $0.use(key, generation: generation, at: now, inflation: inflation)
+    return shard(of: key).state.withLock { shard in
+      guard let group = shard.use(key, generation: generation, at: now, inflation: inflation) else {
+        return nil
+      }
+      return (group, shard.untoldCount >= Self.mostUntoldKeys ? shard.takeUntoldUses() : [])
     }
+  }
+
+  /// The number of keys of a shard whose uses are collected for the tier below.
+  private static let mostUntoldKeys = 64
+
+  /// All uses that the tier below has not been told of.
+  func takeUntoldUses() -> [KeyUses] {
+    shards.flatMap { $0.state.withLock { $0.takeUntoldUses() } }
   }
 
   /// The stored group, without counting a look-up.

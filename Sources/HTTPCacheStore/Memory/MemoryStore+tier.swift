@@ -1,8 +1,10 @@
 public import HTTPCacheSemantics
 
 extension MemoryStore: TierBase {
-  /// Counts a use.
-  public func recordUse(of key: CacheKey) { _ = use(key) }
+  /// Counts uses.
+  package func recordUses(_ uses: [KeyUses]) {
+    for uses in uses { for _ in 0..<uses.count { _ = use(uses.key) } }
+  }
 
   /// The variants stored for a key.
   ///

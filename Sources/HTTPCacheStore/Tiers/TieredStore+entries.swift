@@ -24,6 +24,7 @@ extension TieredStore {
   private func remove(
     _ selection: CacheSelection, below: (any CacheStore) async throws(CacheError) -> Int
   ) async throws(CacheError) -> Int {
+    tellBase()
     let removed: Result<Int, CacheError>
     do throws(CacheError) { removed = .success(try await below(base)) } catch { removed = .failure(error) }
     raiseGeneration(of: selection.key)
@@ -43,6 +44,7 @@ extension TieredStore {
   /// - Throws: what the store below throws; the entries are then invalidated in memory nevertheless.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    tellBase()
     let below: Result<Int?, CacheError>
     do { below = .success(try await base.invalidate(selection)) } catch {
       below = .failure(error)
@@ -59,6 +61,7 @@ extension TieredStore {
     _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
   ) async throws(CacheError) -> EntryPage {
     let limit = max(1, limit)
+    tellBase()
     if let cursor, cursor.position < 0 {
       return ownEntries(selection, after: -(cursor.position + 1), limit: limit)
     }
@@ -85,13 +88,18 @@ extension TieredStore {
   /// The secret of the store below.
   public var secret: [UInt8] { base.secret }
 
-  /// Counts in the store below.
-  public func count(_ counts: CacheCounts) { base.count(counts) }
+  /// Counts in the store below, which is told when there are many counts.
+  public func count(_ counts: CacheCounts) {
+    if let many = untoldCounts.add(counts) { base.count(many) }
+  }
 
   /// The counters of the store below.
   ///
   /// - Throws: what the store below throws.
-  public func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
+  public func counts() async throws(CacheError) -> CacheCounts {
+    tellBase()
+    return try await base.counts()
+  }
 
   /// Keeps the note in the store below.
   public func note(_ refusal: RefusalNote) { base.note(refusal) }
@@ -119,10 +127,16 @@ extension TieredStore {
   }
 
   /// Flushes the store below.
-  public func flush() async { await base.flush() }
+  public func flush() async {
+    tellBase()
+    await base.flush()
+  }
 
   /// Closes the store below.
-  public func close() async { await base.close() }
+  public func close() async {
+    tellBase()
+    await base.close()
+  }
 
   private func ownEntries(
     _ selection: CacheSelection, after position: Int64, limit: Int

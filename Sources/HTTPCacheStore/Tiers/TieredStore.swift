@@ -16,6 +16,7 @@ public final class TieredStore: CacheStore {
   private let tierBase: (any TierBase)?
   private let baseGenerations: (any GenerationSource)?
   private let ownGenerations = GenerationCounters()
+  let untoldCounts = CollectedCounts()
   private let onFailure: (@Sendable (String, CacheError) -> Void)?
   private let promotionLimit: Int64
   /// Whether the capacity of the store below was set to 0: memory then goes on alone.
@@ -48,11 +49,23 @@ public final class TieredStore: CacheStore {
 
   /// The variants in memory, if they are complete and match the store below; else `.unknown`.
   public func peek(_ key: CacheKey) -> PeekResult {
-    guard let group = memory.use(key, generation: generation(of: key)), !isOutdated(group, key) else {
-      return .unknown
-    }
-    tierBase?.recordUse(of: key)
-    return .found(group.variants)
+    useCurrent(key, generation: generation(of: key)).map { .found($0) } ?? .unknown
+  }
+
+  /// The variants in memory, if they are complete and match the store below. The store below is told of uses when there
+  /// are many: a hit takes no lock of that store.
+  private func useCurrent(_ key: CacheKey, generation: UInt64) -> [StoredVariant]? {
+    guard let (group, uses) = memory.use(key, generation: generation) else { return nil }
+    if !uses.isEmpty { tierBase?.recordUses(uses) }
+    return isOutdated(group, key) ? nil : group.variants
+  }
+
+  /// Tells the store below of all uses and counts that memory has collected.
+  func tellBase() {
+    let uses = memory.takeUntoldUses()
+    if !uses.isEmpty { tierBase?.recordUses(uses) }
+    let counts = untoldCounts.take()
+    if counts != CacheCounts() { base.count(counts) }
   }
 
   /// The variants in memory, if they are complete and match the store below; else the variants of the store
@@ -61,12 +74,8 @@ public final class TieredStore: CacheStore {
   /// - Throws: `CacheError` of the store below, if memory has nothing for the key.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     let generation = generation(of: key)
-    var group = memory.use(key)
-    if let group, group.generation == generation, !isOutdated(group, key) {
-      tierBase?.recordUse(of: key)
-      return group.variants
-    }
-    group = distrustOutdated(group, of: key)
+    if let variants = useCurrent(key, generation: generation) { return variants }
+    let group = distrustOutdated(memory.use(key), of: key)
     let own = group?.variants.filter(\.record.isMemoryOnly) ?? []
     do {
       let promotion = Promotion(

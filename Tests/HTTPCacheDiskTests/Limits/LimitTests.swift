@@ -136,7 +136,7 @@ import Testing
     let fixture = try Fixture()
     for index in 0..<2 { try await fixture.store.put(try record("/\(index)"), [1]) }
     fixture.clock.advance(by: 100)
-    fixture.store.recordUse(of: key("/1"))
+    fixture.store.recordUses([KeyUses(of: key("/1"), count: 1, last: fixture.clock.now)])
     #expect(try fixture.store.variants(of: key("/0")).count == 1)
     let page = try await fixture.store.entries(.all, after: nil, limit: 10)
     #expect(page.entries.map(\.lastUsed.seconds) == [1_800_000_000, 1_800_000_100])

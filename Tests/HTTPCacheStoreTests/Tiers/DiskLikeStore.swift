@@ -21,9 +21,9 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
 
   func generation(of key: CacheKey) -> UInt64 { changes.load(ordering: .acquiring) }
 
-  func recordUse(of key: CacheKey) {
-    forwardedUses.add(1, ordering: .relaxed)
-    store.recordUse(of: key)
+  func recordUses(_ uses: [KeyUses]) {
+    forwardedUses.add(uses.reduce(0) { $0 + $1.count }, ordering: .relaxed)
+    store.recordUses(uses)
   }
 
   func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {

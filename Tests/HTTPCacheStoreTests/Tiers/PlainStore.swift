@@ -7,7 +7,7 @@ final class PlainStore: CacheStore, TierBase {
 
   init(_ base: any CacheStore & TierBase) { self.base = base }
 
-  func recordUse(of key: CacheKey) { base.recordUse(of: key) }
+  func recordUses(_ uses: [KeyUses]) { base.recordUses(uses) }
   func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
     try base.variants(of: key)
   }

@@ -1,0 +1,17 @@
+package import HTTPCacheSemantics
+
+/// Uses of one key that a memory tier answered.
+package struct KeyUses: Sendable, Equatable {
+  /// The key.
+  package let key: CacheKey
+  /// The number of uses.
+  package let count: Int
+  /// The time of the last one.
+  package let last: Timestamp
+
+  package init(of key: CacheKey, count: Int, last: Timestamp) {
+    self.key = key
+    self.count = count
+    self.last = last
+  }
+}
