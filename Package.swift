@@ -159,7 +159,7 @@ let package = Package(
     .target(
       name: "HTTPCacheAsyncHTTPClient",
       dependencies: [
-        "HTTPCaching", "HTTPCacheNIO",
+        "HTTPCaching", "HTTPCacheNIO", "HTTPCacheSemantics",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(
           name: "AsyncHTTPClient", package: "async-http-client",

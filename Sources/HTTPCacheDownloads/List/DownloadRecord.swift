@@ -109,8 +109,9 @@ enum DownloadRecord {
       method: .get, scheme: parts.scheme, authority: parts.authority, path: parts.path)
     for _ in 0..<(try reader.count(ofSize: 2)) {
       let (name, value) = (try reader.text(), try reader.text())
-      guard let name = HTTPField.Name(name) else { throw BinaryReader.damaged("no field name") }
-      request.headerFields.append(HTTPField(name: name, value: value))
+      guard let name = HTTPField.Name(name),
+        request.headerFields.appendBounded(HTTPField(name: name, value: value))
+      else { throw BinaryReader.damaged("no field name, or too many fields") }
     }
     let destination = try reader.optionalText()
     if let destination, !DestinationFile.isValid(destination) {
