@@ -307,7 +307,7 @@ let package = Package(
     .testTarget(
       name: "HTTPCacheDownloadsTests",
       dependencies: [
-        "HTTPCacheDownloads", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheTesting",
+        "HTTPCacheDownloads", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

@@ -10,7 +10,7 @@ struct UnpackedLimit: Sendable {
   let bytes: Int64
   private var used: Int64 = 0
 
-  /// - Parameter length: the length of the file, or of the part of it that is unpacked.
+  /// - Parameter length: the length of the file.
   init(length: Int64) { bytes = Self.bytes(for: length) }
 
   /// The maximum for a file of this length.
@@ -19,14 +19,18 @@ struct UnpackedLimit: Sendable {
     return isTooLarge || product > .max - free ? .max : product + free
   }
 
-  /// The limit in words.
-  var text: String { "\(bytes) bytes, which are 64 MiB and \(Self.factor) times its length" }
+  /// The maximum for one part of this length: half of that for a file, so that one part does not take all.
+  static func part(length: Int64) -> Int64 { bytes(for: length) / 2 }
 
   /// Takes unpacked bytes from what is left.
   ///
   /// - Throws: `CacheError.tooLarge` if not so many are left.
   mutating func take(_ count: Int64, of name: @autoclosure () -> String) throws(CacheError) {
-    guard count <= bytes - used else { throw CacheError(.tooLarge, "\(name()) unpacks to more than \(text)") }
+    guard count <= bytes - used else {
+      throw CacheError(
+        .tooLarge,
+        "\(name()) unpacks to more than \(bytes) bytes, which are 64 MiB and \(Self.factor) times its length")
+    }
     used += count
   }
 }

@@ -61,9 +61,9 @@ struct WARCInput: ~Copyable {
       if inflation?.isEnded ?? true { inflation = nil }
       try limit.take(Int64(piece.output.count), of: "the recording")
       memberLength += Int64(piece.output.count)
-      let most = UnpackedLimit(length: reader.position - memberStart)
-      guard memberLength <= most.bytes else {
-        damage = "a gzip member unpacks to more than \(most.text)"
+      let most = UnpackedLimit.part(length: reader.position - memberStart)
+      guard memberLength <= most else {
+        damage = "a gzip member unpacks to more than \(most) bytes"
         inflation = nil
         return []
       }

@@ -11,8 +11,9 @@ enum DownloadRecord {
   /// Request fields that never reach the disk.
   private static let secrets: Set<String> = ["authorization", "proxy-authorization", "cookie"]
 
-  /// - Returns: nil for a download whose record would be too long.
+  /// - Returns: nil for a download whose record would be too long, or has too many fields.
   static func encode(_ item: DownloadItem) -> [UInt8]? {
+    guard item.download.request.headerFields.count <= HTTPFields.countLimit else { return nil }
     var writer = BinaryWriter()
     writer.byte(version)
     writer.fixed(item.id.rawValue)

@@ -10,15 +10,15 @@ extension HTTPFields {
   /// values become spaces. Fields above `HTTPFields.countLimit` are dropped.
   init(_ dictionary: [AnyHashable: Any]) {
     self.init()
-    var fields: [(name: String, value: String)] = []
-    fields.reserveCapacity(dictionary.count)
+    var pairs: [(name: String, value: String)] = []
+    pairs.reserveCapacity(dictionary.count)
     for (name, value) in dictionary {
       guard let name = name as? String, let value = value as? String else { continue }
-      fields += [(name, value)]
+      pairs.append((name, value))
     }
-    fields.sort { $0.name < $1.name }
-    reserveCapacity(fields.count)
-    for field in fields {
+    pairs.sort { $0.name < $1.name }
+    reserveCapacity(pairs.count)
+    for field in pairs {
       guard let name = HTTPField.Name(field.name) else { continue }
       if name == .setCookie {
         for cookie in Self.cookies(in: field.value)

@@ -72,7 +72,10 @@ struct DownloadFile {
   private mutating func note(_ text: String) { if notes.count < 100 { notes.append(text) } }
 
   private mutating func addHeader(_ text: String, to index: Int, _ place: String) throws {
-    let header = try HeaderArgument(parsing: text)
+    let header: HeaderArgument
+    do { header = try HeaderArgument(parsing: text) } catch let error as ValidationError {
+      throw ValidationError("\(place): \(error.message)")
+    }
     guard header.name != .range else {
       throw ValidationError("\(place): header=Range does not go with a queue")
     }
