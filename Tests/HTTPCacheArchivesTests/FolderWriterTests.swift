@@ -58,7 +58,8 @@ struct FolderWriterTests {
       try String(contentsOfFile: written + "/example.com/index.html", encoding: .utf8).hasPrefix("https"))
   }
 
-  @Test("every response is written, also those whose host or path has a name of the writer or of another file")
+  @Test(
+    "every response is written, also those whose host or path has a name of the writer or of another file")
   func reservedNames() async throws {
     let targets = [
       "https://seeds.jsonl/", "https://seeds.jsonl/a.txt", "https://_more/1", "https://_more/1/2.txt",

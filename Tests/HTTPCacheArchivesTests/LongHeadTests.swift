@@ -27,13 +27,15 @@ struct LongHeadTests {
   }
 
   private func har(_ entries: String...) throws -> String {
-    try folder.write("a.har", #"{"log":{"version":"1.2","entries":["# + entries.joined(separator: ",") + "]}}")
-      .path
+    try folder.write(
+      "a.har", #"{"log":{"version":"1.2","entries":["# + entries.joined(separator: ",") + "]}}"
+    )
+    .path
   }
 
   @Test(
     "is left out of a HAR file with a note, and the other entries stay",
-    arguments: [(count, 0, 0), (0, count, 0), (0, 0, count), (16_385, 0, 0)])
+    arguments: [(count, 0, 0), (0, count, 0), (0, 0, 20_000), (16_385, 0, 0)])
   func recording(_ request: Int, _ response: Int, _ lines: Int) async throws {
     let seed = try RecordingSeed(
       path: try har(
@@ -41,7 +43,7 @@ struct LongHeadTests {
         entry("https://example.com/b", request: request, response: response, lines: lines),
         entry("https://example.com/c")))
     #expect(seed.count == 2 && seed.notes.count == 1)
-    #expect(seed.notes[0].contains("entry 2: https://example.com/b: a head of more than 16384 fields"))
+    #expect(seed.notes.first == "entry 2: https://example.com/b: a head of more than 16384 fields")
     #expect(try await seed.text("https://example.com/c") == "text")
   }
 
@@ -53,7 +55,8 @@ struct LongHeadTests {
     #expect(error?.code == .damaged && error?.message.contains("entry 2 of \(path)") == true)
   }
 
-  @Test("is left out of a WARC file with a note, and the other records stay", arguments: ["response", "request"])
+  @Test(
+    "is left out of a WARC file with a note, and the other records stay", arguments: ["response", "request"])
   func warc(_ type: String) async throws {
     let long = String(repeating: "x:y\n", count: Self.count - 10)
     let record = { (type: String, id: String, rest: String, block: String) in
@@ -79,7 +82,8 @@ struct LongHeadTests {
     let fields = place == "fields" ? "\"fields\":[\(many)]" : "\"fields\":[],\"request\":[\(many)]"
     try folder.write("a/b", "text")
     try folder.write(
-      "seeds.jsonl", #"{"target":"https://example.com/","file":"a/b","status":200,"received":1,"# + fields + "}\n")
+      "seeds.jsonl",
+      #"{"target":"https://example.com/","file":"a/b","status":200,"received":1,"# + fields + "}\n")
     let error = #expect(throws: CacheError.self) { try FolderSeed(path: folder.path) }
     #expect(error?.message.contains("seeds.jsonl, line 1: ") == true)
     #expect(error?.message.contains("more than 16384 fields") == true)

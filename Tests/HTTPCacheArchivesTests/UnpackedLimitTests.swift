@@ -49,7 +49,8 @@ struct UnpackedLimitTests {
       try gzip(
         response("a", zeros: 4), response("b", zeros: 90 * Self.mebibyte), response("c", zeros: 4)))
     #expect(seed.count == 2 && seed.notes.count == 1)
-    #expect(seed.notes[0].contains("record 2: a gzip member unpacks to more than"), "\(seed.notes)")
+    #expect(
+      seed.notes.first?.hasPrefix("record 2: a gzip member unpacks to more than ") == true, "\(seed.notes)")
     #expect(try seed.responses(to: "https://example.com/c").count == 1)
   }
 

@@ -211,7 +211,8 @@ struct DownloadListTests {
     let names = try (0...HTTPFields.countLimit).map { try #require(HTTPField.Name("a\($0)")) }
     download.request.headerFields = HTTPFields(names.map { HTTPField(name: $0, value: "") })
     #expect(
-      DownloadRecord.encode(DownloadItem(id: DownloadID(rawValue: 7), download: download, position: 1)) == nil)
+      DownloadRecord.encode(DownloadItem(id: DownloadID(rawValue: 7), download: download, position: 1)) == nil
+    )
     var writer = BinaryWriter()
     writer.byte(1)
     for _ in 0..<8 { writer.byte(0) }

@@ -58,10 +58,13 @@ enum FolderManifest {
       guard (200...599).contains(line.status), line.status != 206, line.status != 304 else {
         throw damaged(index, "a seed cannot have the status \(line.status)")
       }
-      guard let fields = fields(line.fields), let request = line.request.map(Self.fields) ?? .some(nil) else {
+      guard let fields = fields(line.fields), let request = Self.fields(line.request ?? []) else {
         throw damaged(index, "a field that HTTP does not allow, or more than \(HTTPFields.countLimit) fields")
       }
-      entries.append(Entry(number: index + 1, line: line, target: target, fields: fields, request: request))
+      entries.append(
+        Entry(
+          number: index + 1, line: line, target: target, fields: fields,
+          request: line.request == nil ? nil : request))
     }
     return entries
   }

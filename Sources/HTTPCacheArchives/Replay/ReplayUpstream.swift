@@ -68,7 +68,8 @@ public final class ReplayUpstream: Upstream {
     }
     // A pipe or a folder is not replaced.
     if isRecording { _ = try ReplacedFile(path: path) }
-    recorder = isRecording ? HARRecorder(path: path, keepsEarlier: mode == .recordMissing, limit: recordingLimit) : nil
+    recorder =
+      isRecording ? HARRecorder(path: path, keepsEarlier: mode == .recordMissing, limit: recordingLimit) : nil
   }
 
   /// The origin's; unknown without one.

@@ -57,7 +57,8 @@ struct OtherHostTests {
     #expect(kitchen.cache.stored(for: kitchen.request("/a")) != nil)
   }
 
-  @Test("the URL's own authority, in any case or with the default port, changes nothing",
+  @Test(
+    "the URL's own authority, in any case or with the default port, changes nothing",
     arguments: ["example.com", "EXAMPLE.com", "example.com:443"])
   func own(_ name: String) async throws {
     _ = try await kitchen.get("/a", try host(name))

@@ -82,7 +82,10 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
   /// file.
   static func errorText(_ error: any Error) -> String {
     let (whole, message) = (fullMessage(for: error), message(for: error))
-    guard !message.isEmpty, let range = whole.range(of: message) else { return whole.printable }
+    // Help is the message of an error, too.
+    guard exitCode(for: error) != .success, !message.isEmpty, let range = whole.range(of: message) else {
+      return whole.printable
+    }
     return whole.replacingCharacters(in: range, with: message.bounded).printable
   }
 

@@ -24,7 +24,9 @@ import Testing
     #expect(!run.errors.isEmpty && run.errors.count <= 2_500, "\(comment): \(run.errors.count)")
     #expect(run.errors.split(separator: "\n", omittingEmptySubsequences: false).count <= 30, "\(comment)")
     #expect(
-      !run.errors.unicodeScalars.contains { $0.properties.generalCategory == .control && $0 != "\n" && $0 != "\t" },
+      !run.errors.unicodeScalars.contains {
+        $0.properties.generalCategory == .control && $0 != "\n" && $0 != "\t"
+      },
       "\(comment): \(run.errors.debugDescription.prefix(200))")
   }
 
@@ -72,7 +74,12 @@ import Testing
     }
   }
 
-  @Test("arguments", arguments: [["get", "%"], ["get", "-X", "%", "a"], ["pack", "a", "--from-page", "%"], ["get", "-H", "@%", "a"], ["ls", "--seed", "%"], ["unpack", "%", "a"], ["%"]])
+  @Test(
+    "arguments",
+    arguments: [
+      ["get", "%"], ["get", "-X", "%", "a"], ["pack", "a", "--from-page", "%"], ["get", "-H", "@%", "a"],
+      ["ls", "--seed", "%"], ["unpack", "%", "a"], ["%"],
+    ])
   func arguments(_ arguments: [String]) async {
     for text in [Self.long, Self.control] {
       let run = await CommandRun(arguments.map { $0.replacing("%", with: text) })
@@ -88,7 +95,8 @@ import Testing
         #"{"log":{"entries":[{"request":{"method":\#(escaped),"url":"http://a/"},"response":{"status":200}}]}}"#,
         "a.har")
       expectWithinScreen(await CommandRun("ls", "--seed", har), "HAR")
-      try FileManager.default.createDirectory(atPath: directory.file("folder"), withIntermediateDirectories: true)
+      try FileManager.default.createDirectory(
+        atPath: directory.file("folder"), withIntermediateDirectories: true)
       _ = try write(#"{"target":\#(escaped),"file":"a","status":200,"fields":[]}"#, "folder/seeds.jsonl")
       expectWithinScreen(await CommandRun("ls", "--seed", directory.file("folder")), "folder")
     }

@@ -73,7 +73,10 @@ struct HarvestOptions: ParsableArguments {
     let linked = try NIOUpstream(group: MultiThreadedEventLoopGroup.singleton, configuration: checked)
     defer { linked.shutDown() }
     let count = try await OriginClient.withUpstream { [urls, limit, maxSize] upstream in
-      try await Harvest(HarvestUpstream(named: upstream, linked: linked), recording: file, limit: limit, byteLimit: maxSize.bytes) {
+      try await Harvest(
+        HarvestUpstream(named: upstream, linked: linked), recording: file, limit: limit,
+        byteLimit: maxSize.bytes
+      ) {
         Console.report("httpcache: \($0)")
       }.run(urls)
     }

@@ -7,7 +7,9 @@ import Testing
 /// user names is allowed, others only by their addresses.
 @Suite("pack follows links to allowed addresses only", .timeLimit(.minutes(10)))
 struct HarvestAddressTests {
-  private static func answer(_ body: String, _ type: String = "text/html", status: String = "200 OK", _ field: String = "")
+  private static func answer(
+    _ body: String, _ type: String = "text/html", status: String = "200 OK", _ field: String = ""
+  )
     -> [UInt8]
   {
     Array(
@@ -46,7 +48,8 @@ struct HarvestAddressTests {
       case "redirect": Self.answer("", status: "302 Found", "Location: http://\(other)/purge\r\n")
       case "style": Self.answer("<style>@import 'http://\(other)/a.css'</style>")
       case "sitemap": Self.answer("<urlset><url><loc>http://\(other)/</loc></url></urlset>", "text/xml")
-      default: Self.answer("<sitemapindex><sitemap><loc>http://\(other)/</loc></sitemap></sitemapindex>", "text/xml")
+      default:
+        Self.answer("<sitemapindex><sitemap><loc>http://\(other)/</loc></sitemap></sitemapindex>", "text/xml")
       }
     }
     let (run, requests) = try await packed(option, document)
@@ -55,7 +58,8 @@ struct HarvestAddressTests {
     if way == "image" { #expect(run.status == 0 && run.output.contains("2 responses"), "\(run.output)") }
   }
 
-  @Test("--allow-address allows the addresses of its ranges", arguments: [("127.0.0.0/8", 1), ("10.0.0.0/8", 0)])
+  @Test(
+    "--allow-address allows the addresses of its ranges", arguments: [("127.0.0.0/8", 1), ("10.0.0.0/8", 0)])
   func allowed(_ range: String, _ count: Int) async throws {
     let (run, requests) = try await packed(
       "--from-page", { Self.answer("<img src=http://\($0)/a>") }, ["--allow-address", range])

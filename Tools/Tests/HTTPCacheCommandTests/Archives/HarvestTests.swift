@@ -61,7 +61,9 @@ import Testing
     #expect(try Sitemap(BodyBytes(Array(index.utf8))).sitemaps.urls == ["https://example.com/s.xml"])
     let list = "# pages\nhttps://example.com/\n\nnot a url\nhttps://example.com/b \n"
     #expect(
-      try Sitemap(BodyBytes(Array(list.utf8))).pages.urls == ["https://example.com/", "https://example.com/b"])
+      try Sitemap(BodyBytes(Array(list.utf8))).pages.urls == [
+        "https://example.com/", "https://example.com/b",
+      ])
     for text in ["", "<html>", "<urlset>", "nothing"] {
       #expect(throws: (any Error).self) { try Sitemap(BodyBytes(Array(text.utf8))) }
     }

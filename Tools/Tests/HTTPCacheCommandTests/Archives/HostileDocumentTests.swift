@@ -18,7 +18,9 @@ struct HostileDocumentTests {
   @Test("a sitemap that uses its own entities is refused with the reason, however often it uses them")
   func entities() {
     let uses = String(repeating: "&a;", count: 20_000)
-    for value in ["\"\(String(repeating: "a", count: 100_000))\"", "SYSTEM \"file:///dev/zero\"", "\"&b;&b;\""] {
+    for value in [
+      "\"\(String(repeating: "a", count: 100_000))\"", "SYSTEM \"file:///dev/zero\"", "\"&b;&b;\"",
+    ] {
       let text = """
         <?xml version="1.0"?><!DOCTYPE u [<!ENTITY b "c"><!ENTITY a \(value)>]>
         <urlset><url><loc>http://a.example/?\(uses)</loc></url></urlset>
@@ -50,7 +52,9 @@ struct HostileDocumentTests {
     let lines = (0..<200).map { "https://a.example/\(path)\($0)" }
     let found = try sitemap(lines.joined(separator: "\n")).pages
     #expect(found.isCut && found.urls.map(\.utf8.count).reduce(0, +) <= DocumentURLs.mostBytes)
-    #expect(message("<loc>https://a.example/\(String(repeating: "a", count: 70_000))</loc>") == "no URL in the sitemap")
+    #expect(
+      message("<loc>https://a.example/\(String(repeating: "a", count: 70_000))</loc>")
+        == "no URL in the sitemap")
     #expect(message("https://a.example/\(String(repeating: "a", count: 70_000))") == "no URL in the sitemap")
   }
 

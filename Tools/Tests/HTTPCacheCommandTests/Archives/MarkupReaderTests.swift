@@ -56,7 +56,8 @@ struct MarkupReaderTests {
   @Test(
     "comments, declarations and instructions have no elements",
     arguments: [
-      "<!-- <b> -->", "<!---->", "<!-->", "<!doctype html PUBLIC \"-//a//'\">", "<?php a ?>", "<!-- - -- ->-->",
+      "<!-- <b> -->", "<!---->", "<!-->", "<!doctype html PUBLIC \"-//a//'\">", "<?php a ?>",
+      "<!-- - -- ->-->",
     ])
   func skipped(_ markup: String) {
     #expect(events(markup + "<i>") == [.start("i", attributes: [:])])
@@ -78,7 +79,8 @@ struct MarkupReaderTests {
 
   @Test("a declared entity is not expanded, and a text that uses one is left out")
   func entities() {
-    let text = "<!DOCTYPE u [<!ENTITY a \"]>b\"><!ENTITY % c SYSTEM 'file:///etc/passwd'>]><loc>a&a;</loc><loc>b</loc>"
+    let text =
+      "<!DOCTYPE u [<!ENTITY a \"]>b\"><!ENTITY % c SYSTEM 'file:///etc/passwd'>]><loc>a&a;</loc><loc>b</loc>"
     #expect(
       events(text, .xml) == [
         .start("loc", attributes: [:]), .start("loc", attributes: [:]), .text(of: "loc", "b"),
@@ -103,7 +105,8 @@ struct MarkupReaderTests {
       events("<b c='\(long)' d='\(long)v' e=f>") == [.start("b", attributes: ["c": long, "e": "f"])])
     let text = String(repeating: "t", count: 1_000)
     #expect(
-      events("<loc>\(text)</loc><loc>\(text)t</loc><loc>", .xml).filter { $0 == .text(of: "loc", text) }.count == 1)
+      events("<loc>\(text)</loc><loc>\(text)t</loc><loc>", .xml).filter { $0 == .text(of: "loc", text) }.count
+        == 1)
     #expect(events(String(repeating: "<div>", count: 100_000) + "</div>").count == 100_000)
   }
 }

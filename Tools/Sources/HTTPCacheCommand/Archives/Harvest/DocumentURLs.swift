@@ -4,7 +4,7 @@ struct DocumentURLs {
   /// As many as a sitemap may have (sitemaps.org).
   static let most = 50_000
   static let mostBytes = 8 << 20
-  /// What happens at the limits.
+  /// The note at the limits.
   static let limitText = "more than 50,000 URLs, or 8 MiB of them: the rest is left out"
 
   private(set) var urls: [String] = []

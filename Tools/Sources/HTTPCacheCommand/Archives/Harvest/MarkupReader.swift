@@ -231,7 +231,9 @@ extension MarkupReader {
     let expected = Array("</\(rawElement)".utf8)
     if rawMatch < expected.count, byte | (Self.isLetter(byte) ? 0x20 : 0) == expected[rawMatch] {
       rawMatch += 1
-    } else if rawMatch == expected.count, Self.isSpace(byte) || byte == UInt8(ascii: "/") || byte == UInt8(ascii: ">") {
+    } else if rawMatch == expected.count,
+      Self.isSpace(byte) || byte == UInt8(ascii: "/") || byte == UInt8(ascii: ">")
+    {
       isEndTag = true
       name.removeAll()
       for byte in rawElement.utf8 { name.append(byte) }

@@ -46,7 +46,9 @@ enum PageReferences {
   private static func references(of name: String, _ attributes: [String: String]) -> [String] {
     var references = (self.attributes[name] ?? []).compactMap { attributes[$0] }
     for set in (sets[name] ?? []).compactMap({ attributes[$0] }) { references += candidates(of: set) }
-    if name == "link", isLoaded(attributes["rel"]), let value = attributes["href"] { references.append(value) }
+    if name == "link", isLoaded(attributes["rel"]), let value = attributes["href"] {
+      references.append(value)
+    }
     if let style = attributes["style"] { references += CSSReferences.find(in: style) }
     return references
   }
