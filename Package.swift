@@ -159,7 +159,7 @@ let package = Package(
     .target(
       name: "HTTPCacheAsyncHTTPClient",
       dependencies: [
-        "HTTPCaching", "HTTPCacheNIO",
+        "HTTPCaching", "HTTPCacheNIO", "HTTPCacheSemantics",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(
           name: "AsyncHTTPClient", package: "async-http-client",
@@ -307,7 +307,7 @@ let package = Package(
     .testTarget(
       name: "HTTPCacheDownloadsTests",
       dependencies: [
-        "HTTPCacheDownloads", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheTesting",
+        "HTTPCacheDownloads", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

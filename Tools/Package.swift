@@ -66,15 +66,11 @@ let package = Package(
   targets: [
     // In C, so that another commit compiles this file again and nothing else.
     .target(name: "CBuildCommit", cSettings: [.define("HTTPCACHE_COMMIT", to: "\"\(commit)\"")]),
-    .systemLibrary(
-      name: "CLibXML2", path: "Sources/CLibXML2", pkgConfig: "libxml-2.0",
-      providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
-    .target(name: "CMarkup", dependencies: ["CLibXML2"]),
     .target(name: "HTTPCacheProxy", dependencies: caching + nio, swiftSettings: settings),
     .target(
       name: "HTTPCacheCommand",
       dependencies: caching + nio + [
-        "CBuildCommit", "CMarkup", "HTTPCacheProxy",
+        "CBuildCommit", "HTTPCacheProxy",
         .product(name: "CZlib", package: "swift-http-cache"),
         .product(name: "HTTPCacheArchives", package: "swift-http-cache"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -24,7 +24,7 @@ allowed() {
       echo "$system|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|CTurboJPEG|CSpng|CWebP|CoreGraphics|Foundation|ImageIO|UniformTypeIdentifiers" ;;
     HTTPCacheNIO) echo "$system|HTTPCaching|NIOCore" ;;
     HTTPCacheAsyncHTTPClient)
-      echo "$system|HTTPTypes|HTTPCaching|HTTPCacheNIO|AsyncHTTPClient|Logging|NIOCore|NIOPosix|NIOHTTP1|NIOHPACK|NIOHTTP2|NIOSSL|ServiceLifecycle" ;;
+      echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCaching|HTTPCacheNIO|AsyncHTTPClient|Logging|NIOCore|NIOPosix|NIOHTTP1|NIOHPACK|NIOHTTP2|NIOSSL|ServiceLifecycle" ;;
     HTTPCacheHummingbird)
       echo "$system|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheNIO|Hummingbird|NIOCore|Crypto|ServiceLifecycle" ;;
     HTTPCacheLogging) echo 'HTTPCaching|HTTPCacheSemantics|Logging' ;;
@@ -37,7 +37,7 @@ allowed() {
     HTTPCacheProxy)
       echo "$system|Foundation|FoundationEssentials|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOTLS|NIOHPACK|NIOHTTP1|NIOHTTP2|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     HTTPCacheCommand)
-      echo "$system|CBuildCommit|CMarkup|HTTPCacheArchives|Dispatch|Foundation|FoundationNetworking|ArgumentParser|CZlib|AsyncHTTPClient|HTTPTypes|HTTPCacheAsyncHTTPClient|HTTPCacheURLSession|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging|HTTPCacheDownloads|HTTPCacheImages|Yams" ;;
+      echo "$system|CBuildCommit|HTTPCacheArchives|Dispatch|Foundation|FoundationNetworking|ArgumentParser|CZlib|AsyncHTTPClient|HTTPTypes|HTTPCacheAsyncHTTPClient|HTTPCacheURLSession|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging|HTTPCacheDownloads|HTTPCacheImages|Yams" ;;
     httpcache) echo 'HTTPCacheCommand' ;;
     HTTPCacheSnippets) echo "[A-Za-z]+" ;;
     HTTPCacheExample) echo "Foundation|HTTPCaching|HTTPCacheURLSession" ;;

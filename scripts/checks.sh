@@ -24,6 +24,21 @@ no_traps() {
     grep -vE '^Sources/(HTTPCacheSemantics/Directives/FieldNames|HTTPCacheTesting/ScriptedResponse)\.swift:'
 }
 
+bounded_fields() {
+  # HTTPFields ends the process at 65,535 fields, and its subscript makes a field of each cookie. So fields from outside
+  # of the program are added with `appendBounded`. Another place says in a comment, on its line or on the line before,
+  # by what it is bounded: "// bounded: one field of a message."
+  local file unbounded=0
+  while read -r file; do
+    awk -v file="$file" '
+      /([Ff]ields|[Tt]railers)\.append\(|(^|[^A-Za-z.])append\(HTTPField\(|\[\.cookie\] = [^n]/ &&
+        $0 !~ /^ *\/\// && ($0 before) !~ /\/\/ bounded: / { print file ":" NR ":" $0; bad = 1 }
+      { before = $0 }
+      END { exit bad }' "$file" || unbounded=1
+  done < <(sources Sources Tools/Sources | grep -v '^Sources/HTTPCacheTesting/')
+  return $unbounded
+}
+
 reasons_for_unchecked() {
   # The line after an unchecked claim is the comment that gives its reason.
   local file missing=0
@@ -103,6 +118,7 @@ check architecture architecture || failed=1
 check stores-conform stores_conform || failed=1
 check nothing-left-undone nothing_left_undone || failed=1
 check no-traps no_traps || failed=1
+check bounded-fields bounded_fields || failed=1
 check reasons-for-unchecked reasons_for_unchecked || failed=1
 if git rev-parse --git-dir >/dev/null 2>&1; then
   check no-machine-paths no_machine_paths || failed=1

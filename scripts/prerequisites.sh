@@ -12,12 +12,11 @@ fi
 
 [ "$(uname -s)" = Linux ] || exit 0
 
-packages=(libsqlite3-dev zlib1g-dev libxml2-dev libturbojpeg0-dev libspng-dev libwebp-dev pkg-config ca-certificates)
+packages=(libsqlite3-dev zlib1g-dev libturbojpeg0-dev libspng-dev libwebp-dev pkg-config ca-certificates)
 wanted=("$@")
 if ! command -v dpkg-query >/dev/null 2>&1; then
-  if [ -e /usr/include/sqlite3.h ] && [ -e /usr/include/zlib.h ] &&
-    [ -e /usr/include/libxml2 ]; then exit 0; fi
-  echo "Please install the development files of SQLite, zlib and libxml2, pkg-config and the certificates of" >&2
+  if [ -e /usr/include/sqlite3.h ] && [ -e /usr/include/zlib.h ]; then exit 0; fi
+  echo "Please install the development files of SQLite and zlib, pkg-config and the certificates of" >&2
   echo "the authorities; on Debian these are: ${packages[*]}" >&2
   exit 1
 fi

@@ -1,6 +1,7 @@
 #if AsyncHTTPClient
   public import AsyncHTTPClient
   import HTTPCacheNIO
+  import HTTPCacheSemantics
   public import HTTPCaching
   public import Logging
   public import NIOCore
@@ -170,7 +171,9 @@
         guard let name = HTTPField.Name(name) else {
           throw UpstreamError(.protocol, "'\(name)' is not the name of a field")
         }
-        fields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
+        guard fields.appendBounded(HTTPField(name: name, lenientValue: Array(value.utf8))) else {
+          throw UpstreamError(.protocol, "the head has more than \(HTTPFields.countLimit) fields")
+        }
       }
       return HTTPResponse(
         status: .init(code: Int(status.code), reasonPhrase: status.reasonPhrase),

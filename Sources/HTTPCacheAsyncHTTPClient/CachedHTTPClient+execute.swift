@@ -40,8 +40,7 @@
         // Without decompression, callers decode bodies themselves; with it, they cannot.
         bodyForms: upstream.isDecompressing ? .decoded : .any, timeout: Self.timeout(until: deadline),
         context: context)
-      let bypasses = request.tlsConfiguration != nil || head.hasHostOfItsOwn
-      let policy = bypasses ? .bypass : cachePolicy
+      let policy = request.tlsConfiguration != nil ? .bypass : cachePolicy
       // A hit in memory needs neither a task nor a timer. Redirects are followed through the cache below.
       if policy == .standard, request.body == nil, !Task.isCancelled, deadline > .now(),
         let hit = cache.peek(head, options: options, where: { $0.status.kind != .redirection })

@@ -1,10 +1,12 @@
 #if AsyncHTTPClient
   import AsyncHTTPClient
+  import HTTPCacheSemantics
   import HTTPCaching
   import NIOHTTP1
 
   extension HTTPRequest {
-    /// The request in the types of the cache; nil if its scheme is not http or https, or a field name is not a token.
+    /// The request in the types of the cache; nil if its scheme is not http or https, a field name is not a token, or
+    /// there are more fields than `HTTPFields.countLimit`.
     init?(_ request: HTTPClientRequest) {
       let url = request.url.utf8
       guard let colon = url.firstIndex(of: UInt8(ascii: ":")), url[colon...].starts(with: "://".utf8),
@@ -20,14 +22,9 @@
         path: rest[end...].first == UInt8(ascii: "/") ? tail : "/" + tail)
       headerFields.reserveCapacity(request.headers.count)
       for (name, value) in request.headers {
-        guard let name = HTTPField.Name(name) else { return nil }
-        headerFields.append(HTTPField(name: name, value: value))
+        guard let name = HTTPField.Name(name), headerFields.appendBounded(HTTPField(name: name, value: value))
+        else { return nil }
       }
-    }
-
-    /// Whether `Host` names another authority than the URI (RFC 9110 §7.2).
-    var hasHostOfItsOwn: Bool {
-      headerFields.contains { $0.name.canonicalName == "host" && $0.value != authority }
     }
   }
 #endif

@@ -58,6 +58,29 @@ struct FolderWriterTests {
       try String(contentsOfFile: written + "/example.com/index.html", encoding: .utf8).hasPrefix("https"))
   }
 
+  @Test(
+    "every response is written, also those whose host or path has a name of the writer or of another file")
+  func reservedNames() async throws {
+    let targets = [
+      "https://seeds.jsonl/", "https://seeds.jsonl/a.txt", "https://_more/1", "https://_more/1/2.txt",
+      "https://example.com/index.html/a.txt", "https://example.com/", "https://example.com/%C3%A9.txt",
+      "https://example.com/e%CC%81.txt", "https://example.com/STRASSE.txt",
+      "https://example.com/stra%C3%9Fe.txt", "https://example.com/%C5%BFa.txt", "https://example.com/sa.txt",
+      "https://example.com/" + repeatElement("d", count: 100).joined(separator: "/"),
+    ]
+    let source = try source(targets)
+    try #require(source.count == targets.count)
+    let written = folder.path + "/written"
+    #expect(try await FolderWriter.write(source, to: written) == targets.count)
+    let again = try FolderSeed(path: written, options: FolderSeed.Options(ignoresCase: true))
+    #expect(again.notes.isEmpty && again.count == targets.count)
+    for target in targets { #expect(try await again.text(target) == target) }
+    // On a file system that ignores case and normal form, each file has a name of its own.
+    let names = try FileManager.default.subpathsOfDirectory(atPath: written)
+    #expect(Set(names.map { $0.uppercased().lowercased() }).count == names.count)
+    #expect(names.filter { $0.lowercased().hasPrefix("seeds.jsonl") } == ["seeds.jsonl"])
+  }
+
   @Test("two writings of one source are equal")
   func deterministic() async throws {
     let source = try source(["https://example.com/", "https://example.com/a.txt"])

@@ -1,4 +1,6 @@
 import Foundation
+import HTTPCacheSemantics
+import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPCaching
 import Testing
@@ -201,6 +203,28 @@ struct DownloadListTests {
     }
     let aside = kitchen.list.path + ".damaged"
     #expect(FileManager.default.fileExists(atPath: aside))
+  }
+
+  @Test("a record with more fields than a head has is damage, and none is written")
+  func fields() throws {
+    var download = try Download("https://example.com/a")
+    let names = try (0...HTTPFields.countLimit).map { try #require(HTTPField.Name("a\($0)")) }
+    download.request.headerFields = HTTPFields(names.map { HTTPField(name: $0, value: "") })
+    #expect(
+      DownloadRecord.encode(DownloadItem(id: DownloadID(rawValue: 7), download: download, position: 1)) == nil
+    )
+    var writer = BinaryWriter()
+    writer.byte(1)
+    for _ in 0..<8 { writer.byte(0) }
+    writer.signed(1)
+    writer.text("https://example.com/a")
+    writer.count(65_536)
+    for _ in 0..<65_536 {
+      writer.text("x")
+      writer.text("y")
+    }
+    let error = #expect(throws: CacheError.self) { try DownloadRecord.decode(writer.output) }
+    #expect(error?.message.contains("too many fields") == true)
   }
 
   @Test("hostile bytes make no download and no trap")

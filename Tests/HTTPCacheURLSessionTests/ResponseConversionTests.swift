@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
 import Testing
@@ -24,6 +25,13 @@ import Testing
       finalTarget: url, redirects: [.hit(age: .seconds(1), lifetime: .seconds(2), allowance: nil)])
     let url = try #require(URL(string: url))
     return try #require(CachedHTTPURLResponse(response, url: url))
+  }
+
+  @Test("cookies above the limit of a head are dropped", arguments: ["a=,", "a=b, "])
+  func manyCookies(_ cookie: String) throws {
+    let value = String(repeating: cookie, count: 70_000)
+    let head = try #require(HTTPResponse(foundations(["Set-Cookie": value])))
+    #expect(head.headerFields.count == HTTPFields.countLimit)
   }
 
   @Test func statusAndFieldsArePassedOn() throws {

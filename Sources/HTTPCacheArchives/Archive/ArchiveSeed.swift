@@ -22,9 +22,13 @@ public final class ArchiveSeed: SeedSource {
   /// Opens an archive.
   ///
   /// - Throws: `CacheError.damaged` if the file is not an archive, was cut, or has a damaged table;
-  ///   `CacheError.newerFormat` for an archive of a later version; `CacheError.io`.
+  ///   `CacheError.newerFormat` for an archive of a later version; `CacheError.tooLarge` if its bodies have more than
+  ///   64 MiB and 50 times its length together, which `ArchiveWriter` never writes; `CacheError.io`.
   public convenience init(path: String) throws(CacheError) {
-    try self.init(try SystemFile(path: path), path)
+    let file = try SystemFile(path: path)
+    try self.init(file, path)
+    var limit = UnpackedLimit(length: try file.length())
+    for entry in entries { try limit.take(entry.bodyLength, of: path) }
   }
 
   init(_ file: SystemFile, _ path: String) throws(CacheError) {

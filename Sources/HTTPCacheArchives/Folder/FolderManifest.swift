@@ -58,10 +58,13 @@ enum FolderManifest {
       guard (200...599).contains(line.status), line.status != 206, line.status != 304 else {
         throw damaged(index, "a seed cannot have the status \(line.status)")
       }
-      guard let fields = fields(line.fields), let request = line.request.map(Self.fields) ?? .some(nil) else {
-        throw damaged(index, "a field that HTTP does not allow")
+      guard let fields = fields(line.fields), let request = Self.fields(line.request ?? []) else {
+        throw damaged(index, "a field that HTTP does not allow, or more than \(HTTPFields.countLimit) fields")
       }
-      entries.append(Entry(number: index + 1, line: line, target: target, fields: fields, request: request))
+      entries.append(
+        Entry(
+          number: index + 1, line: line, target: target, fields: fields,
+          request: line.request == nil ? nil : request))
     }
     return entries
   }
@@ -89,13 +92,11 @@ enum FolderManifest {
   }
 
   private static func fields(_ pairs: [[String]]) -> HTTPFields? {
-    guard pairs.count <= 4_096 else { return nil }
     var fields: HTTPFields = [:]
     for pair in pairs {
-      guard pair.count == 2, let name = HTTPField.Name(pair[0]), HTTPField.isValidValue(pair[1]) else {
-        return nil
-      }
-      fields.append(HTTPField(name: name, value: pair[1]))
+      guard pair.count == 2, let name = HTTPField.Name(pair[0]), HTTPField.isValidValue(pair[1]),
+        fields.appendBounded(HTTPField(name: name, value: pair[1]))
+      else { return nil }
     }
     return fields
   }

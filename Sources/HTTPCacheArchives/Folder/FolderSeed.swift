@@ -73,8 +73,8 @@ public final class FolderSeed: SeedSource {
 
   /// Opens a folder, and reads the names of its files.
   ///
-  /// - Throws: `CacheError.io` if the folder cannot be read, `CacheError.tooLarge` if it has too many files,
-  ///   `CacheError.damaged` if `seeds.jsonl` is not as described in docs/archives.md.
+  /// - Throws: `CacheError.io` if the folder cannot be read, `CacheError.tooLarge` if it has too many files, or
+  ///   `seeds.jsonl` names long files again and again; `CacheError.damaged` if `seeds.jsonl` is not as described in docs/archives.md.
   public init(path: String, options: Options = Options()) throws(CacheError) {
     name = path
     self.options = options
@@ -114,6 +114,7 @@ public final class FolderSeed: SeedSource {
       }
       items.append(Item(target: target, file: number, entry: nil))
     }
+    try Self.checkLength(items, of: files, path)
     // With a recorded head, a body may be coded, or that of an error: it answers nothing else.
     self.byPath = byPath.filter { !named.contains($0.value) }
     self.items = items
@@ -121,6 +122,14 @@ public final class FolderSeed: SeedSource {
     self.notes = Array(notes.prefix(100))
     newest = Timestamp(
       seconds: items.map { $0.entry?.line.received ?? walk.files[$0.file].modified }.max() ?? 0)
+  }
+
+  /// Several responses may have one file.
+  private static func checkLength(
+    _ items: [Item], of files: [FolderFile], _ path: String
+  ) throws(CacheError) {
+    var limit = UnpackedLimit(length: files.reduce(0) { $0.addingReportingOverflow($1.length).partialValue })
+    for item in items { try limit.take(files[item.file].length, of: path) }
   }
 
   private static func manifest(

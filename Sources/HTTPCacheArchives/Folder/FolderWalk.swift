@@ -11,7 +11,7 @@ import HTTPCacheStore
 /// Collects the regular files below a folder. Symbolic links, devices and sockets are left out, so that nothing
 /// outside of the folder is read.
 struct FolderWalk {
-  private static let deepest = 64
+  static let deepest = 64
 
   /// The files, ordered by their paths' bytes.
   private(set) var files: [FolderFile] = []

@@ -11,8 +11,8 @@ public import HTTPCacheStore
 /// Writes responses as a folder that a `FolderSeed` reads: bodies as plain files in the layout of EVURLCache, heads
 /// in `seeds.jsonl`.
 ///
-/// A response whose name does not fit (too long, taken by a name that differs only in case, a file where a folder
-/// is) gets a file in the folder `_more`; `seeds.jsonl` names it.
+/// A response whose name does not fit (too long or too deep, taken by a name that differs only in case or normal form, a
+/// file where a folder is, a name of this writer) gets a file in the folder `_more`; `seeds.jsonl` names it.
 public enum FolderWriter {
   private static let longestName = 255
   private static let longestPath = 1_024
@@ -59,34 +59,39 @@ public enum FolderWriter {
     }
   }
 
-  /// The names given so far, without regard to case, so that a folder can move between file systems.
+  /// The names given so far, and those of this writer, without regard to case and normal form, so that a folder can
+  /// move between file systems.
   private struct Names {
-    private var files: Set<String> = []
-    private var folders: Set<String> = []
-    private var others = 0
+    private var files: Set<String> = [FolderManifest.name]
+    private var folders: Set<String> = [others]
+    private var count = 0
+    /// The folder of the responses whose own name is not free.
+    private static let others = "_more"
 
     /// A name that is still free: the wanted one if possible.
     mutating func add(_ wanted: String?) -> String {
-      if let wanted, isFree(wanted.lowercased()) {
-        take(wanted.lowercased())
+      // Some letters have an upper case only: "ſ" is "s" to a file system that ignores case. Swift compares strings by
+      // canonical equivalence, so both normal forms are equal.
+      if let wanted, case let folded = wanted.uppercased().lowercased(), isFree(folded, wanted) {
+        take(folded)
         return wanted
       }
-      others += 1
-      let name = "_more/\(others)"
+      count += 1
+      let name = "\(Self.others)/\(count)"
       take(name)
       return name
     }
 
-    private func isFree(_ name: String) -> Bool {
-      guard !name.hasPrefix("_more/"), name.utf8.count <= longestPath, !files.contains(name),
+    private func isFree(_ name: String, _ wanted: String) -> Bool {
+      guard !name.hasPrefix(Self.others + "/"), wanted.utf8.count <= longestPath, !files.contains(name),
         !folders.contains(name)
       else { return false }
-      let parts = name.split(separator: "/")
+      let parts = wanted.split(separator: "/")
       // A query may contain "/../": such a name would lead out of the folder.
       let isPlain = parts.allSatisfy {
         $0 != ".." && $0 != "." && $0.utf8.count <= longestName && !FolderWalk.isIgnored(String($0))
       }
-      guard isPlain, !name.contains("//") else { return false }
+      guard isPlain, parts.count <= FolderWalk.deepest, !wanted.contains("//") else { return false }
       return Self.parents(of: name).allSatisfy { !files.contains($0) }
     }
 

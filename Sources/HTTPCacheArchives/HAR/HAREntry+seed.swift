@@ -8,7 +8,9 @@ extension HAREntry {
     let response = seed.response
     var request: HTTPFields = [:]
     for field in response.nominated {
-      if case .text(let value) = field.value { request.append(HTTPField(name: field.name, value: value)) }
+      if case .text(let value) = field.value {
+        request[fields: field.name] = [HTTPField(name: field.name, value: value)]
+      }
     }
     self.init(
       method: "GET", target: seed.target, request: request, response: response.head,

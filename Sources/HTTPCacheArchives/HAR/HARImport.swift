@@ -22,7 +22,11 @@ enum HARImport {
         output.note("\(place): not an http or https URL: \(entry.request.url.prefix(200))")
         continue
       }
-      var (head, objection) = Self.head(entry, to: target)
+      var (head, objection): (RecordedHead, String?)
+      do throws(CacheError) { (head, objection) = try Self.head(entry, to: target) } catch {
+        output.note("\(place): \(target): \(error.message)")
+        continue
+      }
       let content = entry.response.content
       if objection == nil, content?.text == nil, content?.size ?? 0 > 0 {
         objection = "the recording has no body for it"
@@ -36,8 +40,11 @@ enum HARImport {
     }
   }
 
-  private static func head(_ entry: HAREntry, to target: String) -> (RecordedHead, String?) {
-    var fields = entry.response.fields
+  /// - Throws: `CacheError.damaged` for too many fields.
+  private static func head(
+    _ entry: HAREntry, to target: String
+  ) throws(CacheError) -> (RecordedHead, String?) {
+    var fields = try entry.response.fields
     if fields[.contentType] == nil, let type = entry.response.content?.mimeType, !type.isEmpty,
       type != "x-unknown", HTTPField.isValidValue(type)
     {
@@ -45,7 +52,7 @@ enum HARImport {
     }
     let coding = fields[.contentEncoding]
     let head = RecordedHead(
-      target: target, status: entry.response.status, fields: fields, request: entry.request.fields,
+      target: target, status: entry.response.status, fields: fields, request: try entry.request.fields,
       times: RecordedTime.of(entry) ?? (0, 0),
       isDecoded: coding != nil && coding?.lowercased() != "identity"
         && entry.response.content?.isCoded != true)

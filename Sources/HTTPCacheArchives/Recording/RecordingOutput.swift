@@ -8,10 +8,20 @@ struct RecordingOutput: ~Copyable {
   var archive: ArchiveOutput
   /// The first 100 notes on parts that were left out.
   private(set) var notes: [String] = []
-  private var numbers: [String: Int] = [:]
+  private var numbers: [NameHash: Int] = [:]
+  private var limit: UnpackedLimit
+  private let name: String
 
+  /// - Parameters:
+  ///   - recording: bounds the bodies by its length.
+  ///   - name: the path of the recording.
   /// - Throws: `CacheError.io`, `CacheError.noSpace`.
-  init() throws(CacheError) { archive = try ArchiveOutput(try SystemFile.temporary()) }
+  init(of recording: SystemFile, _ name: String) throws(CacheError) {
+    let length = try recording.length()
+    archive = try ArchiveOutput(try SystemFile.temporary())
+    limit = UnpackedLimit(length: length)
+    self.name = name
+  }
 
   mutating func note(_ text: String) { if notes.count < 100 { notes.append(text) } }
 
@@ -20,12 +30,15 @@ struct RecordingOutput: ~Copyable {
   /// - Parameters:
   ///   - body: the place of its body, which has ended.
   ///   - place: the place in the recording, for notes.
-  /// - Throws: `CacheError.tooLarge` for too many responses, `CacheError.io`, `CacheError.noSpace`.
+  /// - Throws: `CacheError.tooLarge` if the bodies are too long together, `CacheError.io`, `CacheError.noSpace`.
   mutating func add(_ head: RecordedHead, body: ArchiveOutput.Body, place: String) throws(CacheError) {
     guard let response = SeedHead.response(head, length: body.length) else {
       return note("\(place): no request can select the response to \(head.target) (Vary)")
     }
-    let key = response.nominated.reduce(into: head.target) { $0 += "\n\($1.name.canonicalName)=\($1.value)" }
+    // A body counts for each response that has it: so often is it written when the recording is packed.
+    try limit.take(body.length, of: name)
+    let key = NameHash(
+      response.nominated.reduce(into: head.target) { $0 += "\n\($1.name.canonicalName)=\($1.value)" })
     do throws(CacheError) {
       numbers[key] = try archive.add(head.target, response, body: body, replacing: numbers[key])
     } catch

@@ -24,11 +24,12 @@ public final class RecordingSeed: SeedSource {
   /// Opens a recording.
   ///
   /// - Throws: `CacheError.damaged` if the file is neither a HAR nor a WARC file, or a HAR file was cut;
-  ///   `CacheError.noSpace`, `CacheError.io`.
+  ///   `CacheError.tooLarge` if the file unpacks to more than 64 MiB and 50 times its length; `CacheError.noSpace`,
+  ///   `CacheError.io`.
   public init(path: String) throws(CacheError) {
     name = path
     let file = try SystemFile(path: path)
-    var output = try RecordingOutput()
+    var output = try RecordingOutput(of: file, path)
     switch try SeedKind(of: file) {
     case .har: try HARImport.run(file, path, &output)
     case .warc: try WARCImport.run(file, path, &output)

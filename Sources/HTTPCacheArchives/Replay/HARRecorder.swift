@@ -12,10 +12,16 @@ final class HARRecorder: Sendable {
   }
 
   private let jobs: AsyncStream<Job>.Continuation
+  /// The bytes that further bodies may have.
+  private let left: Atomic<Int64>
+  private let leftOutCount = Atomic(0)
   private let task: Task<Result<Int, CacheError>, Never>
 
-  /// - Parameter keepsEarlier: whether the entries of an existing file stay.
-  init(path: String, keepsEarlier: Bool) {
+  /// - Parameters:
+  ///   - keepsEarlier: whether the entries of an existing file stay.
+  ///   - limit: the maximum number of bytes of all bodies.
+  init(path: String, keepsEarlier: Bool, limit: Int64) {
+    left = Atomic(limit)
     let (stream, jobs) = AsyncStream.makeStream(of: Job.self)
     self.jobs = jobs
     task = Task {
@@ -50,6 +56,22 @@ final class HARRecorder: Sendable {
     try new.finish()
     return count
   }
+
+  /// The number of exchanges that were left out because of the limit.
+  var leftOut: Int { leftOutCount.load(ordering: .relaxed) }
+
+  /// Takes bytes of a body from those that are left.
+  ///
+  /// - Returns: false if not so many are left.
+  func reserve(_ count: Int64) -> Bool {
+    guard left.subtract(count, ordering: .relaxed).newValue < 0 else { return true }
+    release(count)
+    leftOutCount.add(1, ordering: .relaxed)
+    return false
+  }
+
+  /// Gives back the bytes of a body that is not recorded.
+  func release(_ count: Int64) { left.add(count, ordering: .relaxed) }
 
   /// Adds an exchange.
   ///

@@ -3,41 +3,65 @@ import HTTPCaching
 import HTTPTypes
 import Synchronization
 
-/// Passes the body of a response on, and keeps a copy until it has come whole.
+/// Passes the body of a response on, and keeps a copy until it has come whole, within the limit of the recording.
 final class RecordedBodySource: BodySource {
-  private let source: any BodySource
-  private let copy: Mutex<SystemFile?>
-  private let length64 = Atomic<Int64>(0)
-  private let onEnd: @Sendable (SystemFile, Int64) -> Void
-
-  /// - Parameter onEnd: called with the copy when the body has come whole.
-  init(
-    _ source: any BodySource, copy: SystemFile, onEnd: @escaping @Sendable (SystemFile, Int64) -> Void
-  ) {
-    self.source = source
-    self.copy = Mutex(copy)
-    self.onEnd = onEnd
+  private struct Copy {
+    var file: SystemFile?
+    var length: Int64 = 0
   }
+
+  private let source: any BodySource
+  private let entry: HAREntry
+  private let recorder: HARRecorder
+  private let copy: Mutex<Copy>
+
+  /// - Parameters:
+  ///   - file: an empty file for the copy.
+  ///   - entry: the exchange, which is recorded when the body has come whole.
+  init(_ source: any BodySource, copy file: SystemFile, of entry: HAREntry, to recorder: HARRecorder) {
+    self.source = source
+    self.entry = entry
+    self.recorder = recorder
+    copy = Mutex(Copy(file: file))
+  }
+
+  deinit { drop() }
 
   var length: Int64? { source.length }
 
   func next() async throws -> BodyBytes? {
     guard let bytes = try await source.next() else {
-      if let file = copy.withLock({ $0.take() }) { onEnd(file, length64.load(ordering: .relaxed)) }
+      let (file, length) = copy.withLock { ($0.file.take(), $0.length) }
+      if let file { recorder.add(entry, body: file, length: length) }
       return nil
     }
-    copy.withLock { copy in
-      // A copy that cannot be written is not recorded; the caller gets its bytes.
-      do throws(CacheError) { try copy?.write(bytes) } catch { copy = nil }
-    }
-    length64.add(Int64(bytes.count), ordering: .relaxed)
+    // A copy that cannot be written is not recorded; the caller gets its bytes.
+    if !keep(bytes) { drop() }
     return bytes
   }
 
   var trailers: HTTPFields { source.trailers }
 
   func cancel() {
-    copy.withLock { $0 = nil }
+    drop()
     source.cancel()
+  }
+
+  private func keep(_ bytes: BodyBytes) -> Bool {
+    copy.withLock { copy in
+      guard let file = copy.file else { return true }
+      guard recorder.reserve(Int64(bytes.count)) else { return false }
+      copy.length += Int64(bytes.count)
+      do throws(CacheError) { try file.write(bytes) } catch { return false }
+      return true
+    }
+  }
+
+  /// Forgets the copy of a body that is not recorded.
+  private func drop() {
+    copy.withLock { copy in
+      guard copy.file.take() != nil else { return }
+      recorder.release(copy.length)
+    }
   }
 }

@@ -36,7 +36,11 @@ struct ReplayRecording: Sendable {
       }
       guard let target = TargetURI.normalized(entry.request.url), (200...599).contains(entry.response.status)
       else { continue }
-      add(try Self.exchange(entry, target: secrets.removed(from: target), slice, file))
+      do throws(CacheError) {
+        add(try Self.exchange(entry, target: secrets.removed(from: target), slice, file))
+      } catch {
+        throw CacheError(error.code, "entry \(slice.number) of \(name): \(error.message)")
+      }
     }
   }
 
@@ -52,7 +56,7 @@ struct ReplayRecording: Sendable {
       content = BodyBytes(joining: pieces)
     }
     let recorded = entry.response.content
-    var fields = entry.response.fields
+    var fields = try entry.response.fields
     fields[fields: .transferEncoding] = []
     let body = HARText(recorded?.text ?? "", encoding: recorded?.encoding, of: slice, in: file)
     if fields.contains(.contentLength), entry.request.method != "HEAD" {
@@ -61,7 +65,7 @@ struct ReplayRecording: Sendable {
     }
     return Exchange(
       request: ReplayRequest(
-        method: entry.request.method, target: target, fields: entry.request.fields,
+        method: entry.request.method, target: target, fields: try entry.request.fields,
         content: ReplayRequest.Content(content)),
       head: HTTPResponse(
         status: HTTPResponse.Status(

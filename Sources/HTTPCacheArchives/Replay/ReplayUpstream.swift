@@ -16,8 +16,8 @@ import Synchronization
 /// to one request each is given once, in their order; then the last one again and again. Recorded `Date` fields stay,
 /// so that a cache in front of it finds old responses stale; inject a clock if that matters.
 ///
-/// A response whose body did not come whole is not recorded, nor is a request with
-/// more than 16 MiB of content; with longer content of unknown length it fails.
+/// A response whose body did not come whole is not recorded, nor is one whose body is longer than what is left of
+/// `recordingLimit`, nor a request with more than 16 MiB of content; with longer content of unknown length it fails.
 public final class ReplayUpstream: Upstream {
   private static let longestContent = 16 << 20
 
@@ -38,13 +38,14 @@ public final class ReplayUpstream: Upstream {
   ///   - matching: the parts of a request that must be equal, beside method and target.
   ///   - secrets: parts of requests and responses that are not recorded.
   ///   - origin: where requests go that are not answered from the recording; every mode except `replay` needs it.
+  ///   - recordingLimit: the maximum number of bytes of all recorded bodies together; by default 1 GiB.
   ///   - clock: the source of the recorded times.
   /// - Throws: `CacheError.damaged` if the file is not a HAR file, `CacheError.invalidRequest` for a mode that needs an
   ///   origin without one, `CacheError.io`.
   public init(
     path: String, mode: ReplayMode = .replay, matching: ReplayMatching = ReplayMatching(),
     secrets: RecordingSecrets = RecordingSecrets(), origin: (any Upstream)? = nil,
-    clock: any CacheClock = SystemClock()
+    recordingLimit: Int64 = 1 << 30, clock: any CacheClock = SystemClock()
   ) throws(CacheError) {
     guard !mode.usesOrigin || origin != nil else {
       throw CacheError(.invalidRequest, "the mode \(mode.rawValue) needs an origin")
@@ -67,7 +68,8 @@ public final class ReplayUpstream: Upstream {
     }
     // A pipe or a folder is not replaced.
     if isRecording { _ = try ReplacedFile(path: path) }
-    recorder = isRecording ? HARRecorder(path: path, keepsEarlier: mode == .recordMissing) : nil
+    recorder =
+      isRecording ? HARRecorder(path: path, keepsEarlier: mode == .recordMissing, limit: recordingLimit) : nil
   }
 
   /// The origin's; unknown without one.
@@ -75,6 +77,9 @@ public final class ReplayUpstream: Upstream {
 
   /// The recorded requests that were not asked for, as method and target.
   public var unusedRequests: [String] { recording.withLock { $0.unusedRequests } }
+
+  /// The number of responses that were not recorded because of the limit of the recording.
+  public var leftOut: Int { recorder?.leftOut ?? 0 }
 
   /// Answers a request.
   ///
@@ -97,7 +102,7 @@ public final class ReplayUpstream: Upstream {
     if let recorder, let content, let copy = try? SystemFile.temporary() {
       let entry = entry(asked, request.head.headerFields[.contentType], content, response, (sent, clock.now))
       response.body = MessageBody(
-        RecordedBodySource(response.body.source, copy: copy) { recorder.add(entry, body: $0, length: $1) })
+        RecordedBodySource(response.body.source, copy: copy, of: entry, to: recorder))
     }
     return response
   }

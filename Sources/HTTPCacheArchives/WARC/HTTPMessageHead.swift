@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
@@ -14,7 +15,7 @@ struct HTTPMessageHead {
   ///
   /// - Parameter length: the number of bytes of the block.
   /// - Returns: nil if the block has no head.
-  /// - Throws: `CacheError.io`.
+  /// - Throws: `CacheError.damaged` for more fields than `HTTPFields.countLimit`, `CacheError.io`.
   init?(_ input: inout WARCInput, length: Int64) throws(CacheError) {
     let end = input.taken + min(length, Int64(Self.longest))
     var lines: [[UInt8]] = []
@@ -37,7 +38,10 @@ struct HTTPMessageHead {
       else { continue }
       // Bytes, not text: a value may be in ISO 8859-1 (RFC 9110 §5.5).
       let value = Self.trimmed(line[(colon + 1)...])
-      if HTTPField.isValidValue(value) { fields.append(HTTPField(name: name, value: value)) }
+      guard HTTPField.isValidValue(value) else { continue }
+      guard fields.appendBounded(HTTPField(name: name, value: value)) else {
+        throw CacheError(.damaged, "its head has more than \(HTTPFields.countLimit) fields")
+      }
     }
     self.fields = fields
   }

@@ -8,13 +8,14 @@ struct WARCImport: ~Copyable {
   private var input: WARCInput
   private var number = 0
   private var pairs = WARCPairs()
-  private var bodies: [String: ArchiveOutput.Body] = [:]
+  private var bodies: [NameHash: ArchiveOutput.Body] = [:]
 
   private init(input: consuming WARCInput) { self.input = input }
 
   /// Adds the responses of a WARC file.
   ///
-  /// - Throws: `CacheError.damaged` if the file has no record at all, `CacheError.io`, `CacheError.noSpace`.
+  /// - Throws: `CacheError.damaged` if the file has no record at all, `CacheError.tooLarge` if it unpacks to too much,
+  ///   `CacheError.io`, `CacheError.noSpace`.
   static func run(_ file: SystemFile, _ name: String, _ output: inout RecordingOutput) throws(CacheError) {
     var reading = WARCImport(input: try WARCInput(file))
     guard try reading.records(&output) > 0 else { throw CacheError(.damaged, "\(name) is not a WARC file") }
@@ -129,7 +130,7 @@ struct WARCImport: ~Copyable {
       record["warc-refers-to"], record["warc-payload-digest"], Self.name(of: record, isOrigin: true),
     ]
     let known = bodies
-    guard let body = names.compactMap({ $0.flatMap { known[$0] } }).first else {
+    guard let body = names.compactMap({ $0.flatMap { known[NameHash($0)] } }).first else {
       return output.note("record \(number): \(target): the recording has no body for it")
     }
     let time = record.time ?? 0
@@ -158,7 +159,7 @@ struct WARCImport: ~Copyable {
     let names = [
       record["warc-record-id"], record["warc-payload-digest"], Self.name(of: record, isOrigin: false),
     ]
-    for case let name? in names { bodies[name] = body }
+    for case let name? in names { bodies[NameHash(name)] = body }
     let response = WARCPairs.Response(head: head, body: body, number: number)
     if let complete = pairs.add(
       response: response, id: record["warc-record-id"], to: record["warc-concurrent-to"])

@@ -13,6 +13,9 @@ struct WARCInput: ~Copyable {
   /// The place in the file of the start of the current record, for resuming behind it.
   private(set) var recordStart: Int64 = 0
   private var memberStart: Int64 = 0
+  /// The bytes that the current member was decoded to.
+  private var memberLength: Int64 = 0
+  private var limit: UnpackedLimit
   /// Why reading stopped before the end of the file; nil if it did not.
   private(set) var damage: String?
 
@@ -20,6 +23,7 @@ struct WARCInput: ~Copyable {
   init(_ file: SystemFile) throws(CacheError) {
     var reader = try FileReader(file)
     let isCompressed = try reader.peek() == 0x1F
+    limit = UnpackedLimit(length: reader.length)
     self.reader = reader
     self.isCompressed = isCompressed
   }
@@ -27,7 +31,7 @@ struct WARCInput: ~Copyable {
   /// Tries to have some bytes ready.
   ///
   /// - Returns: whether there are as many.
-  /// - Throws: `CacheError.io`.
+  /// - Throws: `CacheError.tooLarge` if the file unpacks to too much, `CacheError.io`.
   private mutating func have(_ count: Int) throws(CacheError) -> Bool {
     while buffer.count - next < count {
       let more = isCompressed ? try inflated() : Array(try reader.run { _ in true })
@@ -43,7 +47,7 @@ struct WARCInput: ~Copyable {
     while damage == nil {
       if inflation == nil {
         guard try reader.peek() != nil else { return [] }
-        memberStart = reader.position
+        (memberStart, memberLength) = (reader.position, 0)
         inflation = try Inflation()
       }
       let start = reader.position
@@ -55,6 +59,14 @@ struct WARCInput: ~Copyable {
       }
       if piece.taken < input.count { reader.seek(to: start + Int64(piece.taken)) }
       if inflation?.isEnded ?? true { inflation = nil }
+      try limit.take(Int64(piece.output.count), of: "the recording")
+      memberLength += Int64(piece.output.count)
+      let most = UnpackedLimit.part(length: reader.position - memberStart)
+      guard memberLength <= most else {
+        damage = "a gzip member unpacks to more than \(most) bytes"
+        inflation = nil
+        return []
+      }
       if !piece.output.isEmpty { return piece.output }
       if piece.taken == 0 {
         damage = "damaged gzip data"

@@ -20,7 +20,7 @@ struct WARCPairs {
   }
 
   /// Recorders write both next to each other; more than these are not waited for.
-  private static let most = 256
+  private static let most = 64
 
   private var requests: [(id: String, message: HTTPMessageHead)] = []
   private var responses: [(id: String, response: Response)] = []

@@ -11,8 +11,9 @@ enum DownloadRecord {
   /// Request fields that never reach the disk.
   private static let secrets: Set<String> = ["authorization", "proxy-authorization", "cookie"]
 
-  /// - Returns: nil for a download whose record would be too long.
+  /// - Returns: nil for a download whose record would be too long, or has too many fields.
   static func encode(_ item: DownloadItem) -> [UInt8]? {
+    guard item.download.request.headerFields.count <= HTTPFields.countLimit else { return nil }
     var writer = BinaryWriter()
     writer.byte(version)
     writer.fixed(item.id.rawValue)
@@ -109,8 +110,9 @@ enum DownloadRecord {
       method: .get, scheme: parts.scheme, authority: parts.authority, path: parts.path)
     for _ in 0..<(try reader.count(ofSize: 2)) {
       let (name, value) = (try reader.text(), try reader.text())
-      guard let name = HTTPField.Name(name) else { throw BinaryReader.damaged("no field name") }
-      request.headerFields.append(HTTPField(name: name, value: value))
+      guard let name = HTTPField.Name(name),
+        request.headerFields.appendBounded(HTTPField(name: name, value: value))
+      else { throw BinaryReader.damaged("no field name, or too many fields") }
     }
     let destination = try reader.optionalText()
     if let destination, !DestinationFile.isValid(destination) {

@@ -182,7 +182,9 @@ extension DownloadAttempt {
   ) async throws -> CacheResponse {
     var request = request.withoutConditions
     request.headerFields[.range] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
-    if let validator { request.headerFields.append(HTTPField(name: .ifRange, value: validator.value)) }
+    if let validator {
+      request.headerFields[fields: .ifRange] = [HTTPField(name: .ifRange, value: validator.value)]
+    }
     // The cache has one writer for a response, and these are several.
     return try await cache.respond(
       to: request, policy: .bypass, options: options, via: metered(meter))

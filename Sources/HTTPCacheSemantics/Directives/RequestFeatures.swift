@@ -18,6 +18,8 @@ package struct RequestFeatures: OptionSet, Sendable, Hashable {
 
   /// Content: `Content-Length` other than 0, or `Transfer-Encoding` (RFC 9112 §6).
   package static let content = RequestFeatures(rawValue: 16)
+  /// `Host`, which may name another site than the target (RFC 9110 §7.2).
+  package static let host = RequestFeatures(rawValue: 32)
 
   package init(_ fields: HTTPFields) {
     var found: RequestFeatures = []
@@ -25,6 +27,7 @@ package struct RequestFeatures: OptionSet, Sendable, Hashable {
       let name = fields[index].name.canonicalName
       // Comparing lengths first avoids most text comparisons.
       switch name.utf8.count {
+      case 4 where name == "host": found.insert(.host)
       case 5 where name == "range": found.insert(.range)
       case 6 where name == "pragma": found.insert(.directives)
       case 8 where name == "if-match": found.insert(.originConditions)

@@ -21,6 +21,7 @@ extension CacheStatus {
 
   /// Adds a member after those of the caches closer to the origin (RFC 9211 §2).
   package static func appended(_ status: CacheStatus, to fields: inout HTTPFields) {
+    // bounded: each cache on the way adds one.
     fields.append(HTTPField(name: FieldNames.cacheStatus, value: status.fieldValue))
   }
 

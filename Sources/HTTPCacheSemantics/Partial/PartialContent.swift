@@ -67,7 +67,7 @@ public enum PartialContent {
     request.headerFields[.range] =
       "bytes=\(missing.lowerBound)-" + (isToEnd ? "" : String(missing.upperBound - 1))
     if let validator = stored.strongValidator {
-      request.headerFields.append(HTTPField(name: .ifRange, value: validator.value))
+      request.headerFields[fields: .ifRange] = [HTTPField(name: .ifRange, value: validator.value)]
     }
     return request
   }

@@ -105,7 +105,7 @@ public enum RangeRequest {
   ///   - length: the length of the whole body in bytes.
   public static func unsatisfiableHead(_ head: HTTPResponse, length: Int64) -> HTTPResponse {
     var fields = HTTPFields()
-    if let date = head.headerFields.first(.date) { fields.append(date) }
+    if let date = head.headerFields.first(.date) { fields[fields: .date] = [date] }
     fields[.contentRange] = "bytes */\(length)"
     fields[.contentLength] = "0"
     return HTTPResponse(status: .rangeNotSatisfiable, headerFields: fields)

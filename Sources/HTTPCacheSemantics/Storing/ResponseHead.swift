@@ -13,6 +13,7 @@ public enum ResponseHead {
     guard let index = head.headerFields.firstIndex(of: .age) else {
       // Reserve the size first, so that the fields are copied once.
       head.headerFields.reserveCapacity(head.headerFields.count + 1)
+      // bounded: one field of a stored head.
       head.headerFields.append(field)
       return head
     }

@@ -91,7 +91,7 @@ public enum Freshening {
       updateVary(
         &result, newer: &newer, request: request, rules: rules, digest: digest)
     }
-    merge(newer.headerFields, into: &result.head.headerFields)
+    if !merge(newer.headerFields, into: &result.head.headerFields) { result.isInvalidated = true }
     if !newer.headerFields.contains(.age) { result.head.headerFields.remove(.age) }
     if newer.headerFields.date(.date, relativeTo: responseTime).time == nil {
       result.head.headerFields[.date] = responseTime.httpDate
@@ -221,10 +221,11 @@ public enum Freshening {
     result.isInvalidated = true
   }
 
-  private static func merge(_ newer: HTTPFields, into fields: inout HTTPFields) {
+  /// - Returns: false if the fields are more than a head may have: those of many 304s could add up.
+  private static func merge(_ newer: HTTPFields, into fields: inout HTTPFields) -> Bool {
     var names: [HTTPField.Name] = []
     for field in newer where !names.contains(field.name) { names.append(field.name) }
     fields.removeAll { names.contains($0.name) }
-    fields.append(contentsOf: newer)
+    return newer.allSatisfy { fields.appendBounded($0) }
   }
 }

@@ -29,7 +29,7 @@ public enum Validation {
       if keepsRange {
         // Without `If-Range` the client would get a part of a representation that it has no other part of.
         for name in [HTTPField.Name.range, .ifRange] {
-          conditional.headerFields.append(contentsOf: request.headerFields[fields: name])
+          conditional.headerFields[fields: name] = request.headerFields[fields: name]
         }
       }
       addEntityTags(of: stored, to: &conditional.headerFields)
@@ -145,7 +145,7 @@ public enum Validation {
         list.append(contentsOf: octets)
       }
     }
-    if !list.isEmpty { fields.append(HTTPField(name: .ifNoneMatch, value: list)) }
+    if !list.isEmpty { fields[fields: .ifNoneMatch] = [HTTPField(name: .ifNoneMatch, value: list)] }
   }
 
   private static func addDirectives(for policy: CachePolicy, to fields: inout HTTPFields) {

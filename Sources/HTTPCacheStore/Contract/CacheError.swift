@@ -10,7 +10,7 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
       case noSpace = "no space left"
       case notAdmitted = "worth less than the entries to evict"
       case superseded = "a more recent response is stored"
-      case tooLarge = "larger than the largest entry allowed"
+      case tooLarge = "larger than allowed"
       case damaged = "damaged"
       case newerFormat = "written by a newer version"
       case unavailable = "not available"
@@ -31,7 +31,7 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let notAdmitted = Code(kind: .notAdmitted)
     /// A more recent response was stored while this one was on its way (RFC 9111 §4), and stays.
     public static let superseded = Code(kind: .superseded)
-    /// The response is larger than the largest entry allowed.
+    /// The response, or the file, is larger than allowed.
     public static let tooLarge = Code(kind: .tooLarge)
     /// The stored bytes are not the bytes that were written.
     public static let damaged = Code(kind: .damaged)

@@ -55,7 +55,9 @@ extension RecordCodec {
     let responseTime = Timestamp(seconds: try reader.signed())
     let facts = try readFacts(&reader)
     var nominated: [NominatedField] = []
-    for _ in 0..<(try reader.count(ofSize: 2)) { nominated.append(try readNominatedField(&reader)) }
+    let nominations = try reader.count(ofSize: 2)
+    guard nominations <= mostFields else { throw BinaryReader.damaged("\(nominations) nominated fields") }
+    for _ in 0..<nominations { nominated.append(try readNominatedField(&reader)) }
     let status = try readStatus(&reader)
     let fields = try readFields(&reader)
     let trailers = try readFields(&reader)
@@ -157,6 +159,7 @@ extension RecordCodec {
       let name = try readName(&reader)
       let value = try reader.slice()
       if ASCIIText.isPlainValue(value) {
+        // bounded: an array, of at most `mostFields`.
         fields.append(HTTPField(name: name, value: ASCIIText.string(value)))
         continue
       }
@@ -165,6 +168,7 @@ extension RecordCodec {
       guard !value.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
         throw BinaryReader.damaged("field value has NUL, CR or LF")
       }
+      // bounded: an array, of at most `mostFields`.
       fields.append(HTTPField(name: name, lenientValue: value))
     }
     return Self.list(fields)

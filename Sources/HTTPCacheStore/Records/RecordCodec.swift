@@ -10,8 +10,7 @@ package enum RecordCodec {
   package static let longestRecord = 1 << 20
 
   static let checksumLength = 8
-  /// `HTTPFields` traps at 65,535.
-  static let mostFields = 16_384
+  static let mostFields = HTTPFields.countLimit
 
   struct Flags: OptionSet {
     let rawValue: UInt8

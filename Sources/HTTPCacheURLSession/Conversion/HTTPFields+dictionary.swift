@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
 
@@ -6,23 +7,24 @@ extension HTTPFields {
   ///
   /// Foundation joins lines with equal names by commas. That changes the meaning (RFC 9110 §5.3) only of
   /// `Set-Cookie`, whose lines are split again. Names that are not tokens are dropped; control characters in
-  /// values become spaces.
+  /// values become spaces. Fields above `HTTPFields.countLimit` are dropped.
   init(_ dictionary: [AnyHashable: Any]) {
     self.init()
-    var fields: [(name: String, value: String)] = []
-    fields.reserveCapacity(dictionary.count)
+    var pairs: [(name: String, value: String)] = []
+    pairs.reserveCapacity(dictionary.count)
     for (name, value) in dictionary {
       guard let name = name as? String, let value = value as? String else { continue }
-      fields.append((name, value))
+      pairs.append((name, value))
     }
-    fields.sort { $0.name < $1.name }
-    reserveCapacity(fields.count)
-    for field in fields {
+    pairs.sort { $0.name < $1.name }
+    reserveCapacity(pairs.count)
+    for field in pairs {
       guard let name = HTTPField.Name(field.name) else { continue }
       if name == .setCookie {
-        for cookie in Self.cookies(in: field.value) { append(HTTPField(name: name, value: cookie)) }
-      } else {
-        append(HTTPField(name: name, value: field.value))
+        for cookie in Self.cookies(in: field.value)
+        where !appendBounded(HTTPField(name: name, value: cookie)) { return }
+      } else if !appendBounded(HTTPField(name: name, value: field.value)) {
+        return
       }
     }
   }

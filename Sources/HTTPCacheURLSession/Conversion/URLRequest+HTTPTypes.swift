@@ -39,9 +39,6 @@ extension HTTPRequest {
       headerFields.removeAll(where: \.isHost)
     }
   }
-
-  /// Whether a `Host` field names another host than the URL, so that the URL does not identify the resource.
-  package var namesOtherHost: Bool { headerFields.contains(where: \.isHost) }
 }
 
 extension URLRequest {

@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPCacheSemantics
 public import HTTPCaching
 
 #if canImport(FoundationNetworking)

@@ -18,7 +18,7 @@ extension CachedURLSession {
   ) throws -> CacheExplanation {
     try inspecting(request) { made in
       try cache.explain(
-        made, policy: Self.policy(cachePolicy ?? policy(of: request), for: made), options: inspectingOptions)
+        made, policy: cachePolicy ?? policy(of: request), options: inspectingOptions)
     }
   }
 

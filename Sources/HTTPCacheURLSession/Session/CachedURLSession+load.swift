@@ -37,7 +37,7 @@ extension CachedURLSession {
     while true {
       let current = withCookies(next, request, url)
       var response = try await cache.respond(
-        to: current, body: try nextContent.make(), policy: Self.policy(policy, for: current),
+        to: current, body: try nextContent.make(), policy: policy,
         options: self.options(options, context), via: origin)
       if case .unsatisfiable(let reason) = response.outcome {
         throw URLError.make(.resourceUnavailable, "\(reason)", url: url)
@@ -66,11 +66,6 @@ extension CachedURLSession {
       next = try HTTPRequest(answer)
       if next.method == .get || next.method == .head { nextContent = .none }
     }
-  }
-
-  /// A request whose `Host` is not the URL's must not be answered with responses stored for the URL.
-  static func policy(_ policy: CachePolicy, for request: HTTPRequest) -> CachePolicy {
-    request.namesOtherHost ? .bypass : policy
   }
 
   /// The policy for the second attempt after a stored body was damaged.
@@ -133,7 +128,8 @@ extension CachedURLSession {
       let field = cookies?.field(for: url)
     else { return request }
     var request = request
-    request.headerFields[.cookie] = field
+    // In one line: the subscript would make a field of each cookie.
+    request.headerFields[fields: .cookie] = [HTTPField(name: .cookie, value: field)]
     return request
   }
 

@@ -17,7 +17,7 @@ extension CachedURLSession {
   ) -> (response: CachedHTTPURLResponse, body: BodyBytes)? {
     guard request.httpBody == nil, request.httpBodyStream == nil, policy(of: request) == .standard,
       (try? checkValid()) != nil, let url = request.url,
-      let asked = try? cacheRequest(request, .none), !asked.namesOtherHost,
+      let asked = try? cacheRequest(request, .none),
       let answer = cache.peek(
         asked,
         options: RequestOptions(partition: partition, redirectLimit: 0, bodyForms: .decoded),

@@ -101,7 +101,7 @@ extension CachedURLSession {
       let made = try cacheRequest(request, content)
       let responses = cache.responses(
         to: made, body: try content.make(),
-        policy: Self.policy(options.cachePolicy ?? policy(of: request), for: made),
+        policy: options.cachePolicy ?? policy(of: request),
         options: self.options(options, context, redirectLimit: RequestOptions().redirectLimit), via: origin)
       return StoredThenNewData(responses: responses, url: url) { [clock = cache.configuration.clock] in
         options.meter(clock)

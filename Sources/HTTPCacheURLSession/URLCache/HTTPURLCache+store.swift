@@ -11,7 +11,7 @@ extension HTTPURLCache {
   func store(_ cached: CachedURLResponse, for request: URLRequest) {
     guard cached.storagePolicy != .notAllowed, !request.hasContent,
       let request = try? HTTPRequest(request),
-      request.method == .get, !request.namesOtherHost,
+      request.method == .get,
       let response = (cached.response as? HTTPURLResponse).flatMap({ HTTPResponse($0) })
     else { return }
     let isMemoryOnly = cached.storagePolicy == .allowedInMemoryOnly
@@ -63,7 +63,7 @@ extension HTTPURLCache {
   private func stored(
     for request: URLRequest, where mayUse: (StoredResponse) -> Bool
   ) -> CachedURLResponse? {
-    guard !request.hasContent, let head = try? HTTPRequest(request), !head.namesOtherHost,
+    guard !request.hasContent, let head = try? HTTPRequest(request),
       let (response, record) = cache.stored(for: head, partition: partition, where: mayUse),
       let url = request.url?.absoluteURL,
       let foundations = madeResponses.response(for: response, url: url)

@@ -30,7 +30,8 @@ extension HTTPCache {
     }
     var explanation = CacheExplanation.reuse(
       request, among: candidates,
-      in: CacheExplanation.Circumstances(policy: policy, rules: exchange.rules, now: now, digest: digest),
+      in: CacheExplanation.Circumstances(
+        policy: exchange.policy, rules: exchange.rules, now: now, digest: digest),
       forward: forward.map { CacheExplanation.Forward($0.request, completing: $0.completion?.index) },
       obstacle: content?.obstacle)
     if all.count > stored.count {

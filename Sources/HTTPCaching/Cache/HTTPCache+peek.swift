@@ -78,6 +78,7 @@ extension HTTPCache {
     guard let stored = peeked(key, rules: rules) else { return nil }
     let features = RequestFeatures(request.headerFields)
     guard Reuse.methodMiss(request, features: features) == nil,
+      !features.contains(.host) || !request.namesOtherHost,
       let (variant, selected) = selected(among: usable(stored, bodyForms), for: request, rules: rules)
     else { return nil }
     let now = configuration.clock.now

@@ -63,7 +63,7 @@ extension HTTPCache {
     }
   }
 
-  /// Makes the exchange for a request.
+  /// Makes the exchange for a request. One whose `Host` is not that of its URI bypasses the store.
   func exchange(
     for request: HTTPRequest, hasBody: Bool, policy: CachePolicy, _ options: RequestOptions,
     content: QueryContent? = nil
@@ -77,6 +77,11 @@ extension HTTPCache {
     var key = CacheKey(
       request: request, target: target, rules: rules, partition: options.partition)
     if let digest = content?.digest { key = key.with(contentDigest: digest) }
+    var (policy, hasBody) = (policy, hasBody)
+    if request.namesOtherHost {
+      // No stored response answers a request with content: `cacheOnly` then asks no origin either.
+      if policy == .cacheOnly { hasBody = true } else { policy = .bypass }
+    }
     var exchange = Exchange(
       PresentedRequest(
         request, key: key, target: target, policy: policy, rules: rules, hasBody: hasBody,

@@ -32,7 +32,7 @@ extension HTTPCache {
     _ adopted: AdoptedResponse, to request: HTTPRequest, partition: String = "", asking turn: HookTurn
   ) async -> StorageRefusal? {
     guard let (key, target, rules) = place(of: request, in: partition) else {
-      return .method(request.method)
+      return request.namesOtherHost ? .policy : .method(request.method)
     }
     let response = adopted.head
     await retryFailedChanges()
@@ -123,11 +123,12 @@ extension HTTPCache {
     failedCompletions.remove(key)
   }
 
-  /// The key for responses to a request, and the rules for it; nil for a request that has no key.
+  /// The key for responses to a request, and the rules for it; nil for a request that has no key, and for one whose
+  /// `Host` is not that of its URI.
   private func place(
     of request: HTTPRequest, in partition: String
   ) -> (CacheKey, target: String, CacheRules)? {
-    guard let target = CacheKey.target(of: request) else { return nil }
+    guard let target = CacheKey.target(of: request), !request.namesOtherHost else { return nil }
     let rules =
       configuration.rules.isPlain
       ? configuration.rules : configuration.rules.resolved(for: request, target: target)

@@ -80,8 +80,8 @@ extension HTTPCache {
     rule.nominated = []
     rule.trailers = [:]
     rule.head = HTTPResponse(status: .noContent)
-    for field in response.head.headerFields where field.name.canonicalName == "no-vary-search" {
-      rule.head.headerFields.append(field)
+    rule.head.headerFields = response.head.headerFields.filter {
+      $0.name.canonicalName == "no-vary-search"
     }
     try await write(pointer: rule, at: key.searchRule, isPinned: false, isMemoryOnly: isMemoryOnly)
   }

@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Foundation
+import HTTPCacheProxy
 
 /// The command `httpcache`.
 public struct HTTPCacheCommand: AsyncParsableCommand {
@@ -63,11 +64,29 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
         try command.run()
       }
     } catch {
-      guard exitCode(for: error) == .success else { exit(withError: error) }
+      guard exitCode(for: error) == .success else { end(with: error) }
       let help = fullMessage(for: error)
       if !help.isEmpty { Console.current.output(help + "\n") }
     }
     if let failure = Console.outputFailure { exit(withError: failure) }
+  }
+
+  /// Ends the process with an error.
+  private static func end(with error: any Error) -> Never {
+    let text = errorText(error)
+    if !text.isEmpty { Console.current.error(text + "\n") }
+    exit(withError: exitCode(for: error))
+  }
+
+  /// The message of an error with the usage, without control characters. The message is within a screen: it may quote a
+  /// file.
+  static func errorText(_ error: any Error) -> String {
+    let (whole, message) = (fullMessage(for: error), message(for: error))
+    // Help is the message of an error, too.
+    guard exitCode(for: error) != .success, !message.isEmpty, let range = whole.range(of: message) else {
+      return whole.printable
+    }
+    return whole.replacingCharacters(in: range, with: message.bounded).printable
   }
 
   /// The arguments of the process. Swift would replace octets that are not UTF-8, and so name other files and URLs.

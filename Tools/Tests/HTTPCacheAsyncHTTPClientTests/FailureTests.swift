@@ -4,6 +4,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Hummingbird
 import NIOCore
+import NIOHTTP1
 import ServerTesting
 import Testing
 
@@ -13,6 +14,18 @@ import Testing
     let port = try UnusedPort()
     try await Fixture.run(Origin()) { fixture async throws in
       _ = await #expect(throws: IOError.self) { try await fixture.client.get(url: port.base) }
+    }
+  }
+
+  @Test("a request with more fields than a head of the cache has is sent without the cache")
+  func manyFields() async throws {
+    let port = try UnusedPort()
+    try await Fixture.run(Origin()) { fixture async throws in
+      var request = HTTPClientRequest(url: port.base)
+      for _ in 0..<65_536 { request.headers.add(name: "X", value: "y") }
+      _ = await #expect(throws: IOError.self) {
+        try await fixture.client.execute(request, deadline: .now() + .seconds(60))
+      }
     }
   }
 

@@ -1,8 +1,10 @@
 import ArgumentParser
 import Foundation
 import HTTPCacheArchives
+import HTTPCacheProxy
 import HTTPCacheSemantics
 import HTTPCaching
+import NIOPosix
 
 /// The options of `pack` that fetch.
 struct HarvestOptions: ParsableArguments {
@@ -35,11 +37,23 @@ struct HarvestOptions: ParsableArguments {
       """, valueName: "size"), transform: ByteSize.parsed)
   var maxSize = ByteSize(bytes: 1 << 30)
 
+  @Option(
+    name: .customLong("allow-address"),
+    help: ArgumentHelp(
+      """
+      Addresses, such as 10.0.0.0/8, that links may lead to though they are not public. The origin of a URL that you \
+      name is always allowed for that URL and what it leads to. May be repeated.
+      """, valueName: "cidr"))
+  var allowedAddresses: [AddressRange] = []
+
   var isUsed: Bool { !(lists.isEmpty && sitemaps.isEmpty && pages.isEmpty) }
 
   func validate() throws {
     for url in sitemaps + pages where TargetURI.normalized(url) == nil {
       throw ValidationError("not an http or https URL: \(url)")
+    }
+    if !allowedAddresses.isEmpty, !isUsed {
+      throw ValidationError("--allow-address requires --from-urls, --from-sitemap or --from-page")
     }
     guard limit > 0 else { throw ValidationError("--limit must be at least 1 (got \(limit)).") }
   }
@@ -54,8 +68,15 @@ struct HarvestOptions: ParsableArguments {
     urls += pages.compactMap { TargetURI.normalized($0) }.map { ($0, .page) }
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("httpcache-\(UUID()).har").path
     defer { try? FileManager.default.removeItem(atPath: file) }
+    var checked = NIOUpstream.Configuration()
+    checked.addresses = AddressRules(allowed: allowedAddresses)
+    let linked = try NIOUpstream(group: MultiThreadedEventLoopGroup.singleton, configuration: checked)
+    defer { linked.shutDown() }
     let count = try await OriginClient.withUpstream { [urls, limit, maxSize] upstream in
-      try await Harvest(upstream, recording: file, limit: limit, byteLimit: maxSize.bytes) {
+      try await Harvest(
+        HarvestUpstream(named: upstream, linked: linked), recording: file, limit: limit,
+        byteLimit: maxSize.bytes
+      ) {
         Console.report("httpcache: \($0)")
       }.run(urls)
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// A header field as an argument: `Name: value` sends a field, `Name;` sends an empty one, `Name:` removes a
@@ -9,6 +10,9 @@ struct HeaderArgument: Sendable {
   let name: HTTPField.Name
   /// The value; nil removes the default.
   let value: String?
+
+  /// The most fields of `-H`, and of the `header=` lines of one URL: both together fit into a head.
+  static let most = HTTPFields.countLimit / 4
 
   /// Reads a field. Messages show its name only, since a value may be a secret.
   ///
@@ -49,7 +53,8 @@ extension HTTPFields {
   mutating func apply(_ arguments: [HeaderArgument]) {
     for argument in arguments { self[argument.name] = nil }
     for argument in arguments {
-      if let value = argument.value { append(HTTPField(name: argument.name, value: value)) }
+      guard let value = argument.value else { continue }
+      if !appendBounded(HTTPField(name: argument.name, value: value)) { return }
     }
   }
 }

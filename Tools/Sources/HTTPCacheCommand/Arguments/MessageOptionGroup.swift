@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPCacheProxy
 import HTTPCaching
 
 /// The options for messages on standard error, and for the text after a transfer.

@@ -77,7 +77,13 @@ struct RequestOptionGroup: ParsableArguments {
   /// The fields of `-H`, those in files included.
   ///
   /// - Throws: `ValidationError`.
-  func headerArguments() throws -> [HeaderArgument] { try headers.flatMap(HeaderArgument.list) }
+  func headerArguments() throws -> [HeaderArgument] {
+    let fields = try headers.flatMap(HeaderArgument.list)
+    guard fields.count <= HeaderArgument.most else {
+      throw ValidationError("-H takes at most \(HeaderArgument.most) fields (got \(fields.count))")
+    }
+    return fields
+  }
 
   /// Users and passwords for hosts; nil if neither `-n` nor `--netrc-file` is given.
   ///

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPCaching
+import HTTPTypes
 
 /// A file of URLs in the format of `wget -i` (a URL per line) and of `aria2c -i` (indented options after it).
 struct DownloadFile {
@@ -15,10 +16,12 @@ struct DownloadFile {
     var digests: [IntegrityDigest] = []
     var headers: [HeaderArgument] = []
     var segments: Int?
+    /// Whether the entry cannot be used.
+    fileprivate var isLeftOut = false
   }
 
   private(set) var entries: [Entry] = []
-  /// Messages about options and URLs that are not used, for people.
+  /// Messages about options and URLs that are not used, for people; the first 100.
   private(set) var notes: [String] = []
 
   /// Reads a file.
@@ -39,9 +42,10 @@ struct DownloadFile {
       } else {
         let urls = line.split(separator: "\t").map(Self.trimmed)
         entries.append(Entry(url: String(urls.first ?? content), line: index + 1))
-        if urls.count > 1 { notes.append("\(place): only the first of \(urls.count) URLs is used") }
+        if urls.count > 1 { note("\(place): only the first of \(urls.count) URLs is used") }
       }
     }
+    entries.removeAll(where: \.isLeftOut)
   }
 
   private mutating func readOption(_ option: Substring, _ place: String) throws {
@@ -55,14 +59,34 @@ struct DownloadFile {
     case "dir": entries[last].folder = String(value)
     case "checksum":
       entries[last].digests = [try QueueOptionGroup.digest(value, "\(place): checksum=")]
-    case "header": entries[last].headers.append(try HeaderArgument(parsing: String(value)))
+    case "header": try addHeader(String(value), to: last, place)
     case "split":
       guard let count = Int(value), (1...16).contains(count) else {
         throw ValidationError("\(place): split= must be from 1 to 16 (got '\(value)')")
       }
       entries[last].segments = count
-    default: notes.append("\(place): \(name)= is not known and has no effect")
+    default: note("\(place): \(name)= is not known and has no effect")
     }
+  }
+
+  private mutating func note(_ text: String) { if notes.count < 100 { notes.append(text) } }
+
+  private mutating func addHeader(_ text: String, to index: Int, _ place: String) throws {
+    let header: HeaderArgument
+    do { header = try HeaderArgument(parsing: text) } catch let error as ValidationError {
+      throw ValidationError("\(place): \(error.message)")
+    }
+    guard header.name != .range else {
+      throw ValidationError("\(place): header=Range does not go with a queue")
+    }
+    guard entries[index].headers.count < HeaderArgument.most else {
+      if !entries[index].isLeftOut {
+        note("\(place): more than \(HeaderArgument.most) header= lines; the URL is left out")
+      }
+      entries[index].isLeftOut = true
+      return
+    }
+    entries[index].headers.append(header)
   }
 
   private static func trimmed(_ text: Substring) -> Substring {

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// A line of the driver's input. Field values are octets, given as code points 0 to 255.
@@ -51,7 +52,9 @@ struct DriveRequest: Decodable, Sendable {
       guard pair.count == 2, let name = HTTPField.Name(pair[0]) else {
         throw Invalid(description: "no field: \(pair)")
       }
-      request.headerFields.append(HTTPField(name: name, value: try Self.octets(pair[1])))
+      guard request.headerFields.appendBounded(HTTPField(name: name, value: try Self.octets(pair[1]))) else {
+        throw Invalid(description: "more than \(HTTPFields.countLimit) fields")
+      }
     }
     return request
   }

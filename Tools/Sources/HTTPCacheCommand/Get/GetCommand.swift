@@ -170,7 +170,7 @@ struct GetCommand: AsyncParsableCommand {
       status = try await OriginClient.withUpstream(clientOptions) { upstream in
         let fetcher = Fetcher(
           cache: cache, upstream: messages.upstream(upstream, proxies: clientOptions.proxies),
-          recorder: recorder, meter: meter, policy: usedPolicy(plan),
+          recorder: recorder, meter: meter, policy: usedPolicy,
           options: RequestOptions(plan, redirectLimit: redirects),
           includesHead: include || requestOptions.head, explains: explain, failsOnError: fail,
           handling: ResponseHandling(
@@ -220,7 +220,7 @@ struct GetCommand: AsyncParsableCommand {
         statuses[index] = status
         let isLineShown = messages.shows(failure: status != .success) && !json
         fetcher.meter.end(printing: isLineShown ? report.line : nil)
-        if !json, let text = report.explanations { Console.report(text) }
+        if !json, let text = report.explanations { Console.reportAll(text) }
         if json { try Console.printJSON(report.json) }
         writeOut?.write(
           WriteOut.Transfer(
@@ -254,10 +254,9 @@ struct GetCommand: AsyncParsableCommand {
     }
   }
 
-  /// A user's own `Host` may reach another site, whose responses must not be found by the URL. Without a check of
-  /// certificates, a response may come from any server.
-  private func usedPolicy(_ plan: RequestPlan) -> CachePolicy {
-    plan.hasOwnHost || (connection.insecure && policy != .cacheOnly) ? .bypass : policy.policy
+  /// Without a check of certificates, a response may come from any server.
+  private var usedPolicy: CachePolicy {
+    connection.insecure && policy != .cacheOnly ? .bypass : policy.policy
   }
 
   private func writesToTerminal(_ destinations: [Output.Destination]) -> Bool {

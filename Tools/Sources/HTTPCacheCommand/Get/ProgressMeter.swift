@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheProxy
 import HTTPCaching
 import Synchronization
 

@@ -13,8 +13,6 @@ struct RequestPlan {
   /// without a coding, and with `--no-compressed`: a response without `Vary` matches every `Accept-Encoding`
   /// (RFC 9111 §4.1).
   let acceptsEncoded: Bool
-  /// Whether `Host` may name a site other than the URL's. Such responses must not be found by the URL.
-  let hasOwnHost: Bool
   private let fields: HTTPFields
   private let headers: [HeaderArgument]
   private let credentials: Credentials?
@@ -50,7 +48,6 @@ struct RequestPlan {
     decodes = options.compressed && !hasRange && !hasOwnCodings
     acceptsEncoded = !hasRange && (options.compressed || hasOwnCodings)
     fields = Self.defaults(options, decodes: decodes, isForm: data != nil && !isQuery)
-    hasOwnHost = headers.contains { $0.name.canonicalName == "host" && $0.value != nil }
     self.headers = headers
     credentials = try options.credentials()
     netrc = try options.netrcEntries()
@@ -85,7 +82,8 @@ struct RequestPlan {
     if decodes { fields[.acceptEncoding] = "gzip" }
     if let range = options.range { fields[.range] = "bytes=\(range)" }
     if let referer = options.referer { fields[.referer] = referer }
-    if let cookie = options.cookie { fields[.cookie] = cookie }
+    // In one line: the subscript would make a field of each cookie.
+    if let cookie = options.cookie { fields[fields: .cookie] = [HTTPField(name: .cookie, value: cookie)] }
     if isForm { fields[.contentType] = "application/x-www-form-urlencoded" }
     return fields
   }

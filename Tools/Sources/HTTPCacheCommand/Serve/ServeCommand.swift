@@ -237,6 +237,10 @@ public struct ServeCommand: AsyncParsableCommand {
       let count = try await recorded.finish()
       if let file = recording.record {
         messages.add("httpcache: \(HumanText.count(count, "exchange")) recorded in \(file)\n")
+        if recorded.leftOut > 0 {
+          messages.add(
+            "httpcache: \(recorded.leftOut) left out: a recording has at most 1 GiB of bodies\n")
+        }
       }
     } catch {
       messages.add("httpcache: the recording is lost: \(error)\n")

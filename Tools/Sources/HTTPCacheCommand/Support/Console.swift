@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPCacheProxy
 import HTTPCaching
 import Synchronization
 
@@ -43,8 +44,12 @@ struct Console: Sendable {
   /// Writes a line to standard output, without control characters.
   static func print(_ line: String) { current.output(line.printable + "\n") }
 
-  /// Writes a line to standard error, without control characters.
-  static func report(_ line: String) { current.error(line.printable + "\n") }
+  /// Writes a message to standard error, without control characters and within a screen: it may quote what a file or an
+  /// origin says.
+  static func report(_ message: String) { current.error(message.bounded.printable + "\n") }
+
+  /// Writes a text of any length to standard error, without control characters.
+  static func reportAll(_ text: String) { current.error(text.printable + "\n") }
 
   /// Writes a value as one line of JSON to standard output.
   static func printJSON(_ value: some Encodable) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheProxy
 
 /// The figures of `httpcache top` as text.
 struct TopScreen {

@@ -21,6 +21,7 @@ struct FieldParser {
       guard fields.count < limits.fieldCount else {
         throw ProtocolViolation("more than \(limits.fieldCount) fields", status: 431)
       }
+      // bounded: the line before compares with the limit.
       fields.append(try field(in: line))
     }
     return fields

@@ -24,6 +24,7 @@ struct ViaField: Sendable {
   ///
   /// - Parameter version: the version of HTTP in which the message came.
   func append(to fields: inout HTTPFields, version: String = "1.1") {
+    // bounded: one field of a message.
     fields.append(HTTPField(name: .via, value: "\(version) \(pseudonym)"))
   }
 }

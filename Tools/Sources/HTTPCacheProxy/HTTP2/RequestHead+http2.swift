@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPTypes
 import NIOHPACK
 import NIOHTTP2
@@ -21,15 +22,17 @@ extension RequestHead {
       // Clients may split this field so that it compresses better (RFC 9113 §8.2.3).
       if name == "cookie" {
         cookies.append(value)
-      } else {
-        fields.append(HTTPField(name: fieldName, value: value))
+      } else if !fields.appendBounded(HTTPField(name: fieldName, value: value)) {
+        throw ProtocolViolation("more than \(limits.fieldCount) fields", status: 431)
       }
     }
     guard fields.count <= limits.fieldCount else {
       throw ProtocolViolation("more than \(limits.fieldCount) fields", status: 431)
     }
     // A subscript would split the value again.
-    if !cookies.isEmpty { fields.append(HTTPField(name: .cookie, value: cookies.joined(separator: "; "))) }
+    if !cookies.isEmpty {
+      fields[fields: .cookie] = [HTTPField(name: .cookie, value: cookies.joined(separator: "; "))]
+    }
     guard let method = pseudo[":method"].flatMap({ HTTPRequest.Method($0) }) else {
       throw ProtocolViolation("an invalid method (RFC 9110 §9.1)")
     }
@@ -70,7 +73,6 @@ extension RequestHead {
     guard let name = HTTPField.Name("host"), Authority(authority) != nil else {
       throw ProtocolViolation("an invalid :authority (RFC 9113 §8.3.1)")
     }
-    fields.removeHost()
-    fields.append(HTTPField(name: name, value: authority))
+    fields[fields: name] = [HTTPField(name: name, value: authority)]
   }
 }

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPTypes
 import NIOHPACK
 import Synchronization
@@ -12,8 +13,9 @@ final class StreamTrailers: Sendable {
   func set(_ headers: HPACKHeaders) {
     var trailers: HTTPFields = [:]
     for (name, value, _) in headers {
-      guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else { continue }
-      trailers.append(HTTPField(name: name, value: value))
+      guard let name = HTTPField.Name(name), HTTPField.isValidValue(value),
+        trailers.appendBounded(HTTPField(name: name, value: value))
+      else { continue }
     }
     trailers = HopByHop.trailers(trailers)
     fields.withLock { [trailers] in $0 = trailers }

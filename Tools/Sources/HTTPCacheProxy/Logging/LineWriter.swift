@@ -50,8 +50,13 @@ public final class LineWriter: Sendable {
     pool.submit { _ in _ = systemClose(self.descriptor.exchange(new, ordering: .relaxed)) }
   }
 
-  /// Adds text that ends with a line feed.
-  public func add(_ text: String) { add(size: text.utf8.count) { text } }
+  /// Adds a message that ends with a line feed, without control characters and within a screen: it may quote what a file,
+  /// a client or an origin says.
+  public func add(_ message: String) {
+    let line = message.hasSuffix("\n") ? String(message.dropLast()) : message
+    let text = line.bounded.printable + "\n"
+    add(size: text.utf8.count) { text }
+  }
 
   /// Adds a line that the writer's thread makes.
   ///

@@ -30,9 +30,11 @@ public struct GroupTagsUpstream: Upstream {
     guard names.count <= Self.mostNames, names.reduce(0, { $0 + $1.utf8.count }) <= Self.mostBytes else {
       // A response that a purge would miss must not be stored.
       logger.warning("\(request.head.path ?? ""): too many tags (\(names.count)); it is not stored")
+      // bounded: one field of a response.
       response.head.headerFields.append(HTTPField(name: .cacheControl, value: "no-store"))
       return response
     }
+    // bounded: one field of a response.
     response.head.headerFields.append(
       HTTPField(name: .cacheGroups, value: names.map { "\"\(Self.escaped($0))\"" }.joined(separator: ", ")))
     return response

@@ -9,6 +9,9 @@ public struct FieldRules: Sendable, Hashable {
   /// The names of fields that are never removed, in lower case.
   public var kept: Set<String> = []
 
+  /// The most fields that rules may set.
+  public static let mostSet = 1_000
+
   /// Makes rules that change nothing.
   public init() {}
 
@@ -37,6 +40,7 @@ public struct FieldRules: Sendable, Hashable {
       }
     }
     for field in set { fields[field.name] = nil }
+    // bounded: the fields of a configuration, at most `mostSet` of each of two rules.
     for field in set { fields.append(field) }
   }
 }

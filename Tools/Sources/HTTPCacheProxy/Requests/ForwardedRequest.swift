@@ -48,7 +48,6 @@ struct ForwardedRequest: Sendable {
   }
 
   private static func append(_ member: String, to name: HTTPField.Name, in fields: inout HTTPFields) {
-    guard fields.contains(name) else { return fields.append(HTTPField(name: name, value: member)) }
     fields[name] = (fields[values: name].filter { !$0.isEmpty } + [member]).joined(separator: ", ")
   }
 

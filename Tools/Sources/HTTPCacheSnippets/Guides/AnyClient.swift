@@ -1,13 +1,15 @@
 // The Swift of docs/any-client.md, written by scripts/snippets.py.
 // swift-format-ignore-file
 
+import HTTPCacheSemantics
 import HTTPCaching
 
 extension HTTPFields {
   init(_ pairs: [(String, String)]) {
     self.init()
     for (name, value) in pairs {
-      if let name = HTTPField.Name(name) { append(HTTPField(name: name, value: value)) }
+      // At most `HTTPFields.countLimit`: beyond 65,534 fields, `append` ends the process.
+      guard let name = HTTPField.Name(name), appendBounded(HTTPField(name: name, value: value)) else { continue }
     }
   }
 }

@@ -38,12 +38,13 @@ import Testing
       <form action=post><input type=image src=in.png><svg><use xlink:href="icons.svg#a"></svg><img src="
       """
     let found = PageReferences.find(in: Array(html.utf8), of: "https://example.com/page", encoding: nil)
+      .urls
     let names = [
       "s.css", "i.ico", "p.png", "p2.png", "v.png", "v.mp4", "f.html", "b.png", "t.css", "a%20b.png",
       "in.png", "icons.svg",
     ]
     #expect(Set(found) == Set(names.map { "https://example.com/sub/" + $0 } + ["https://cdn.example/x.js"]))
-    #expect(PageReferences.find(in: [], of: "https://example.com/", encoding: nil).isEmpty)
+    #expect(PageReferences.find(in: [], of: "https://example.com/", encoding: nil).urls.isEmpty)
     let deep = String(repeating: "<div>", count: 100_000) + "<img src=a.png>"
     _ = PageReferences.find(in: Array(deep.utf8), of: "https://example.com/", encoding: "no such charset")
   }
@@ -55,12 +56,14 @@ import Testing
       <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc> https://example.com/a?b&amp;c </loc></url>
       <url><loc>&x;</loc></url><url><loc>ftp://example.com/</loc></url></urlset>
       """
-    #expect(try Sitemap(BodyBytes(Array(xml.utf8))).pages == ["https://example.com/a?b&c"])
+    #expect(try Sitemap(BodyBytes(Array(xml.utf8))).pages.urls == ["https://example.com/a?b&c"])
     let index = "<sitemapindex><sitemap><loc>https://example.com/s.xml</loc></sitemap></sitemapindex>"
-    #expect(try Sitemap(BodyBytes(Array(index.utf8))).sitemaps == ["https://example.com/s.xml"])
+    #expect(try Sitemap(BodyBytes(Array(index.utf8))).sitemaps.urls == ["https://example.com/s.xml"])
     let list = "# pages\nhttps://example.com/\n\nnot a url\nhttps://example.com/b \n"
     #expect(
-      try Sitemap(BodyBytes(Array(list.utf8))).pages == ["https://example.com/", "https://example.com/b"])
+      try Sitemap(BodyBytes(Array(list.utf8))).pages.urls == [
+        "https://example.com/", "https://example.com/b",
+      ])
     for text in ["", "<html>", "<urlset>", "nothing"] {
       #expect(throws: (any Error).self) { try Sitemap(BodyBytes(Array(text.utf8))) }
     }

@@ -34,7 +34,7 @@ struct CommandRun {
         }
         return 0
       } catch {
-        if !(error is ExitCode) { errors.add(HTTPCacheCommand.fullMessage(for: error)) }
+        if !(error is ExitCode) { errors.add(HTTPCacheCommand.errorText(error)) }
         return HTTPCacheCommand.exitCode(for: error).rawValue
       }
     }

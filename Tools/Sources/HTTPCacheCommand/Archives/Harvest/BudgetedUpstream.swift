@@ -6,23 +6,15 @@ import Synchronization
 /// The origin of a harvest's recording: a body that does not fit into the budget breaks off before its end, so that it
 /// is not recorded.
 struct BudgetedUpstream: Upstream {
-  /// The context of a request: its number.
-  struct Number: Sendable {
-    let value: Int
-  }
-
   let base: any Upstream
   let budget: HarvestBudget
 
   var defaultTimeout: Duration? { base.defaultTimeout }
 
   func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-    var request = request
-    let number = request.context as? Number
-    request.context = nil
     var response = try await base.send(request)
-    if let number {
-      response.body = MessageBody(BudgetedBody(response.body.source, number.value, budget))
+    if let place = request.context as? HarvestUpstream.Place {
+      response.body = MessageBody(BudgetedBody(response.body.source, place.number, budget))
     }
     return response
   }

@@ -4,7 +4,7 @@ struct CSSReferences {
   private var place = 0
   private var found: [String] = []
 
-  /// The references of a style sheet, in order.
+  /// The references of a style sheet, in order, at most `DocumentURLs.most`.
   static func find(in text: String) -> [String] {
     var scanner = CSSReferences(bytes: Array(text.utf8))
     scanner.scan()
@@ -19,7 +19,7 @@ struct CSSReferences {
 
   private mutating func scan() {
     var isImport = false
-    while let byte = peek() {
+    while let byte = peek(), found.count < DocumentURLs.most {
       switch byte {
       case UInt8(ascii: "/") where peek(1) == UInt8(ascii: "*"): skipComment()
       case UInt8(ascii: "\""), UInt8(ascii: "'"):

@@ -21,11 +21,25 @@ actor Harvest {
 
   typealias Found = (url: String, role: Role)
 
+  /// A URL in the queue.
+  private struct Queued {
+    let url: String
+    let role: Role
+    /// The origin of the URL that the user named, from which this one was found.
+    let root: String?
+  }
+
   private struct TooLong: Error, CustomStringConvertible {
     let description = "longer than 16 MiB, the limit for a page, style sheet or sitemap"
   }
 
+  private struct TooManySitemaps: Error, CustomStringConvertible {
+    let description = "not read: the sitemaps before have more than 256 MiB together"
+  }
+
   private static let longestPage = 16 << 20
+  /// The decoded bytes of all sitemaps together: they may name each other.
+  private static let longestSitemaps = 256 << 20
   /// Four transfers run at once; the other bodies have arrived, and wait for those before them.
   private static let openAtOnce = 16
 
@@ -37,7 +51,8 @@ actor Harvest {
   private let report: @Sendable (String) -> Void
   private var seen: Set<String> = []
   /// The URLs in the order of their requests: the given ones, then those that they lead to. The place is the number.
-  private var queue: [Found] = []
+  private var queue: [Queued] = []
+  private var sitemapLength = 0
   private var isLimited = false
 
   /// - Parameters:
@@ -53,7 +68,8 @@ actor Harvest {
     self.upstream = upstream
     budget = HarvestBudget(limit: byteLimit)
     self.recording = try ReplayUpstream(
-      path: recording, mode: .recordAll, origin: BudgetedUpstream(base: upstream, budget: budget))
+      path: recording, mode: .recordAll, origin: BudgetedUpstream(base: upstream, budget: budget),
+      recordingLimit: .max)
     self.limit = limit
     self.byteLimit = byteLimit
     self.report = report
@@ -65,7 +81,7 @@ actor Harvest {
   /// - Returns: the number of recorded responses.
   /// - Throws: `CacheError` if the recording cannot be written.
   func run(_ urls: [Found]) async throws(CacheError) -> Int {
-    for (url, role) in urls { add(url, role) }
+    for (url, role) in urls { add(url, role, TargetURI.origin(of: url)) }
     let asked = await fetchAll()
     if asked < queue.count {
       report("the \(byteLimit) bytes of --max-size are used up: the rest was not fetched")
@@ -82,7 +98,7 @@ actor Harvest {
       while true {
         while running < Self.openAtOnce, asked < queue.count, await !budget.isUsedUp {
           let (number, next) = (asked, queue[asked])
-          group.addTask { (number, await self.fetched(next.url, next.role, number)) }
+          group.addTask { (number, await self.fetched(next, number)) }
           (asked, running) = (asked + 1, running + 1)
         }
         guard let (number, found) = await group.next() else { return asked }
@@ -90,47 +106,51 @@ actor Harvest {
         results[number] = found
         // In the order of the URLs that led to them.
         while let found = results.removeValue(forKey: added) {
-          for (url, role) in found { add(url, role) }
+          for (url, role) in found { add(url, role, queue[added].root) }
           added += 1
         }
       }
     }
   }
 
-  private func add(_ url: String, _ role: Role) {
+  private func add(_ url: String, _ role: Role, _ root: String?) {
     guard !seen.contains(url) else { return }
     guard seen.count < limit else {
       isLimited = true
       return
     }
     seen.insert(url)
-    queue.append((url, role))
+    queue.append(Queued(url: url, role: role, root: root))
   }
 
-  private func fetched(_ url: String, _ role: Role, _ number: Int) async -> [Found] {
+  private func fetched(_ next: Queued, _ number: Int) async -> [Found] {
     await budget.begin(number)
-    let found = await tried(url, role, number)
+    let found = await tried(next, number)
     await budget.end(number)
     return found
   }
 
-  private func tried(_ url: String, _ role: Role, _ number: Int) async -> [Found] {
+  private func tried(_ next: Queued, _ number: Int) async -> [Found] {
     do {
       // An origin may have closed a connection just before it was used again.
-      do { return try await found(at: url, role, number) } catch is UpstreamError {}
-      return try await found(at: url, role, number)
+      do { return try await found(at: next, number) } catch is UpstreamError {}
+      return try await found(at: next, number)
     } catch {
-      report("\(url): \((error as? UpstreamError)?.message ?? "\(error)")")
+      report("\(next.url): \((error as? UpstreamError)?.message ?? "\(error)")")
       return []
     }
   }
 
-  private func found(at url: String, _ role: Role, _ number: Int) async throws -> [Found] {
+  private func found(at next: Queued, _ number: Int) async throws -> [Found] {
+    let (url, role) = (next.url, next.role)
     guard let parts = TargetURI.parts(of: url) else { return [] }
+    if role == .sitemap, sitemapLength >= Self.longestSitemaps { throw TooManySitemaps() }
     let head = HTTPRequest(
       method: .get, scheme: parts.scheme, authority: parts.authority, path: parts.path,
       headerFields: [.accept: "*/*", .userAgent: "httpcache"])
-    let request = UpstreamRequest(head: head, context: BudgetedUpstream.Number(value: number))
+    let place = HarvestUpstream.Place(
+      number: number, isNamed: next.root != nil && next.root == TargetURI.origin(of: url))
+    let request = UpstreamRequest(head: head, context: place)
     let response = try await role == .sitemap ? upstream.send(request) : recording.send(request)
     let status = response.head.status.code
     guard status < 400 else {
@@ -146,19 +166,34 @@ actor Harvest {
     if (300..<400).contains(status), let location = response.head.headerFields[.location] {
       return TargetURI.resolved(location, against: url).map { [($0, role)] } ?? []
     }
-    switch role {
+    return try links(in: bytes, next, type)
+  }
+
+  /// The URLs that a document leads to.
+  ///
+  /// - Throws: `Sitemap.Failure`.
+  private func links(in bytes: BodyBytes, _ document: Queued, _ type: String) throws -> [Found] {
+    switch document.role {
     case .sitemap:
       let map = try Sitemap(bytes)
-      return map.sitemaps.map { ($0, .sitemap) } + map.pages.map { ($0, .page) }
+      sitemapLength += map.length
+      return found(map.sitemaps, as: .sitemap, in: document) + found(map.pages, as: .page, in: document)
     case .page where type.contains("html"):
       let charset = type.split(separator: "=").last.map(String.init)
       let encoding = type.contains("charset=") ? charset?.trimmingCharacters(in: ["\"", " "]) : nil
-      return PageReferences.find(in: bytes.array, of: url, encoding: encoding).map { ($0, .plain) }
+      let urls = PageReferences.find(in: bytes.array, of: document.url, encoding: encoding)
+      return found(urls, as: .plain, in: document)
     default:
       guard type.hasPrefix("text/css") else { return [] }
       let text = String(decoding: bytes.array, as: UTF8.self)
-      return PageReferences.absolute(CSSReferences.find(in: text), url).map { ($0, .style) }
+      return found(
+        PageReferences.absolute(CSSReferences.find(in: text), document.url), as: .style, in: document)
     }
+  }
+
+  private func found(_ urls: DocumentURLs, as role: Role, in document: Queued) -> [Found] {
+    if urls.isCut { report("\(document.url): \(DocumentURLs.limitText)") }
+    return urls.urls.map { ($0, role) }
   }
 
   /// Reads a body to its end.

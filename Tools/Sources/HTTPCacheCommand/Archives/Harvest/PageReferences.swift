@@ -22,38 +22,49 @@ enum PageReferences {
   ///
   /// - Parameters:
   ///   - url: the URL of the page.
-  ///   - encoding: the charset of its `Content-Type`; nil lets the page tell.
-  static func find(in bytes: [UInt8], of url: String, encoding: String?) -> [String] {
-    guard let document = MarkupDocument(html: bytes, encoding: encoding) else { return [] }
-    var (base, references) = (url, [String]())
-    document.forEach { element in
-      let name = element.name
-      if name == "base", let href = element["href"], let resolved = TargetURI.resolved(href, against: url) {
-        base = resolved
+  ///   - encoding: the charset of its `Content-Type`; nil is UTF-8.
+  static func find(in bytes: [UInt8], of url: String, encoding: String?) -> DocumentURLs {
+    var (base, references) = (String?.none, DocumentURLs())
+    var reader = MarkupReader(.html, textOf: ["style"], longestText: bytes.count, encoding: encoding)
+    let visit = { (event: MarkupReader.Event) in
+      switch event {
+      case .start(let name, let attributes):
+        if name == "base", base == nil, let href = attributes["href"] {
+          base = TargetURI.resolved(href, against: url)
+        }
+        for reference in self.references(of: name, attributes) { references.add(reference) }
+      case .text(_, let style):
+        for reference in CSSReferences.find(in: style) { references.add(reference) }
       }
-      for attribute in attributes[name] ?? [] {
-        if let value = element[attribute] { references.append(value) }
-      }
-      for attribute in sets[name] ?? [] {
-        if let value = element[attribute] { references += candidates(of: value) }
-      }
-      if name == "link", isLoaded(element["rel"]), let value = element["href"] { references.append(value) }
-      if name == "style" { references += CSSReferences.find(in: element.text) }
-      if let style = element["style"] { references += CSSReferences.find(in: style) }
     }
-    return absolute(references, base)
+    reader.read(bytes, visit)
+    reader.finish(visit)
+    return absolute(references.urls, base ?? url, isCut: references.isCut)
+  }
+
+  /// The references of one element.
+  private static func references(of name: String, _ attributes: [String: String]) -> [String] {
+    var references = (self.attributes[name] ?? []).compactMap { attributes[$0] }
+    for set in (sets[name] ?? []).compactMap({ attributes[$0] }) { references += candidates(of: set) }
+    if name == "link", isLoaded(attributes["rel"]), let value = attributes["href"] {
+      references.append(value)
+    }
+    if let style = attributes["style"] { references += CSSReferences.find(in: style) }
+    return references
   }
 
   /// The URLs of references, without those that are no http or https URLs, such as `data:`.
-  static func absolute(_ references: [String], _ base: String) -> [String] {
-    var seen: Set<String> = []
-    return references.compactMap { reference in
+  ///
+  /// - Parameter isCut: whether there were more references.
+  static func absolute(_ references: [String], _ base: String, isCut: Bool = false) -> DocumentURLs {
+    var urls = DocumentURLs(isCut: isCut)
+    for reference in references {
       let text = reference.drop { $0.isWhitespace }.prefix { !$0.isNewline }
-      guard !text.isEmpty, !text.hasPrefix("#"), let url = TargetURI.resolved(trimmed(text), against: base),
-        seen.insert(url).inserted
-      else { return nil }
-      return url
+      guard !text.isEmpty, !text.hasPrefix("#"), let url = TargetURI.resolved(trimmed(text), against: base)
+      else { continue }
+      urls.add(url)
     }
+    return urls
   }
 
   private static func trimmed(_ text: Substring) -> String {

@@ -72,8 +72,9 @@ struct PartRecord: Codable, Equatable {
   var stored: StoredResponse {
     var head = HTTPResponse(status: .ok)
     for field in fields {
-      guard let name = HTTPField.Name(field.name) else { continue }
-      head.headerFields.append(HTTPField(name: name, value: field.value))
+      guard let name = HTTPField.Name(field.name),
+        head.headerFields.appendBounded(HTTPField(name: name, value: field.value))
+      else { continue }
     }
     let time = Timestamp(seconds: received)
     return StoredResponse(

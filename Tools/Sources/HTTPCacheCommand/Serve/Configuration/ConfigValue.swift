@@ -1,3 +1,4 @@
+import HTTPCacheProxy
 import Yams
 
 /// A value of a configuration file and its place.
@@ -17,12 +18,12 @@ struct ConfigValue {
 
   /// The failure for a value that is not as expected.
   func failure(_ expected: String) -> ConfigFailure {
-    ConfigFailure(file, line: line, "\(key.isEmpty ? "the file" : key) must be \(expected)\(given)")
+    ConfigFailure(file, line: line, "\(key.isEmpty ? "the file" : key.quoted) must be \(expected)\(given)")
   }
 
   private var given: String {
     switch node {
-    case .scalar(let scalar): " (got '\(scalar.string.prefix(80))')"
+    case .scalar(let scalar): " (got '\(scalar.string.quoted)')"
     case .mapping: " (got keys with values)"
     case .sequence: " (got a list)"
     case .alias: " (got an alias)"
@@ -94,10 +95,10 @@ struct ConfigValue {
     var values: [String: ConfigValue] = [:]
     for (name, value) in try pairs() {
       guard known.contains(name) else {
-        let place = key.isEmpty ? "" : "\(key): "
+        let place = key.isEmpty ? "" : "\(key.quoted): "
         throw ConfigFailure(
           file, line: value.line,
-          "\(place)unknown key '\(name)'; the keys are \(known.joined(separator: ", "))")
+          "\(place)unknown key '\(name.quoted)'; the keys are \(known.joined(separator: ", "))")
       }
       values[name] = value
     }

@@ -1,3 +1,5 @@
+import HTTPCacheProxy
+
 /// An option of `serve` in its configuration file and in the environment.
 struct ServeKey: Equatable {
   /// The value of a key.
@@ -68,7 +70,7 @@ struct ServeKey: Equatable {
       switch text {
       case "true", "1": return ["--\(name)"]
       case "false", "0": return kind == .flag ? [] : ["--no-\(name)"]
-      default: throw ConfigFailure(variable, "must be true or false (got '\(text.prefix(80))')")
+      default: throw ConfigFailure(variable, "must be true or false (got '\(text.quoted)')")
       }
     }
   }

@@ -136,6 +136,10 @@ struct ServeRoutes {
       }
       let value = try text.string()
       guard HTTPField.isValidValue(value) else { throw text.failure("a field value") }
+      guard rules.set.count < FieldRules.mostSet else {
+        throw text.failure("one of at most \(FieldRules.mostSet) fields")
+      }
+      // bounded: the line before compares with the limit.
       rules.set.append(HTTPField(name: fieldName, value: value))
     }
     for (text, place) in zip(try values["remove"]?.strings() ?? [], try values["remove"].map(places) ?? []) {

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPTypes
 import NIOHPACK
 import NIOHTTP1
@@ -17,7 +18,9 @@ extension ResponseHead {
       guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else {
         throw ProtocolViolation("a field that is not allowed (RFC 9113 §8.2.1)")
       }
-      fields.append(HTTPField(name: name, value: value))
+      guard fields.appendBounded(HTTPField(name: name, value: value)) else {
+        throw ProtocolViolation("more than \(limits.fieldCount) fields")
+      }
     }
     guard let code, (100...999).contains(code) else {
       throw ProtocolViolation("an invalid status code (RFC 9110 §15)")

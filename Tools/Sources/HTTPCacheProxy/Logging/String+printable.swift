@@ -1,7 +1,7 @@
 extension String {
   /// This text without control characters, which would let a response steer the terminal: each of them but line
   /// feed and tab is replaced by U+FFFD.
-  var printable: String {
+  public var printable: String {
     func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
       scalar == "\n" || scalar == "\t" || scalar.properties.generalCategory != .control
     }
