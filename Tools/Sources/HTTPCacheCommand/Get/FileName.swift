@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheProxy
 
 /// The name of the file that `get -O` writes.
 enum FileName {
@@ -15,8 +16,8 @@ enum FileName {
   static func safe(name given: String) -> String {
     var name = ""
     for scalar in given.unicodeScalars {
-      let isControl = scalar.properties.generalCategory == .control || scalar.properties.isBidiControl
-      name.unicodeScalars.append(isControl || scalar == "/" || scalar == "\\" ? "_" : scalar)
+      let isUnsafe = LogText.isUnsafe(scalar) || scalar == "/" || scalar == "\\"
+      name.unicodeScalars.append(isUnsafe ? "_" : scalar)
     }
     if let first = name.first, first == "." || first == "-" { name = "_" + name.dropFirst() }
     guard !name.isEmpty else { return "index.html" }

@@ -1,9 +1,9 @@
 extension String {
-  /// This text without control characters, which would let a response steer the terminal: each of them but line
-  /// feed and tab is replaced by U+FFFD.
+  /// This text without characters that would let a response steer the terminal (`LogText.isUnsafe`): each of them but
+  /// line feed and tab is replaced by U+FFFD.
   public var printable: String {
     func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-      scalar == "\n" || scalar == "\t" || scalar.properties.generalCategory != .control
+      scalar == "\n" || scalar == "\t" || !LogText.isUnsafe(scalar)
     }
     guard !unicodeScalars.allSatisfy(isPrintable) else { return self }
     var text = String.UnicodeScalarView()
