@@ -4,18 +4,20 @@
 Two servers, one with --h2c and one with TLS, with a share of 64 for each client and an admin listener. Hostile clients
 have the addresses 127.0.0.2 to 127.0.0.5, the well-behaved client has 127.0.0.9 and sends 200 requests a second, half of
 them answered from memory. None of them may fail, or take 100 ms more than the slowest one of the time before the attack;
-the resident memory of a server stays below MIB (256). --no-times is for machines with other things to do.
+the resident memory of a server stays below MIB (256). --no-times is for machines with other things to do. ONLY=kind,kind in the environment chooses kinds.
 """
 import asyncio, multiprocessing, os, random, signal, socket, ssl, struct, subprocess, sys, tempfile, time
 
 ARGUMENTS = [argument for argument in sys.argv[1:] if argument != "--no-times"]
 BINARY, SECONDS = ARGUMENTS[0], float(ARGUMENTS[1]) if len(ARGUMENTS) > 1 else 60
 LIMIT = int(ARGUMENTS[2]) if len(ARGUMENTS) > 2 else 256
+ONLY = os.environ.get("ONLY", "").split(",") if os.environ.get("ONLY") else []
 IS_TIMED = "--no-times" not in sys.argv
 CALM = min(10, SECONDS / 4)
 # Without times, as many requests as a debug build answers beside other programs.
 RATE, PATIENCE = (200, 10) if IS_TIMED else (40, 60)
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+PIECE = b"x" * 65536
 DATA, HEADERS, PRIORITY, RESET, SETTINGS, PING, WINDOW, CONTINUATION = 0, 1, 2, 3, 4, 6, 8, 9
 
 
@@ -58,17 +60,19 @@ async def origin(at):
                 for line in head.split(b"\r\n"):
                     if line.lower().startswith(b"content-length:"):
                         await reader.readexactly(int(line.split(b":")[1]))
-                body = b"x" * (4 << 20 if target.startswith(b"/long") else 60_000 if target.startswith(b"/hit") else 100)
-                rule = b"max-age=3600" if target.startswith(b"/hit") else b"no-store"
-                writer.write(b"HTTP/1.1 200 OK\r\nCache-Control: %s\r\nContent-Length: %d\r\n\r\n" % (rule, len(body)))
-                writer.write(body)
-                await writer.drain()
+                length = 4 << 20 if target.startswith(b"/long") else 60_000 if b"/hit" in target else 100
+                rule = b"max-age=3600" if b"/hit" in target else b"no-store"
+                writer.write(b"HTTP/1.1 200 OK\r\nCache-Control: %s\r\nContent-Length: %d\r\n\r\n" % (rule, length))
+                # A piece at a time: most clients of /long never read.
+                for start in range(0, length, 65536):
+                    writer.write(PIECE[: min(65536, length - start)])
+                    await writer.drain()
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError, IndexError):
             pass
         finally:
             writer.close()
 
-    server = await asyncio.start_server(answer, "127.0.0.1", at)
+    server = await asyncio.start_server(answer, "127.0.0.1", at, backlog=4096)
     await server.serve_forever()
 
 
@@ -158,7 +162,8 @@ class Hostile:
 
     def run(self, end):
         kinds = [getattr(self, name) for name in vars(Hostile) if name not in
-                 ("__init__", "connect", "secure", "open", "finish", "streams", "run") and not name.startswith("__")]
+                 ("__init__", "connect", "secure", "open", "finish", "streams", "run") and not name.startswith("__")
+                 and (not ONLY or name in ONLY)]
         counts = {kind.__name__: 0 for kind in kinds}
         while time.time() < end:
             kind = self.random.choice(kinds)
@@ -186,7 +191,7 @@ class Client:
 
     async def request(self, number):
         at = self.ports[number % 2]
-        path = f"/hit{number % 50}" if number % 4 < 2 else f"/miss{number}"
+        path = f"/calm/hit{number % 50}" if number % 4 < 2 else f"/calm/miss{number}"
         start = time.monotonic()
         try:
             reader, writer = self.free[at].pop() if self.free[at] else await asyncio.open_connection(
@@ -223,13 +228,16 @@ def resident(process):
 
 def main():
     folder = tempfile.mkdtemp(prefix="hostile-")
-    at, plain, tls, *admins = [port() for _ in range(5)]
+    at, calm_at, plain, tls, *admins = [port() for _ in range(6)]
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
                     "-subj", "/CN=localhost", "-keyout", f"{folder}/key", "-out", f"{folder}/certificate"],
                    check=True, capture_output=True)
-    behind = multiprocessing.Process(target=lambda: asyncio.run(origin(at)), daemon=True)
-    behind.start()
-    options = ["--upstream", f"http://127.0.0.1:{at}", "--connections-per-client", "64", "--access-log", "none",
+    # The well-behaved client has an origin of its own: an origin that the attack keeps busy would delay any server.
+    behind = [multiprocessing.Process(target=lambda port: asyncio.run(origin(port)), args=(port,), daemon=True) for port in (at, calm_at)]
+    for process in behind: process.start()
+    with open(f"{folder}/serve.yaml", "w") as file:
+        file.write(f"upstream: http://127.0.0.1:{at}\nroutes:\n  - {{path: /calm, upstream: 'http://127.0.0.1:{calm_at}'}}\n")
+    options = ["--config", f"{folder}/serve.yaml", "--connections-per-client", "64", "--access-log", "none",
                "--capacity", "0", "--memory", "32M"]
     servers = []
     for number, (listen, more) in enumerate([(plain, ["--h2c"]), (tls, ["--tls-certificate", f"{folder}/certificate", "--tls-key", f"{folder}/key"])]):
@@ -255,7 +263,7 @@ def main():
     finally:
         for server in servers:
             if server.poll() is None: server.send_signal(signal.SIGTERM)
-        behind.terminate()
+        for process in behind: process.terminate()
     share = lambda values, part: values[min(len(values) - 1, int(len(values) * part))] * 1000
     print("hostile connections:", sum(counts.values()), ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items())))
     for name, values in (("before", calm), ("meanwhile", times)):

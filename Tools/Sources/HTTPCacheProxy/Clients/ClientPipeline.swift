@@ -105,6 +105,7 @@ struct ClientPipeline: Sendable {
       configuration: .init(
         maxIdleTime: context.configuration.idleTimeout, maxAge: nil, maxGraceTime: nil, keepalive: nil))
     try operations.addHandler(WriteJoiner())
+    try operations.addHandler(FrameAligner(prefaceLength: FrameAligner.preface))
     try operations.addHandler(
       NIOHTTP2Handler(
         mode: .server, connectionConfiguration: connectionConfiguration(),

@@ -41,6 +41,7 @@ final class HTTP2OriginConnection: Sendable {
     connection.targetWindowSize = 4 << 20
     var stream = NIOHTTP2Handler.StreamConfiguration()
     stream.targetWindowSize = Self.window
+    try channel.pipeline.syncOperations.addHandler(FrameAligner())
     multiplexer = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
       mode: .client, connectionConfiguration: connection, streamConfiguration: stream
     ) { $0.close() }

@@ -1,0 +1,89 @@
+import NIOCore
+
+/// Passes on whole frames of HTTP/2 (RFC 9113 §4.1), and keeps the begin of one until the rest arrives. The payload of
+/// DATA passes as it arrives.
+///
+/// NIOHTTP2's decoder frees the bytes that it has read only when it has read all: a peer whose writes always end within a
+/// frame would make its buffer as long as all that the connection ever received.
+final class FrameAligner: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+
+  /// The length of a connection preface (RFC 9113 §3.4).
+  static let preface = 24
+  private static let head = 9
+  /// The longest payload that is kept: SETTINGS_MAX_FRAME_SIZE as it is at first (RFC 9113 §6.5.2).
+  private static let longestPayload = 16_384
+
+  /// The bytes before the first frame; 0 once they have arrived.
+  private var prefaceLeft: Int
+  /// The bytes of a payload that pass as they arrive.
+  private var passing = 0
+  /// The begin of a frame, or of the preface.
+  private var begun = ByteBuffer()
+
+  /// - Parameter prefaceLength: the bytes that the peer sends before its first frame.
+  init(prefaceLength: Int = 0) { prefaceLeft = prefaceLength }
+
+  /// The number of bytes that are kept.
+  var keptBytes: Int { begun.readableBytes }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var arrived = unwrapInboundIn(data)
+    while begun.readableBytes > 0, arrived.readableBytes > 0 {
+      let missing = (length(of: begun) ?? Self.head) - begun.readableBytes
+      guard var part = arrived.readSlice(length: min(missing, arrived.readableBytes)) else { break }
+      begun.writeBuffer(&part)
+      if length(of: begun) == begun.readableBytes { fire(begun, context) }
+    }
+    guard begun.readableBytes == 0 else { return }
+    var rest = arrived
+    while true {
+      let passed = min(passing, rest.readableBytes)
+      rest.moveReaderIndex(forwardBy: passed)
+      passing -= passed
+      guard let length = length(of: rest), length <= rest.readableBytes else { break }
+      passing = payload(of: rest)
+      rest.moveReaderIndex(forwardBy: length)
+      prefaceLeft = 0
+    }
+    if let whole = arrived.readSlice(length: arrived.readableBytes - rest.readableBytes), whole.readableBytes > 0 {
+      context.fireChannelRead(wrapInboundOut(whole))
+    }
+    // A copy, so that few bytes do not keep a large buffer.
+    if rest.readableBytes > 0 { begun = ByteBuffer(bytes: rest.readableBytesView) }
+  }
+
+  private func fire(_ frame: ByteBuffer, _ context: ChannelHandlerContext) {
+    passing = payload(of: frame)
+    begun = ByteBuffer()
+    prefaceLeft = 0
+    context.fireChannelRead(wrapInboundOut(frame))
+  }
+
+  /// The length of the frame, of its head for DATA, or of the preface, at the begin of some bytes; nil if there are none, or
+  /// if more are needed to tell.
+  private func length(of bytes: ByteBuffer) -> Int? {
+    if prefaceLeft > 0 { return bytes.readableBytes > 0 ? prefaceLeft : nil }
+    guard let (payload, isData) = head(of: bytes) else { return nil }
+    // NIOHTTP2 refuses a frame that is too long as soon as it has its head.
+    if payload > Self.longestPayload { return bytes.readableBytes }
+    return isData ? Self.head : Self.head + payload
+  }
+
+  /// The length of the payload that passes as it arrives, behind the head at the begin of some bytes.
+  private func payload(of bytes: ByteBuffer) -> Int {
+    guard prefaceLeft == 0, let (payload, isData) = head(of: bytes), isData, payload <= Self.longestPayload
+    else { return 0 }
+    return payload
+  }
+
+  private func head(of bytes: ByteBuffer) -> (payload: Int, isData: Bool)? {
+    guard bytes.readableBytes >= Self.head,
+      let high: UInt8 = bytes.getInteger(at: bytes.readerIndex),
+      let low: UInt16 = bytes.getInteger(at: bytes.readerIndex + 1),
+      let type: UInt8 = bytes.getInteger(at: bytes.readerIndex + 3)
+    else { return nil }
+    return (Int(high) << 16 | Int(low), type == 0)
+  }
+}

@@ -1,0 +1,82 @@
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import HTTPCacheProxy
+
+/// SplitMix64.
+private struct Seeded: RandomNumberGenerator {
+  var state: UInt64
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+@Suite("Frames of HTTP/2 arrive whole") struct FrameAlignerTests {
+  private func frame(_ length: Int, type: UInt8 = 1) -> [UInt8] {
+    [UInt8(length >> 16), UInt8(length >> 8 & 255), UInt8(length & 255), type, 0, 0, 0, 0, 1]
+      + [UInt8](repeating: UInt8(length & 255), count: length)
+  }
+
+  @Test("however the bytes are cut, whole frames come out, and less than one is kept", arguments: 1...40)
+  func cuts(_ seed: UInt64) throws {
+    var random = Seeded(state: seed)
+    let hasPreface = seed.isMultiple(of: 2)
+    var (sent, ends): ([UInt8], Set<Int>) = ([], [0])
+    if hasPreface {
+      sent += [UInt8](repeating: 80, count: FrameAligner.preface)
+      ends.insert(sent.count)
+    }
+    for _ in 0..<60 {
+      let isData = Bool.random(using: &random)
+      let length = Int.random(in: 0...(Bool.random(using: &random) ? 20 : 16_384), using: &random)
+      // DATA may be cut anywhere behind its head.
+      if isData { ends.formUnion(sent.count + 9...sent.count + 9 + length) }
+      sent += frame(length, type: isData ? 0 : 1)
+      ends.insert(sent.count)
+    }
+    let aligner = FrameAligner(prefaceLength: hasPreface ? FrameAligner.preface : 0)
+    let channel = EmbeddedChannel(handler: aligner)
+    var (received, position): ([UInt8], Int) = ([], 0)
+    while position < sent.count {
+      let count = min(sent.count - position, Int.random(in: 1...(seed < 20 ? 30 : 40_000), using: &random))
+      try channel.writeInbound(ByteBuffer(bytes: sent[position..<position + count]))
+      position += count
+      while let part = try channel.readInbound(as: ByteBuffer.self) {
+        received += Array(buffer: part)
+        #expect(ends.contains(received.count))
+      }
+      #expect(received.count + aligner.keptBytes == position && aligner.keptBytes < 16_393)
+    }
+    #expect(received == sent)
+  }
+
+  @Test("the payload of DATA passes as it arrives")
+  func data() throws {
+    let aligner = FrameAligner()
+    let channel = EmbeddedChannel(handler: aligner)
+    let bytes = frame(100, type: 0) + frame(5)
+    try channel.writeInbound(ByteBuffer(bytes: bytes[..<4]))
+    #expect(try channel.readInbound(as: ByteBuffer.self) == nil && aligner.keptBytes == 4)
+    try channel.writeInbound(ByteBuffer(bytes: bytes[4..<30]))
+    var count = 0
+    while let part = try channel.readInbound(as: ByteBuffer.self) { count += part.readableBytes }
+    #expect(count == 30 && aligner.keptBytes == 0)
+    try channel.writeInbound(ByteBuffer(bytes: bytes[30..<112]))
+    while let part = try channel.readInbound(as: ByteBuffer.self) { count += part.readableBytes }
+    #expect(count == 109 && aligner.keptBytes == 3)
+  }
+
+  @Test("a frame that is too long passes on with its first bytes, to be refused")
+  func tooLong() throws {
+    let aligner = FrameAligner()
+    let channel = EmbeddedChannel(handler: aligner)
+    try channel.writeInbound(ByteBuffer(bytes: frame(16_385).prefix(9)))
+    #expect(try channel.readInbound(as: ByteBuffer.self)?.readableBytes == 9)
+    #expect(aligner.keptBytes == 0)
+  }
+}
