@@ -12,9 +12,16 @@ public enum Freshness {
   public static func facts(
     response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, rules: CacheRules
   ) -> ReuseFacts {
-    facts(
+    var strictest = facts(
       response: response, directives: ResponseDirectives(of: response, rules: rules),
       requestTime: requestTime, responseTime: responseTime, rules: rules)
+    for rules in rules.readings.dropFirst() {
+      strictest.restrict(
+        to: facts(
+          response: response, directives: ResponseDirectives(of: response, rules: rules),
+          requestTime: requestTime, responseTime: responseTime, rules: rules))
+    }
+    return strictest
   }
 
   static func facts(
@@ -29,7 +36,7 @@ public enum Freshness {
         rules: rules)
       : overriddenLifetime(
         response: response, directives: directives, date: date, responseTime: responseTime,
-        rules: rules.concerning(response))
+        rules: rules.concerningOwn(response))
     return ReuseFacts(
       freshnessLifetime: lifetime.seconds, lifetimeSource: lifetime.source,
       correctedInitialAge: initialAge(

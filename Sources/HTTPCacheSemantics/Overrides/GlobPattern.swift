@@ -7,6 +7,8 @@ struct GlobPattern: Sendable, Hashable {
   private let isPath: Bool
   private let hasQuery: Bool
   private let program: GlobProgram
+  /// Of the pattern in lower case.
+  private let folded: GlobProgram
 
   init(_ form: String) throws(TargetPatternError) {
     guard form.utf8.count <= Self.lengthLimit else {
@@ -25,6 +27,8 @@ struct GlobPattern: Sendable, Hashable {
     text = String(decoding: octets, as: UTF8.self)
     hasQuery = octets.contains(UInt8(ascii: "?"))
     program = GlobProgram(octets)
+    let inLowerCase = octets.map(\.lowercased)
+    folded = inLowerCase == octets ? program : GlobProgram(inLowerCase)
   }
 
   /// Whether a normalised target matches the pattern.
@@ -37,6 +41,15 @@ struct GlobPattern: Sendable, Hashable {
     let rest = target.part(start..<target.count)
     if hasQuery { return program.accepts(rest) }
     return program.accepts(rest.part(0..<(rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.count)))
+  }
+
+  /// Whether a form of a normalised target matches the pattern, ignoring letter case.
+  func covers(_ target: Octets) -> Bool {
+    guard let path = Self.pathStart(target) else { return false }
+    return TargetForm.any(of: target, pathStart: path) { form in
+      let form = form.from(isPath ? path : 0)
+      return folded.accepts(hasQuery ? form : form.withoutQuery)
+    }
   }
 
   static func == (lhs: Self, rhs: Self) -> Bool { lhs.text == rhs.text }
@@ -66,7 +79,7 @@ struct GlobPattern: Sendable, Hashable {
     return colon + 3
   }
 
-  private static func pathStart(_ target: Octets) -> Int? {
+  static func pathStart(_ target: Octets) -> Int? {
     authorityStart(target).flatMap { target[$0...].firstIndex(of: UInt8(ascii: "/")) }
   }
 }

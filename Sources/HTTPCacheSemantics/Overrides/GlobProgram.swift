@@ -49,16 +49,18 @@ final class GlobProgram: Sendable {
   }
 
   /// Whether all octets match the pattern.
-  func accepts(_ octets: Octets) -> Bool {
+  func accepts<Target: RandomAccessCollection<UInt8>>(_ octets: Target) -> Bool where Target.Index == Int {
     guard octets.count >= prefix.count else { return false }
-    for index in prefix.indices where octets[index] != prefix[index] { return false }
-    let rest = octets.part(prefix.count..<octets.count)
-    if count == 1 { return rest.isEmpty }
+    let start = octets.startIndex
+    for index in prefix.indices where octets[start + index] != prefix[index] { return false }
+    if count == 1 { return octets.count == prefix.count }
     return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: words) { places in
       places.initialize(repeating: 0)
       places[0] = 1
       skip(places)
-      for octet in rest where !advance(places, over: octet) { return false }
+      for index in (start + prefix.count)..<octets.endIndex where !advance(places, over: octets[index]) {
+        return false
+      }
       let last = count - 1
       return places[last / 64] >> UInt64(last % 64) & 1 == 1
     }

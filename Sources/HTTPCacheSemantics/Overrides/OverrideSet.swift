@@ -7,7 +7,10 @@ final class OverrideSet: Sendable, Hashable {
   let isResolved: Bool
   /// The indices of the overrides that match, in order.
   let matched: [Int]
-  /// Equal for equal effects on responses; 0 without any.
+  /// The overrides with effects on responses, resolved for other readings of the target, if they are not those of
+  /// `matched`.
+  let readings: [OverrideSet]
+  /// Equal for equal effects on responses, in every reading; 0 without any.
   let responseFingerprint: UInt64
   /// Equal for equal effects on the key; 0 without any.
   let keyFingerprint: UInt64
@@ -23,20 +26,53 @@ final class OverrideSet: Sendable, Hashable {
 
   /// Overrides that are not resolved for a request.
   convenience init(_ overrides: [RuleOverride]) {
-    self.init(overrides, matched: [], unmatched: OverrideSet(overrides, matched: [], unmatched: nil))
+    self.init(
+      overrides, matched: [], readings: [],
+      unmatched: OverrideSet(overrides, matched: [], readings: [], unmatched: nil))
   }
 
   /// The overrides, resolved for a request.
   func resolved(for request: HTTPRequest, target: String) -> OverrideSet {
     let matched = overrides.indices.filter { overrides[$0].matches(request, target: target) }
-    if matched.isEmpty, let unmatched { return unmatched }
-    return OverrideSet(overrides, matched: matched, unmatched: nil)
+    let others = readings(of: request, target: target, matched)
+    if matched.isEmpty, others.isEmpty, let unmatched { return unmatched }
+    return OverrideSet(
+      overrides, matched: matched,
+      readings: others.map { OverrideSet(overrides, matched: $0, readings: [], unmatched: nil) },
+      unmatched: nil)
+  }
+
+  /// The indices of the overrides with effects on responses for each reading of a target, if they are not those of the
+  /// requested path.
+  ///
+  /// An origin may read a path with too many readings as any other: each override may then match or not.
+  ///
+  /// - Parameter matched: the indices for the requested path.
+  private func readings(of request: HTTPRequest, target: String, _ matched: [Int]) -> [[Int]] {
+    let concerned = overrides.indices.filter {
+      overrides[$0].responseFingerprint != 0 && overrides[$0].concerns(request)
+    }
+    guard !concerned.isEmpty else { return [] }
+    var found = [matched.filter { overrides[$0].responseFingerprint != 0 }]
+    func add(_ set: [Int]) { if !found.contains(set) { found.append(set) } }
+    if let readings = TargetReading.all(of: request, target: target) {
+      for reading in readings {
+        let isRequested = reading.request == nil
+        add(concerned.filter { (isRequested && matched.contains($0)) || overrides[$0].covers(reading) })
+      }
+    } else {
+      add([])
+      for index in concerned { add([index]) }
+    }
+    return Array(found.dropFirst())
   }
 
   /// - Parameter unmatched: set for overrides that are not resolved.
-  private init(_ overrides: [RuleOverride], matched: [Int], unmatched: OverrideSet?) {
+  private init(_ overrides: [RuleOverride], matched: [Int], readings: [OverrideSet], unmatched: OverrideSet?)
+  {
     self.overrides = overrides
     self.matched = matched
+    self.readings = readings
     self.unmatched = unmatched
     isResolved = unmatched == nil
     var response: UInt64 = 0
@@ -60,6 +96,10 @@ final class OverrideSet: Sendable, Hashable {
         }
       }
     }
+    for reading in readings {
+      // Unlike that of one reading, the fingerprint of several is never 0.
+      response = Self.combined(response &+ 1, max(1, reading.responseFingerprint))
+    }
     responseFingerprint = response
     keyFingerprint = key
     self.ignoresVary = ignoresVary
@@ -70,7 +110,7 @@ final class OverrideSet: Sendable, Hashable {
   static func == (lhs: OverrideSet, rhs: OverrideSet) -> Bool {
     lhs === rhs
       || (lhs.isResolved == rhs.isResolved && lhs.matched == rhs.matched
-        && lhs.overrides == rhs.overrides)
+        && lhs.readings == rhs.readings && lhs.overrides == rhs.overrides)
   }
 
   func hash(into hasher: inout Hasher) {

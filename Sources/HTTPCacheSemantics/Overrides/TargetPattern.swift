@@ -116,6 +116,44 @@ public struct TargetPattern: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// Whether the pattern matches a request, or a path that an origin may read instead of the requested one
+  /// (`PathReadings`). For patterns that restrict.
+  public func mayMatch(_ request: HTTPRequest) -> Bool {
+    guard let target = CacheKey.target(of: request) else { return false }
+    if matches(request, target: target) { return true }
+    guard let readings = TargetReading.all(of: request, target: target) else { return true }
+    return readings.contains { covers($0) }
+  }
+
+  /// Whether the pattern matches a request and each path that an origin may read instead of the requested one
+  /// (`PathReadings`). For patterns that permit.
+  public func surelyMatches(_ request: HTTPRequest) -> Bool {
+    guard let target = CacheKey.target(of: request), matches(request, target: target) else { return false }
+    return TargetReading.all(of: request, target: target)?.allSatisfy { $0.request == nil || covers($0) }
+      ?? false
+  }
+
+  /// Whether the pattern matches a target as an origin may look it up: without letter case, and in each `TargetForm`.
+  ///
+  /// - Parameter reading: a reading of the target of a request.
+  func covers(_ reading: TargetReading) -> Bool {
+    var target = reading.target
+    switch kind {
+    case .any: return true
+    case .predicate(let predicate): return reading.request.map(predicate.holds) ?? false
+    case .host(let host): return target.withUTF8 { host.matches($0) }
+    case .prefix(let prefix):
+      return target.withUTF8 { target in
+        guard let path = GlobPattern.pathStart(target) else { return false }
+        return TargetForm.any(of: target, pathStart: path) {
+          $0.starts(with: prefix.utf8.lazy.map(\.lowercased))
+        }
+      }
+    case .glob(let glob): return target.withUTF8 { glob.covers($0) }
+    case .expression(let expression): return target.withUTF8 { expression.covers($0) }
+    }
+  }
+
   /// Whether it depends on more than the target of the request.
   var needsRequest: Bool { if case .predicate = kind { true } else { false } }
 }

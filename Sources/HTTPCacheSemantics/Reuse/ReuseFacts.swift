@@ -99,4 +99,18 @@ public struct ReuseFacts: Sendable, Hashable {
 
   /// The seconds of a directive; nil if the response does not have it.
   public subscript(window: ReuseWindow) -> Int64? { windows[window] }
+
+  /// Takes from each of these facts and others what permits less reuse.
+  mutating func restrict(to others: ReuseFacts) {
+    if others.freshnessLifetime < freshnessLifetime {
+      freshnessLifetime = others.freshnessLifetime
+      lifetimeSource = others.lifetimeSource
+    }
+    let permitting: Directives = [.public, .immutable, .sharedByOverride]
+    directives = directives.union(others.directives)
+      .subtracting(permitting.subtracting(directives.intersection(others.directives)))
+    for window in ReuseWindow.allCases {
+      windows[window] = windows[window].flatMap { own in others.windows[window].map { min(own, $0) } }
+    }
+  }
 }

@@ -41,10 +41,12 @@ public enum FieldHygiene {
 
   /// The names of fields that the response forbids to store, in lower case.
   private static func excluded(by response: HTTPResponse, rules: CacheRules) -> [String] {
-    let directives = ResponseDirectives(of: response, rules: rules)
     var excluded = connectionOptions(response.headerFields)
-    if case .fields(let names) = directives.noCache { excluded += names }
-    if rules.mode == .shared, case .fields(let names) = directives.private { excluded += names }
+    for rules in rules.readings {
+      let directives = ResponseDirectives(of: response, rules: rules)
+      if case .fields(let names) = directives.noCache { excluded += names }
+      if rules.mode == .shared, case .fields(let names) = directives.private { excluded += names }
+    }
     return excluded
   }
 

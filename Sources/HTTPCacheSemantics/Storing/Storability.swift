@@ -17,8 +17,10 @@ public enum Storability {
     if rules.isUnresolved {
       return decide(request: request, response: response, rules: rules.resolved(for: request), now: now)
     }
-    if let refusal = refusal(request: request, response: response, rules: rules, now: now) {
-      return .doNotStore(refusal)
+    for rules in rules.readings {
+      if let refusal = refusal(request: request, response: response, rules: rules, now: now) {
+        return .doNotStore(refusal)
+      }
     }
     return .store
   }

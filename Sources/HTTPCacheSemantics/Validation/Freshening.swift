@@ -82,11 +82,13 @@ public enum Freshening {
     digest: SecretDigest = { _ in nil }
   ) -> ResponseUpdate {
     let (response, responseTime) = (received.head, received.responseTime)
-    let directives = ResponseDirectives(of: Self.newer(response, of: stored), rules: rules)
+    let seen = Self.newer(response, of: stored)
     var newer = FieldHygiene.storable(response, rules: rules)
     newer.headerFields.removeAll { isKept($0.name, isDecoded: stored.isDecoded) }
     var result = stored
-    result.isInvalidated = isForbidden(directives, status: stored.head.status.code, rules: rules)
+    result.isInvalidated = rules.readings.contains {
+      isForbidden(ResponseDirectives(of: seen, rules: $0), status: stored.head.status.code, rules: $0)
+    }
     if newer.headerFields.contains(.vary) {
       updateVary(
         &result, newer: &newer, request: request, rules: rules, digest: digest)
@@ -113,11 +115,13 @@ public enum Freshening {
   private static func isForbidden(
     _ merged: HTTPResponse, to request: HTTPRequest?, rules: CacheRules, receivedAt time: Timestamp
   ) -> Bool {
-    let directives = ResponseDirectives(of: merged, rules: rules)
-    if isForbidden(directives, status: merged.status.code, rules: rules) { return true }
-    if CookieSharing.isForbidden(merged, rules: rules, now: time) { return true }
-    return rules.mode == .shared && request?.headerFields.contains(.authorization) == true
-      && !directives.flags.allowsSharingAuthorized
+    rules.readings.contains { rules in
+      let directives = ResponseDirectives(of: merged, rules: rules)
+      if isForbidden(directives, status: merged.status.code, rules: rules) { return true }
+      if CookieSharing.isForbidden(merged, rules: rules, now: time) { return true }
+      return rules.mode == .shared && request?.headerFields.contains(.authorization) == true
+        && !directives.flags.allowsSharingAuthorized
+    }
   }
 
   /// The effect of a response to HEAD on a stored response to GET that could have been chosen for the same
