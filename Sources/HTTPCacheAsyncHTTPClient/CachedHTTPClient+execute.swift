@@ -35,11 +35,13 @@
         deadline: deadline, logger: logger, tlsConfiguration: request.tlsConfiguration,
         localAddress: request.localAddress)
       context.content = request.body
-      let options = RequestOptions(
+      var options = RequestOptions(
         partition: partition, redirectLimit: redirectLimit,
         // Without decompression, callers decode bodies themselves; with it, they cannot.
         bodyForms: upstream.isDecompressing ? .decoded : .any, timeout: Self.timeout(until: deadline),
         context: context)
+      // In a shared cache the rules of RFC 9111 §3.5 and §5.2.2.7 protect accounts from each other.
+      options.separatesCredentials = !hasOneAccount && cache.configuration.rules.mode == .private
       let bypasses = request.tlsConfiguration != nil || head.hasHostOfItsOwn
       let policy = bypasses ? .bypass : cachePolicy
       // A hit in memory needs neither a task nor a timer. Redirects are followed through the cache below.

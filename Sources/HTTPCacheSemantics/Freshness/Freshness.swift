@@ -37,12 +37,14 @@ public enum Freshness {
       : overriddenLifetime(
         response: response, directives: directives, date: date, responseTime: responseTime,
         rules: rules.concerningOwn(response))
+    var flags = directives.flags.kept
+    if CookieSharing.isLeftOut(by: rules) { flags.insert(.withoutSetCookie) }
     return ReuseFacts(
       freshnessLifetime: lifetime.seconds, lifetimeSource: lifetime.source,
       correctedInitialAge: initialAge(
         fields: response.headerFields, date: date, requestTime: requestTime,
         responseTime: responseTime),
-      directives: directives.flags.kept, windows: directives.windows,
+      directives: flags, windows: directives.windows,
       overrides: rules.applied?.responseFingerprint ?? 0)
   }
 
@@ -56,7 +58,13 @@ public enum Freshness {
       rules: rules)
     for overriding in directives.lifetimes {
       let seconds = overriding.applied(to: lifetime.seconds)
-      if seconds != lifetime.seconds { lifetime = (seconds, .override) }
+      guard seconds != lifetime.seconds else { continue }
+      // A guess that is only shortened is still a guess.
+      if case .atMost = overriding, lifetime.source == .heuristic {
+        lifetime.seconds = seconds
+      } else {
+        lifetime = (seconds, .override)
+      }
     }
     return lifetime
   }

@@ -18,7 +18,7 @@ extension StoredResponse {
         ResponseDirectives(of: head, rules: rules), status: head.status.code, rules: rules)
         || CookieSharing.isForbidden(head, rules: rules, now: responseTime)
     }
-    guard !isForbidden,
+    guard !isForbidden, !(CookieSharing.isLeftOut(by: rules) && head.headerFields.contains(.setCookie)),
       case .names(let names) = Vary.names(of: head, rules: rules),
       names.allSatisfy({ name in nominated.contains { $0.name == name } })
     else { return nil }

@@ -5,9 +5,20 @@ public enum FieldHygiene {
   /// The response without the header fields that must not be stored (RFC 9111 §3.1).
   ///
   /// These are the fields of one connection and of one proxy, the fields that a qualified `no-cache` names,
-  /// and in a shared cache the fields that a qualified `private` names.
+  /// and in a shared cache the fields that a qualified `private` names, and `Set-Cookie` unless
+  /// `CacheRules.keepsSetCookie` is on (§7.3).
   public static func storable(_ response: HTTPResponse, rules: CacheRules) -> HTTPResponse {
-    let excluded = excluded(by: response, rules: rules)
+    var excluded = excluded(by: response, rules: rules)
+    if CookieSharing.isLeftOut(by: rules) { excluded.append(HTTPField.Name.setCookie.canonicalName) }
+    return without(excluded, response)
+  }
+
+  /// The response without the header fields that its directives forbid to store, and those of one connection.
+  static func permitted(_ response: HTTPResponse, rules: CacheRules) -> HTTPResponse {
+    without(excluded(by: response, rules: rules), response)
+  }
+
+  private static func without(_ excluded: [String], _ response: HTTPResponse) -> HTTPResponse {
     guard
       response.headerFields.contains(where: {
         isHopByHop($0.name) || excluded.contains($0.name.canonicalName)

@@ -25,7 +25,8 @@ public enum Storability {
     return .store
   }
 
-  private static func refusal(
+  /// The refusal by the rules alone, without those for other readings of the target.
+  static func refusal(
     request: HTTPRequest, response: HTTPResponse, rules: CacheRules, now: Timestamp
   ) -> StorageRefusal? {
     let isPost = request.method == .post
@@ -42,6 +43,7 @@ public enum Storability {
       return .content(.undefinedSemantics(.get))
     }
     if !rules.isPlain, !rules.allowsUse(of: response) { return .override }
+    if rules.refusesClientErrors, StatusCaching.mayComeFromFields(code) { return .clientError(code) }
     if RequestDirectives(request.headerFields).noStore { return .requestNoStore }
     let directives = ResponseDirectives(of: response, rules: rules)
     if let refusal = refusal(
@@ -80,8 +82,10 @@ public enum Storability {
     {
       return .authorized
     }
-    let storable = FieldHygiene.storable(response, rules: rules)
-    return CookieSharing.isForbidden(storable, rules: rules, now: now) ? .setCookie : nil
+    let permitted = FieldHygiene.permitted(response, rules: rules)
+    if CookieSharing.isForbidden(permitted, rules: rules, now: now) { return .setCookie }
+    return CredentialSharing.isForbidden(
+      response, directives: directives, to: request, rules: rules, now: now) ? .credentials : nil
   }
 
   /// The refusal of a response with `no-store`, which names an override that asks to keep it.

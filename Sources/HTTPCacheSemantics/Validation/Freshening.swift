@@ -57,7 +57,7 @@ public enum Freshening {
   /// the newer response must not be stored, the result is the unchanged stored response, marked as
   /// invalidated: every use is then validated, and nothing of the newer response is kept. The newer response
   /// must not be stored because of `no-store`, `private` in a shared cache, `Vary: *`, or `Set-Cookie`
-  /// (forbidden by `CacheRules.refusesSetCookie` or without an explicit lifetime).
+  /// (`StorageRefusal.setCookie`).
   ///
   /// - Parameters:
   ///   - stored: the response to update.
@@ -83,7 +83,7 @@ public enum Freshening {
   ) -> ResponseUpdate {
     let (response, responseTime) = (received.head, received.responseTime)
     let seen = Self.newer(response, of: stored)
-    var newer = FieldHygiene.storable(response, rules: rules)
+    var newer = FieldHygiene.permitted(response, rules: rules)
     newer.headerFields.removeAll { isKept($0.name, isDecoded: stored.isDecoded) }
     var result = stored
     result.isInvalidated = rules.readings.contains {
@@ -102,13 +102,15 @@ public enum Freshening {
     result.responseTime = responseTime
     result.facts = Freshness.facts(
       response: result.head, requestTime: received.requestTime, responseTime: responseTime, rules: rules)
-    result.head = FieldHygiene.storable(result.head, rules: rules)
+    result.head = FieldHygiene.permitted(result.head, rules: rules)
+    // The client of this request gets its cookies, whatever is stored.
+    var kept = result
+    kept.head = FieldHygiene.storable(result.head, rules: rules)
     if !result.isInvalidated {
       result.isInvalidated = isForbidden(
-        result.head, to: request, rules: rules, receivedAt: responseTime)
+        rules.refusesSetCookie ? result.head : kept.head, to: request, rules: rules, receivedAt: responseTime)
     }
-    guard result.isInvalidated else { return ResponseUpdate(stored: result, answer: result) }
-    return ResponseUpdate(stored: stored.invalidated, answer: result)
+    return ResponseUpdate(stored: result.isInvalidated ? stored.invalidated : kept, answer: result)
   }
 
   /// Whether a response must not be stored with its fields after an update.
