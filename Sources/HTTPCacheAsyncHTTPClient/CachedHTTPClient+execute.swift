@@ -55,7 +55,7 @@
       }
       let response: CacheResponse
       do {
-        response = try await within(deadline) { [cache, upstream] in
+        response = try await within(deadline) { [cache, upstream, options] in
           try await cache.respond(
             to: head, body: request.body.map { MessageBody(BufferSource($0, length: nil)) },
             policy: policy, options: options, via: upstream)

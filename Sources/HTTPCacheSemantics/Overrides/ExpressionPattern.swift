@@ -17,9 +17,10 @@ struct ExpressionPattern: Sendable, Hashable {
   func matches(_ target: String) -> Bool { compiled.isFound(in: target) }
 
   /// Whether the expression is found in a form of a normalised target, ignoring letter case.
-  func covers(_ target: Octets) -> Bool {
-    guard let path = GlobPattern.pathStart(target) else { return false }
-    return TargetForm.any(of: target, pathStart: path) {
+  ///
+  /// - Parameter path: the index of the target's path.
+  func covers(_ target: Octets, path: Int) -> Bool {
+    TargetForm.any(of: target, pathStart: path) {
       compiled.isFoundIgnoringCase(in: String(decoding: $0, as: UTF8.self))
     }
   }

@@ -7,7 +7,7 @@ struct GlobPattern: Sendable, Hashable {
   private let isPath: Bool
   private let hasQuery: Bool
   private let program: GlobProgram
-  /// Of the pattern in lower case.
+  /// The program of the pattern in lower case; that of the pattern if it has no other letters.
   private let folded: GlobProgram
 
   init(_ form: String) throws(TargetPatternError) {
@@ -44,10 +44,13 @@ struct GlobPattern: Sendable, Hashable {
   }
 
   /// Whether a form of a normalised target matches the pattern, ignoring letter case.
-  func covers(_ target: Octets) -> Bool {
-    guard let path = Self.pathStart(target) else { return false }
+  ///
+  /// - Parameter path: the index of the target's path.
+  func covers(_ target: Octets, path: Int) -> Bool {
+    let start = isPath ? path : 0
+    guard folded.mayAccept(target, from: start) else { return false }
     return TargetForm.any(of: target, pathStart: path) { form in
-      let form = form.from(isPath ? path : 0)
+      let form = form.from(start)
       return folded.accepts(hasQuery ? form : form.withoutQuery)
     }
   }
@@ -79,7 +82,7 @@ struct GlobPattern: Sendable, Hashable {
     return colon + 3
   }
 
-  static func pathStart(_ target: Octets) -> Int? {
+  private static func pathStart(_ target: Octets) -> Int? {
     authorityStart(target).flatMap { target[$0...].firstIndex(of: UInt8(ascii: "/")) }
   }
 }

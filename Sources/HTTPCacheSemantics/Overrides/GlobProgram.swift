@@ -48,6 +48,15 @@ final class GlobProgram: Sendable {
     skippable = zip(segmentWildcards, wildcards).map { $0 | $1 }
   }
 
+  /// Whether octets in any letter case may begin a match. False if an octet before the first `?` differs from the
+  /// pattern's octets before its first wildcard: then no beginning of these octets matches, either.
+  func mayAccept(_ octets: Octets, from start: Int) -> Bool {
+    for (index, octet) in zip(start..<octets.count, prefix) {
+      if octets[index].lowercased != octet { return octets[index] == UInt8(ascii: "?") }
+    }
+    return true
+  }
+
   /// Whether all octets match the pattern.
   func accepts<Target: RandomAccessCollection<UInt8>>(_ octets: Target) -> Bool where Target.Index == Int {
     guard octets.count >= prefix.count else { return false }

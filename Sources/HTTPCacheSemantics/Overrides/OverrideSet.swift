@@ -21,6 +21,8 @@ final class OverrideSet: Sendable, Hashable {
   /// The field that names a cache item.
   let alias: HTTPField.Name?
 
+  /// The indices of all overrides with effects on responses, if this set is not resolved.
+  private let withEffectsOnResponses: [Int]
   /// The set for requests that no override matches, shared so that such requests allocate nothing.
   private let unmatched: OverrideSet?
 
@@ -49,20 +51,27 @@ final class OverrideSet: Sendable, Hashable {
   ///
   /// - Parameter matched: the indices for the requested path.
   private func readings(of request: HTTPRequest, target: String, _ matched: [Int]) -> [[Int]] {
-    let concerned = overrides.indices.filter {
-      overrides[$0].responseFingerprint != 0 && overrides[$0].concerns(request)
+    if withEffectsOnResponses.isEmpty { return [] }
+    let requested = TargetReading(target: target, request: nil)
+    func mayAdd(_ index: Int, _ reading: TargetReading) -> Bool {
+      overrides[index].concerns(request) && reading.isCovered(by: overrides[index])
     }
-    guard !concerned.isEmpty else { return [] }
+    // The common case: the path has no other reading, and no other override in another form.
+    if !TargetReading.hasOthers(target),
+      !withEffectsOnResponses.contains(where: { !matched.contains($0) && mayAdd($0, requested) })
+    {
+      return []
+    }
     var found = [matched.filter { overrides[$0].responseFingerprint != 0 }]
     func add(_ set: [Int]) { if !found.contains(set) { found.append(set) } }
     if let readings = TargetReading.all(of: request, target: target) {
       for reading in readings {
         let isRequested = reading.request == nil
-        add(concerned.filter { (isRequested && matched.contains($0)) || overrides[$0].covers(reading) })
+        add(withEffectsOnResponses.filter { (isRequested && matched.contains($0)) || mayAdd($0, reading) })
       }
     } else {
       add([])
-      for index in concerned { add([index]) }
+      for index in withEffectsOnResponses where overrides[index].concerns(request) { add([index]) }
     }
     return Array(found.dropFirst())
   }
@@ -75,6 +84,8 @@ final class OverrideSet: Sendable, Hashable {
     self.readings = readings
     self.unmatched = unmatched
     isResolved = unmatched == nil
+    withEffectsOnResponses =
+      unmatched == nil ? [] : overrides.indices.filter { overrides[$0].responseFingerprint != 0 }
     var response: UInt64 = 0
     var key: UInt64 = 0
     var ignoresVary = false

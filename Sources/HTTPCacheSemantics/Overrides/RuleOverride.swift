@@ -68,8 +68,11 @@ public struct RuleOverride: Sendable, Hashable {
     concerns(request) && (targets.isEmpty || targets.contains { $0.matches(request, target: target) })
   }
 
-  /// Whether the override matches a reading of the target of a request whose method it is for.
-  func covers(_ reading: TargetReading) -> Bool { targets.isEmpty || targets.contains { $0.covers(reading) } }
+  /// Whether the override matches a reading of the target of a request whose method it is for
+  /// (`TargetPattern.covers`).
+  func covers(_ target: Octets, path: Int, _ request: HTTPRequest?) -> Bool {
+    targets.isEmpty || targets.contains { $0.covers(target, path: path, request) }
+  }
 
   /// Whether the override is for the method of a request.
   func concerns(_ request: HTTPRequest) -> Bool {

@@ -29,7 +29,7 @@ extension Vary {
     var names: Set<HTTPField.Name> = []
     var isAll = false
     var mayShare = true
-    /// What other readings of the target ignore.
+    /// The names that other readings of the target ignore.
     var others: [Ignored] = []
 
     var isAny: Bool { isAll && mayShare && others.allSatisfy(\.isAny) }

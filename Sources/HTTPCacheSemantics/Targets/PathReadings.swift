@@ -58,7 +58,7 @@ public struct PathReadings: Sendable, Hashable {
   }
 
   /// Whether any step may change the path.
-  private static func mayHaveOthers(_ path: [UInt8]) -> Bool {
+  static func mayHaveOthers(_ path: some Sequence<UInt8>) -> Bool {
     var previous: UInt8 = 0
     for octet in path {
       switch octet {

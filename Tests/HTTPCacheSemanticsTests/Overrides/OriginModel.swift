@@ -1,6 +1,6 @@
 import Testing
 
-/// What a server makes of the target of a request before it looks for the page, written from its documentation and
+/// The path that a server looks up for the target of a request, written from the server's documentation and
 /// independently of `PathReadings`.
 struct OriginModel: Sendable, CustomTestStringConvertible {
   let testDescription: String

@@ -76,7 +76,7 @@ public struct ServeCommand: AsyncParsableCommand {
 
   @Flag(
     inversion: .prefixedNo,
-    help: "Guess the lifetime of responses that have none from Last-Modified (RFC 9111 §4.2.2).")
+    help: "Guess the lifetime of responses that have none from Last-Modified.")
   var heuristics = true
 
   @Option(
