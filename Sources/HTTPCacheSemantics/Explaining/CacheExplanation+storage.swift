@@ -46,7 +46,7 @@ extension CacheExplanation {
   private static func decisive(
     _ request: HTTPRequest, _ response: HTTPResponse, _ rules: CacheRules, _ now: Timestamp
   ) -> CacheRules {
-    rules.readings.first {
+    ([rules] + rules.otherReadings).first {
       Storability.refusal(request: request, response: response, rules: $0, now: now) != nil
     } ?? rules
   }

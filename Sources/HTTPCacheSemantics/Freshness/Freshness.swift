@@ -15,7 +15,7 @@ public enum Freshness {
     var strictest = facts(
       response: response, directives: ResponseDirectives(of: response, rules: rules),
       requestTime: requestTime, responseTime: responseTime, rules: rules)
-    for rules in rules.readings.dropFirst() {
+    for rules in rules.otherReadings {
       strictest.restrict(
         to: facts(
           response: response, directives: ResponseDirectives(of: response, rules: rules),

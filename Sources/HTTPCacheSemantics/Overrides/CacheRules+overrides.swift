@@ -31,20 +31,21 @@ extension CacheRules {
   /// Whether any override matches the target or a reading of it.
   var isOverridden: Bool { applied.map { !$0.matched.isEmpty || !$0.readings.isEmpty } ?? false }
 
-  /// These rules, then those for other readings of the target, without further readings. A response gets what all of
-  /// them permit: of several lifetimes the shortest, and it is stored only if each of them allows it.
-  var readings: [CacheRules] {
-    guard let applied, !applied.readings.isEmpty else { return [self] }
-    return [self]
-      + applied.readings.map { set in
-        var rules = self
-        rules.overrideSet = set
-        return rules
-      }
+  /// The rules for other readings of the target, without further readings; usually none. A response gets what these
+  /// rules and all of them permit: of several lifetimes the shortest, and it is stored only if each of them allows it.
+  var otherReadings: [CacheRules] {
+    guard let applied, !applied.readings.isEmpty else { return [] }
+    return applied.readings.map { set in
+      var rules = self
+      rules.overrideSet = set
+      return rules
+    }
   }
 
-  /// Whether overrides match other readings of the target than the target itself.
-  private var hasReadings: Bool { applied.map { !$0.readings.isEmpty } ?? false }
+  /// Whether a condition holds for these rules and in every other reading of the target.
+  func hold(_ condition: (CacheRules) -> Bool) -> Bool {
+    condition(self) && otherReadings.allSatisfy(condition)
+  }
 
   /// The field that names a cache item. Requires resolved rules.
   package var alias: HTTPField.Name? { applied?.alias }
@@ -69,9 +70,8 @@ extension CacheRules {
 
   /// The rules with the changes that overrides make to their properties for a response, the strictest of all readings.
   func concerning(_ response: HTTPResponse) -> CacheRules {
-    guard hasReadings else { return concerningOwn(response) }
     var strictest = concerningOwn(response)
-    for reading in readings.dropFirst() {
+    for reading in otherReadings {
       let rules = reading.concerningOwn(response)
       if !rules.allowsStaleWhileRevalidate { strictest.allowsStaleWhileRevalidate = false }
       if !rules.allowsStaleIfError { strictest.allowsStaleIfError = false }
@@ -128,7 +128,7 @@ extension CacheRules {
 
   /// Whether overrides allow to store a response and to use it, in every reading.
   func allowsUse(of response: HTTPResponse) -> Bool {
-    readings.allSatisfy { rules in
+    hold { rules in
       var isAllowed = true
       rules.forEachEffect(on: response) { if case .stores(let isStored) = $0 { isAllowed = isStored } }
       return isAllowed
@@ -137,7 +137,7 @@ extension CacheRules {
 
   /// Whether a stored response is exempt from eviction, in every reading.
   public func pins(_ response: HTTPResponse) -> Bool {
-    readings.allSatisfy { rules in
+    hold { rules in
       var isPinned = false
       rules.forEachEffect(on: response) { if case .pins(let pins) = $0 { isPinned = pins } }
       return isPinned

@@ -48,7 +48,9 @@ struct GlobPattern: Sendable, Hashable {
   /// - Parameter path: the index of the target's path.
   func covers(_ target: Octets, path: Int) -> Bool {
     let start = isPath ? path : 0
-    guard folded.mayAccept(target, from: start) else { return false }
+    guard hasQuery ? folded.mayBegin(target, from: start) : folded.mayAccept(target, from: start) else {
+      return false
+    }
     return TargetForm.any(of: target, pathStart: path) { form in
       let form = form.from(start)
       return folded.accepts(hasQuery ? form : form.withoutQuery)

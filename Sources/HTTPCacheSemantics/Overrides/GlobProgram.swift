@@ -50,11 +50,37 @@ final class GlobProgram: Sendable {
 
   /// Whether octets in any letter case may begin a match. False if an octet before the first `?` differs from the
   /// pattern's octets before its first wildcard: then no beginning of these octets matches, either.
-  func mayAccept(_ octets: Octets, from start: Int) -> Bool {
+  func mayBegin(_ octets: Octets, from start: Int) -> Bool {
     for (index, octet) in zip(start..<octets.count, prefix) {
       if octets[index].lowercased != octet { return octets[index] == UInt8(ascii: "?") }
     }
     return true
+  }
+
+  /// Whether a form of a target may match a pattern without a query: in any letter case, the octets before the first
+  /// `?`, or those before one of their dots or slashes, or all of them with a slash behind them.
+  func mayAccept(_ octets: Octets, from start: Int) -> Bool {
+    guard mayBegin(octets, from: start) else { return false }
+    if count == 1 { return true }
+    return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: words) { places in
+      places.initialize(repeating: 0)
+      places[0] = 1
+      skip(places)
+      let last = count - 1
+      var index = start + prefix.count
+      while index < octets.count, octets[index] != UInt8(ascii: "?") {
+        let octet = octets[index].lowercased
+        if octet == UInt8(ascii: "/") || octet == UInt8(ascii: "."),
+          places[last / 64] >> UInt64(last % 64) & 1 == 1
+        {
+          return true
+        }
+        if !advance(places, over: octet) { return false }
+        index += 1
+      }
+      if places[last / 64] >> UInt64(last % 64) & 1 == 1 { return true }
+      return advance(places, over: UInt8(ascii: "/")) && places[last / 64] >> UInt64(last % 64) & 1 == 1
+    }
   }
 
   /// Whether all octets match the pattern.

@@ -52,22 +52,27 @@ final class OverrideSet: Sendable, Hashable {
   /// - Parameter matched: the indices for the requested path.
   private func readings(of request: HTTPRequest, target: String, _ matched: [Int]) -> [[Int]] {
     if withEffectsOnResponses.isEmpty { return [] }
-    let requested = TargetReading(target: target, request: nil)
-    func mayAdd(_ index: Int, _ reading: TargetReading) -> Bool {
-      overrides[index].concerns(request) && reading.isCovered(by: overrides[index])
+    func mayAdd(_ index: Int, _ octets: Octets, _ path: Int, _ read: HTTPRequest?) -> Bool {
+      overrides[index].concerns(request) && overrides[index].covers(octets, path: path, read)
     }
     // The common case: the path has no other reading, and no other override in another form.
-    if !TargetReading.hasOthers(target),
-      !withEffectsOnResponses.contains(where: { !matched.contains($0) && mayAdd($0, requested) })
-    {
-      return []
+    var text = target
+    let isOrdinary = text.withUTF8 { octets in
+      guard let path = TargetReading.pathStart(octets) else { return true }
+      if TargetReading.hasOthers(octets, path: path) { return false }
+      return !withEffectsOnResponses.contains { !matched.contains($0) && mayAdd($0, octets, path, nil) }
     }
+    if isOrdinary { return [] }
     var found = [matched.filter { overrides[$0].responseFingerprint != 0 }]
     func add(_ set: [Int]) { if !found.contains(set) { found.append(set) } }
     if let readings = TargetReading.all(of: request, target: target) {
       for reading in readings {
         let isRequested = reading.request == nil
-        add(withEffectsOnResponses.filter { (isRequested && matched.contains($0)) || mayAdd($0, reading) })
+        add(
+          withEffectsOnResponses.filter { index in
+            (isRequested && matched.contains(index))
+              || reading.withOctets { mayAdd(index, $0, $1, reading.request) }
+          })
       }
     } else {
       add([])

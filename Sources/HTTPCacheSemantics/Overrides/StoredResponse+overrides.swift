@@ -13,12 +13,12 @@ extension StoredResponse {
     if facts.overrides == fingerprint, fingerprint == 0 { return self }
     guard rules.allowsUse(of: head) else { return nil }
     if facts.overrides == fingerprint { return self }
-    let isForbidden = rules.readings.contains { rules in
-      Freshening.isForbidden(
+    let isAllowed = rules.hold { rules in
+      !Freshening.isForbidden(
         ResponseDirectives(of: head, rules: rules), status: head.status.code, rules: rules)
-        || CookieSharing.isForbidden(head, rules: rules, now: responseTime)
+        && !CookieSharing.isForbidden(head, rules: rules, now: responseTime)
     }
-    guard !isForbidden, !(CookieSharing.isLeftOut(by: rules) && head.headerFields.contains(.setCookie)),
+    guard isAllowed, !(CookieSharing.isLeftOut(by: rules) && head.headerFields.contains(.setCookie)),
       case .names(let names) = Vary.names(of: head, rules: rules),
       names.allSatisfy({ name in nominated.contains { $0.name == name } })
     else { return nil }

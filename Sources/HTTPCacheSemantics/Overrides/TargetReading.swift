@@ -12,12 +12,8 @@ struct TargetReading {
     withOctets { pattern.covers($0, path: $1, request) }
   }
 
-  /// Whether an override whose method is that of the request matches this reading.
-  func isCovered(by override: RuleOverride) -> Bool {
-    withOctets { override.covers($0, path: $1, request) }
-  }
-
-  private func withOctets(_ body: (Octets, Int) -> Bool) -> Bool {
+  /// Calls `body` with the octets of the target and the index of its path; false if there is none.
+  func withOctets(_ body: (Octets, Int) -> Bool) -> Bool {
     var target = target
     return target.withUTF8 { octets in Self.pathStart(octets).map { body(octets, $0) } ?? false }
   }
@@ -28,11 +24,11 @@ struct TargetReading {
   ///
   /// - Parameter target: the normalised target of the request.
   static func all(of request: HTTPRequest, target: String) -> [TargetReading]? {
-    guard hasOthers(target) else { return [TargetReading(target: target, request: nil)] }
     var octets = target
-    guard let start = octets.withUTF8({ pathStart($0) }) else {
-      return [TargetReading(target: target, request: nil)]
+    let start = octets.withUTF8 { octets in
+      pathStart(octets).flatMap { hasOthers(octets, path: $0) ? $0 : nil }
     }
+    guard let start else { return [TargetReading(target: target, request: nil)] }
     let path = target.utf8.index(target.startIndex, offsetBy: start)
     let readings = PathReadings(of: target[path...])
     if readings.isIncomplete { return nil }
@@ -46,13 +42,13 @@ struct TargetReading {
   }
 
   /// Whether a target may have other readings than itself.
-  static func hasOthers(_ target: String) -> Bool {
-    var target = target
-    return target.withUTF8 { octets in
-      guard let path = pathStart(octets) else { return false }
-      return octets[..<path].contains(UInt8(ascii: "."), before: UInt8(ascii: ":"))
-        || PathReadings.mayHaveOthers(octets[path...].prefix { $0 != UInt8(ascii: "?") })
+  ///
+  /// - Parameter path: the index of its path.
+  static func hasOthers(_ octets: Octets, path: Int) -> Bool {
+    for index in 0..<path where octets[index] == UInt8(ascii: ".") {
+      if index + 1 == path || octets[index + 1] == UInt8(ascii: ":") { return true }
     }
+    return PathReadings.mayHaveOthers(octets, from: path)
   }
 
   /// The index of the path of a target; nil if the text is no target.
@@ -73,13 +69,5 @@ struct TargetReading {
     var host = origin[..<end]
     while host.utf8.last == UInt8(ascii: ".") { host.removeLast() }
     return String(host) + origin[end...]
-  }
-}
-
-extension Slice<Octets> {
-  /// Whether an octet is the last one, or comes before another one.
-  fileprivate func contains(_ octet: UInt8, before other: UInt8) -> Bool {
-    if last == octet { return true }
-    return indices.dropLast().contains { self[$0] == octet && self[$0 + 1] == other }
   }
 }

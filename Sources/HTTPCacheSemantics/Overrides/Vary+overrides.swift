@@ -42,7 +42,7 @@ extension Vary {
 
   private static func ignored(of response: HTTPResponse, rules: CacheRules) -> Ignored {
     var ignored = ignoredByOwn(rules, of: response)
-    ignored.others = rules.readings.dropFirst().map { ignoredByOwn($0, of: response) }
+    ignored.others = rules.otherReadings.map { ignoredByOwn($0, of: response) }
     return ignored
   }
 

@@ -8,26 +8,20 @@ public enum FieldHygiene {
   /// and in a shared cache the fields that a qualified `private` names, and `Set-Cookie` unless
   /// `CacheRules.keepsSetCookie` is on (§7.3).
   public static func storable(_ response: HTTPResponse, rules: CacheRules) -> HTTPResponse {
-    var excluded = excluded(by: response, rules: rules)
-    if CookieSharing.isLeftOut(by: rules) { excluded.append(HTTPField.Name.setCookie.canonicalName) }
-    return without(excluded, response)
+    permitted(response, rules: rules, leavesOutCookies: CookieSharing.isLeftOut(by: rules))
   }
 
   /// The response without the header fields that its directives forbid to store, and those of one connection.
-  static func permitted(_ response: HTTPResponse, rules: CacheRules) -> HTTPResponse {
-    without(excluded(by: response, rules: rules), response)
-  }
-
-  private static func without(_ excluded: [String], _ response: HTTPResponse) -> HTTPResponse {
-    guard
-      response.headerFields.contains(where: {
-        isHopByHop($0.name) || excluded.contains($0.name.canonicalName)
-      })
-    else { return response }
-    var stored = response
-    stored.headerFields.removeAll {
-      isHopByHop($0.name) || excluded.contains($0.name.canonicalName)
+  static func permitted(
+    _ response: HTTPResponse, rules: CacheRules, leavesOutCookies: Bool = false
+  ) -> HTTPResponse {
+    let excluded = excluded(by: response, rules: rules)
+    func isExcluded(_ name: HTTPField.Name) -> Bool {
+      isHopByHop(name) || (leavesOutCookies && name == .setCookie) || excluded.contains(name.canonicalName)
     }
+    guard response.headerFields.contains(where: { isExcluded($0.name) }) else { return response }
+    var stored = response
+    stored.headerFields.removeAll { isExcluded($0.name) }
     return stored
   }
 
@@ -53,11 +47,13 @@ public enum FieldHygiene {
   /// The names of fields that the response forbids to store, in lower case.
   private static func excluded(by response: HTTPResponse, rules: CacheRules) -> [String] {
     var excluded = connectionOptions(response.headerFields)
-    for rules in rules.readings {
+    func exclude(_ rules: CacheRules) {
       let directives = ResponseDirectives(of: response, rules: rules)
       if case .fields(let names) = directives.noCache { excluded += names }
       if rules.mode == .shared, case .fields(let names) = directives.private { excluded += names }
     }
+    exclude(rules)
+    rules.otherReadings.forEach(exclude)
     return excluded
   }
 

@@ -17,7 +17,10 @@ public enum Storability {
     if rules.isUnresolved {
       return decide(request: request, response: response, rules: rules.resolved(for: request), now: now)
     }
-    for rules in rules.readings {
+    if let refusal = refusal(request: request, response: response, rules: rules, now: now) {
+      return .doNotStore(refusal)
+    }
+    for rules in rules.otherReadings {
       if let refusal = refusal(request: request, response: response, rules: rules, now: now) {
         return .doNotStore(refusal)
       }
@@ -82,8 +85,11 @@ public enum Storability {
     {
       return .authorized
     }
-    let permitted = FieldHygiene.permitted(response, rules: rules)
-    if CookieSharing.isForbidden(permitted, rules: rules, now: now) { return .setCookie }
+    if response.headerFields.contains(.setCookie),
+      CookieSharing.isForbidden(FieldHygiene.permitted(response, rules: rules), rules: rules, now: now)
+    {
+      return .setCookie
+    }
     return CredentialSharing.isForbidden(
       response, directives: directives, to: request, rules: rules, now: now) ? .credentials : nil
   }

@@ -30,7 +30,7 @@ public struct PathReadings: Sendable, Hashable {
   }
 
   private init(_ path: [UInt8], query: some Collection<UInt8>) {
-    guard Self.mayHaveOthers(path) else {
+    guard path.withUnsafeBufferPointer({ Self.mayHaveOthers($0, from: 0) }) else {
       (others, isIncomplete, hasParentSegment) = ([], false, false)
       return
     }
@@ -57,13 +57,18 @@ public struct PathReadings: Sendable, Hashable {
       }
   }
 
-  /// Whether any step may change the path.
-  static func mayHaveOthers(_ path: some Sequence<UInt8>) -> Bool {
+  /// Whether any step may change a path.
+  ///
+  /// - Parameters:
+  ///   - octets: the path begins in them, and ends with them or at the first `?`.
+  ///   - start: the index of the path.
+  static func mayHaveOthers(_ octets: UnsafeBufferPointer<UInt8>, from start: Int) -> Bool {
     var previous: UInt8 = 0
-    for octet in path {
+    for index in start..<octets.count {
+      let octet = octets[index]
       switch octet {
-      case UInt8(ascii: "%"), UInt8(ascii: "\\"), UInt8(ascii: ";"), UInt8(ascii: "#"), UInt8(ascii: "?"),
-        UInt8(ascii: "("):
+      case UInt8(ascii: "?"): return previous == UInt8(ascii: ".")
+      case UInt8(ascii: "%"), UInt8(ascii: "\\"), UInt8(ascii: ";"), UInt8(ascii: "#"), UInt8(ascii: "("):
         return true
       case UInt8(ascii: "/") where previous == UInt8(ascii: "/") || previous == UInt8(ascii: "."): return true
       case UInt8(ascii: ".") where previous == UInt8(ascii: "/"): return true

@@ -86,8 +86,8 @@ public enum Freshening {
     var newer = FieldHygiene.permitted(response, rules: rules)
     newer.headerFields.removeAll { isKept($0.name, isDecoded: stored.isDecoded) }
     var result = stored
-    result.isInvalidated = rules.readings.contains {
-      isForbidden(ResponseDirectives(of: seen, rules: $0), status: stored.head.status.code, rules: $0)
+    result.isInvalidated = !rules.hold {
+      !isForbidden(ResponseDirectives(of: seen, rules: $0), status: stored.head.status.code, rules: $0)
     }
     if newer.headerFields.contains(.vary) {
       updateVary(
@@ -117,12 +117,12 @@ public enum Freshening {
   private static func isForbidden(
     _ merged: HTTPResponse, to request: HTTPRequest?, rules: CacheRules, receivedAt time: Timestamp
   ) -> Bool {
-    rules.readings.contains { rules in
+    !rules.hold { rules in
       let directives = ResponseDirectives(of: merged, rules: rules)
-      if isForbidden(directives, status: merged.status.code, rules: rules) { return true }
-      if CookieSharing.isForbidden(merged, rules: rules, now: time) { return true }
-      return rules.mode == .shared && request?.headerFields.contains(.authorization) == true
-        && !directives.flags.allowsSharingAuthorized
+      if isForbidden(directives, status: merged.status.code, rules: rules) { return false }
+      if CookieSharing.isForbidden(merged, rules: rules, now: time) { return false }
+      return rules.mode == .private || request?.headerFields.contains(.authorization) != true
+        || directives.flags.allowsSharingAuthorized
     }
   }
 
