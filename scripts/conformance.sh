@@ -64,7 +64,8 @@ proxy() {
   shift
   port=$(free_port)
   origin=$(free_port)
-  "$program" serve --shared --dir "$directory/$name" --listen "127.0.0.1:$port" \
+  # The suite expects Set-Cookie to be stored (docs/conformance.md).
+  "$program" serve --shared --keep-set-cookie --dir "$directory/$name" --listen "127.0.0.1:$port" \
     --upstream "http://127.0.0.1:$origin" "$@" >"$results/serve.log" 2>&1 &
   server=$!
   for _ in $(seq 100); do

@@ -35,11 +35,13 @@
         deadline: deadline, logger: logger, tlsConfiguration: request.tlsConfiguration,
         localAddress: request.localAddress)
       context.content = request.body
-      let options = RequestOptions(
+      var options = RequestOptions(
         partition: partition, redirectLimit: redirectLimit,
         // Without decompression, callers decode bodies themselves; with it, they cannot.
         bodyForms: upstream.isDecompressing ? .decoded : .any, timeout: Self.timeout(until: deadline),
         context: context)
+      // In a shared cache the rules of RFC 9111 §3.5 and §5.2.2.7 protect accounts from each other.
+      options.separatesCredentials = !hasOneAccount && cache.configuration.rules.mode == .private
       let policy = request.tlsConfiguration != nil ? .bypass : cachePolicy
       // A hit in memory needs neither a task nor a timer. Redirects are followed through the cache below.
       if policy == .standard, request.body == nil, !Task.isCancelled, deadline > .now(),
@@ -52,7 +54,7 @@
       }
       let response: CacheResponse
       do {
-        response = try await within(deadline) { [cache, upstream] in
+        response = try await within(deadline) { [cache, upstream, options] in
           try await cache.respond(
             to: head, body: request.body.map { MessageBody(BufferSource($0, length: nil)) },
             policy: policy, options: options, via: upstream)

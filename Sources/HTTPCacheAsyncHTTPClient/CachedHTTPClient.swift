@@ -15,6 +15,9 @@
   /// ```
   ///
   /// Redirects are followed through the cache, whatever the client's configuration says.
+  ///
+  /// A server sends requests for many users. So a private cache answers only requests with the same `Authorization` and
+  /// `Cookie` (`CacheRules.separatesCredentials`), unless the client is told that all requests have one account.
   public final class CachedHTTPClient: Sendable {
     /// The cache that answers requests.
     public let cache: HTTPCache
@@ -22,6 +25,8 @@
     public let upstream: AsyncHTTPClientUpstream
     /// The maximum number of redirects to follow; 0 returns redirects to the caller.
     public let redirectLimit: Int
+    /// Whether a private cache may reuse a response for requests with other credentials.
+    public let hasOneAccount: Bool
     private let ownsClient: Bool
 
     /// Makes a cached client with a new `HTTPClient`, which `shutdown()` closes.
@@ -34,10 +39,11 @@
     ///   - eventLoopGroup: the event loops of connections.
     ///   - redirectLimit: the maximum number of redirects to follow; 0 returns redirects to the caller.
     ///   - backgroundActivityLogger: the client's logger for activity outside of requests.
+    ///   - hasOneAccount: whether a private cache may reuse a response for requests with other credentials.
     public init(
       cache: HTTPCache, configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
       eventLoopGroup: any EventLoopGroup = HTTPClient.defaultEventLoopGroup,
-      redirectLimit: Int = 20, backgroundActivityLogger: Logger? = nil
+      redirectLimit: Int = 20, backgroundActivityLogger: Logger? = nil, hasOneAccount: Bool = false
     ) {
       var configuration = configuration
       configuration.redirectConfiguration = .disallow
@@ -53,6 +59,7 @@
       let isDecompressing =
         if case .enabled = configuration.decompression { true } else { false }
       self.cache = cache
+      self.hasOneAccount = hasOneAccount
       upstream = AsyncHTTPClientUpstream(client: client, isDecompressing: isDecompressing)
       self.redirectLimit = redirectLimit
       ownsClient = true
@@ -70,11 +77,13 @@
     ///   - isDecompressing: whether the client was made with `decompression`; always true for
     ///     `HTTPClient.shared`.
     ///   - redirectLimit: the maximum number of redirects to follow; 0 returns redirects to the caller.
+    ///   - hasOneAccount: whether a private cache may reuse a response for requests with other credentials.
     public init(
       cache: HTTPCache, sharing client: HTTPClient, isDecompressing: Bool = false,
-      redirectLimit: Int = 20
+      redirectLimit: Int = 20, hasOneAccount: Bool = false
     ) {
       self.cache = cache
+      self.hasOneAccount = hasOneAccount
       upstream = AsyncHTTPClientUpstream(client: client, isDecompressing: isDecompressing)
       self.redirectLimit = redirectLimit
       ownsClient = false

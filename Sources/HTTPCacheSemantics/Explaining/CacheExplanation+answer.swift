@@ -23,6 +23,8 @@ extension CacheExplanation {
       switch reason {
       case .requestMaxAge, .requestMinFresh, .policy:
         addComparison("Does the request want it as it is?", "no", compared, reason.section)
+      case .guessWithCredentials:
+        addComparison("May a guessed lifetime answer it?", "no", ["Cookie or Authorization"], reason.section)
       case .stale:
         compared += Self.staleness(facts, -remaining, directives, rules)
         addComparison("May it be used stale?", "no", compared, "RFC 9111 §4.2.4")

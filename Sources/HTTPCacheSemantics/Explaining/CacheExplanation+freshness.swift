@@ -88,7 +88,7 @@ extension CacheExplanation {
       let isTold = rules.heuristicLimit != nil || facts.freshnessLifetime == longest
       let limit = isTold && longest != .max ? ", at most \(longest) s" : ""
       return "\(rules.heuristicFraction) of the \(min(date, responseTime) - modified) s "
-        + "since Last-Modified\(limit)"
+        + "since Last-Modified\(limit)" + (found.lifetimes.isEmpty ? "" : ", and an override")
     case .none:
       if !StatusCaching.isHeuristicallyCacheable(status), !found.flags.contains(.public) {
         return "nothing: no lifetime said, and status \(status) allows no guess"

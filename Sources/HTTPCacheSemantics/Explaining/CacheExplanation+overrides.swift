@@ -13,6 +13,11 @@ extension CacheExplanation {
     add(
       .overrides, "Which overrides match?",
       Excerpt.list(names, orElse: "none of \(rules.overrides.count)"), "")
+    for reading in applied.readings {
+      add(
+        .overrides, "Which match as an origin may read the path?",
+        Excerpt.list(reading.matched.map { Self.name(of: $0, rules) }, orElse: "none"), "")
+    }
     var key = KeyTarget(CacheKey.target(of: request) ?? "")
     for index in applied.matched {
       for effect in rules.overrides[index].effects where !effect.isOnResponse {

@@ -23,8 +23,10 @@ extension CacheExplanation {
     explanation.addSource(directives, topic: .storing)
     let decision = Storability.decide(
       request: request, response: response, rules: rules, now: now)
-    explanation.addRequirements(request, response, directives, rules, now, decision)
-    explanation.addUse(request, response, directives, facts, rules, now)
+    let read = decisive(request, response, rules, now)
+    let readDirectives = ResponseDirectives(of: response, rules: read)
+    explanation.addRequirements(request, response, readDirectives, read, now, decision)
+    explanation.addUse(request, response, readDirectives, facts, read, now)
     let target = CacheKey.target(of: request) ?? ""
     if ClearSiteData.clearsCache(response, target: target, rules: rules) {
       let reason = StorageRefusal.clearsSite
@@ -38,6 +40,15 @@ extension CacheExplanation {
       explanation.add(.storing, "Is it stored?", "no: \(reason)", reason.section)
     }
     return explanation
+  }
+
+  /// The rules for the first reading of the target that refuses the response; those of the target if none does.
+  private static func decisive(
+    _ request: HTTPRequest, _ response: HTTPResponse, _ rules: CacheRules, _ now: Timestamp
+  ) -> CacheRules {
+    ([rules] + rules.otherReadings).first {
+      Storability.refusal(request: request, response: response, rules: $0, now: now) != nil
+    } ?? rules
   }
 
   /// The explanation of a response that was not stored for a reason outside its head, or of which nothing
@@ -86,6 +97,12 @@ extension CacheExplanation {
         "Do the overrides allow it?", "what the last of them says", "",
         refusal: rules.allowsUse(of: response) ? nil : .override)
     }
+    if rules.refusesClientErrors {
+      let mayComeFromFields = StatusCaching.mayComeFromFields(code)
+      check(
+        "Is it no error that fields may cause?", "status \(code)", "RFC 9110 §15.5",
+        refusal: mayComeFromFields ? .clientError(code) : nil)
+    }
     let requestSaysNoStore = RequestDirectives(request.headerFields).noStore
     check(
       "Does the request allow it?", requestSaysNoStore ? "no-store" : "no no-store",
@@ -105,6 +122,7 @@ extension CacheExplanation {
       refusal: directives.noStore && !liftsNoStore ? Storability.noStore(response, rules: rules) : nil)
     addSharing(request, directives, rules)
     addCookie(response, rules, now)
+    addCredentials(request, response, directives, rules, now)
     addCacheability(code, directives, response.headerFields, rules, now)
   }
 
@@ -135,16 +153,35 @@ extension CacheExplanation {
   private mutating func addCookie(
     _ response: HTTPResponse, _ rules: CacheRules, _ now: Timestamp
   ) {
-    let storable = FieldHygiene.storable(response, rules: rules)
-    guard rules.mode == .shared, storable.headerFields.contains(.setCookie) else { return }
-    let isForbidden = CookieSharing.isForbidden(storable, rules: rules, now: now)
+    let permitted = FieldHygiene.permitted(response, rules: rules)
+    guard rules.mode == .shared, permitted.headerFields.contains(.setCookie) else { return }
+    let isForbidden = CookieSharing.isForbidden(permitted, rules: rules, now: now)
     check(
       "May its cookie be given to all?",
       !isForbidden
-        ? "Set-Cookie, with an explicit lifetime or an override that allows it"
+        ? rules.keepsSetCookie
+          ? "Set-Cookie, with an explicit lifetime, public, or an override that allows it"
+          : "Set-Cookie, which is not stored, with public or an override that allows it"
         : rules.refusesSetCookie
-          ? "Set-Cookie, which the rules refuse" : "Set-Cookie, and no explicit lifetime",
+          ? "Set-Cookie, which the rules refuse"
+          : rules.keepsSetCookie ? "Set-Cookie, and no explicit lifetime" : "Set-Cookie, and no public",
       "RFC 9111 §7.3", refusal: isForbidden ? .setCookie : nil)
+  }
+
+  /// Adds the check of `CredentialSharing`; nothing if there are no credentials.
+  private mutating func addCredentials(
+    _ request: HTTPRequest, _ response: HTTPResponse, _ directives: ResponseDirectives, _ rules: CacheRules,
+    _ now: Timestamp
+  ) {
+    guard rules.mode == .shared, CredentialSharing.hasCredentials(request) else { return }
+    let isForbidden = CredentialSharing.isForbidden(
+      response, directives: directives, to: request, rules: rules, now: now)
+    check(
+      "Is it for other users too?",
+      isForbidden
+        ? "Cookie or Authorization in the request, and neither a lifetime nor public nor no-cache"
+        : "Cookie or Authorization in the request, and a lifetime, public or no-cache", "RFC 9111 §4.2.2",
+      refusal: isForbidden ? .credentials : nil)
   }
 
   private mutating func addCacheability(

@@ -45,7 +45,8 @@ extension CacheStatus {
     switch reason {
     case .stale, .responseNoCache, .invalidated: .stale
     case .variantMismatch: .varyMiss
-    case .requestNoCache, .pragmaNoCache, .requestMaxAge, .requestMinFresh, .policy: .request
+    case .requestNoCache, .pragmaNoCache, .requestMaxAge, .requestMinFresh, .guessWithCredentials, .policy:
+      .request
     }
   }
 }

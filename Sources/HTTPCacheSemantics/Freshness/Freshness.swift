@@ -12,9 +12,16 @@ public enum Freshness {
   public static func facts(
     response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, rules: CacheRules
   ) -> ReuseFacts {
-    facts(
+    var strictest = facts(
       response: response, directives: ResponseDirectives(of: response, rules: rules),
       requestTime: requestTime, responseTime: responseTime, rules: rules)
+    for rules in rules.otherReadings {
+      strictest.restrict(
+        to: facts(
+          response: response, directives: ResponseDirectives(of: response, rules: rules),
+          requestTime: requestTime, responseTime: responseTime, rules: rules))
+    }
+    return strictest
   }
 
   static func facts(
@@ -29,13 +36,15 @@ public enum Freshness {
         rules: rules)
       : overriddenLifetime(
         response: response, directives: directives, date: date, responseTime: responseTime,
-        rules: rules.concerning(response))
+        rules: rules.concerningOwn(response))
+    var flags = directives.flags.kept
+    if CookieSharing.isLeftOut(by: rules) { flags.insert(.withoutSetCookie) }
     return ReuseFacts(
       freshnessLifetime: lifetime.seconds, lifetimeSource: lifetime.source,
       correctedInitialAge: initialAge(
         fields: response.headerFields, date: date, requestTime: requestTime,
         responseTime: responseTime),
-      directives: directives.flags.kept, windows: directives.windows,
+      directives: flags, windows: directives.windows,
       overrides: rules.applied?.responseFingerprint ?? 0)
   }
 
@@ -49,7 +58,13 @@ public enum Freshness {
       rules: rules)
     for overriding in directives.lifetimes {
       let seconds = overriding.applied(to: lifetime.seconds)
-      if seconds != lifetime.seconds { lifetime = (seconds, .override) }
+      guard seconds != lifetime.seconds else { continue }
+      // A guess that is only shortened is still a guess.
+      if case .atMost = overriding, lifetime.source == .heuristic {
+        lifetime.seconds = seconds
+      } else {
+        lifetime = (seconds, .override)
+      }
     }
     return lifetime
   }

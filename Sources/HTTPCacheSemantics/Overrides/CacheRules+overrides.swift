@@ -28,8 +28,24 @@ extension CacheRules {
     return overrideSet
   }
 
-  /// Whether any override matches.
-  var isOverridden: Bool { applied.map { !$0.matched.isEmpty } ?? false }
+  /// Whether any override matches the target or a reading of it.
+  var isOverridden: Bool { applied.map { !$0.matched.isEmpty || !$0.readings.isEmpty } ?? false }
+
+  /// The rules for other readings of the target, without further readings; usually none. A response gets what these
+  /// rules and all of them permit: of several lifetimes the shortest, and it is stored only if each of them allows it.
+  var otherReadings: [CacheRules] {
+    guard let applied, !applied.readings.isEmpty else { return [] }
+    return applied.readings.map { set in
+      var rules = self
+      rules.overrideSet = set
+      return rules
+    }
+  }
+
+  /// Whether a condition holds for these rules and in every other reading of the target.
+  func hold(_ condition: (CacheRules) -> Bool) -> Bool {
+    condition(self) && otherReadings.allSatisfy(condition)
+  }
 
   /// The field that names a cache item. Requires resolved rules.
   package var alias: HTTPField.Name? { applied?.alias }
@@ -52,8 +68,20 @@ extension CacheRules {
     }
   }
 
-  /// The rules with the changes that overrides make to their properties for a response.
+  /// The rules with the changes that overrides make to their properties for a response, the strictest of all readings.
   func concerning(_ response: HTTPResponse) -> CacheRules {
+    var strictest = concerningOwn(response)
+    for reading in otherReadings {
+      let rules = reading.concerningOwn(response)
+      if !rules.allowsStaleWhileRevalidate { strictest.allowsStaleWhileRevalidate = false }
+      if !rules.allowsStaleIfError { strictest.allowsStaleIfError = false }
+      if !rules.allowsStaleWhenDisconnected { strictest.allowsStaleWhenDisconnected = false }
+    }
+    return strictest
+  }
+
+  /// The rules with the changes that overrides of these rules alone make to their properties for a response.
+  func concerningOwn(_ response: HTTPResponse) -> CacheRules {
     guard let applied, applied.responseFingerprint != 0 else { return self }
     var rules = self
     forEachEffect(on: response) { effect in
@@ -98,18 +126,22 @@ extension CacheRules {
     return "override \(index + 1) (\(Excerpt.text(override.name.isEmpty ? targets : override.name)))"
   }
 
-  /// Whether overrides allow to store a response and to use it.
+  /// Whether overrides allow to store a response and to use it, in every reading.
   func allowsUse(of response: HTTPResponse) -> Bool {
-    var isAllowed = true
-    forEachEffect(on: response) { if case .stores(let isStored) = $0 { isAllowed = isStored } }
-    return isAllowed
+    hold { rules in
+      var isAllowed = true
+      rules.forEachEffect(on: response) { if case .stores(let isStored) = $0 { isAllowed = isStored } }
+      return isAllowed
+    }
   }
 
-  /// Whether a stored response is exempt from eviction.
+  /// Whether a stored response is exempt from eviction, in every reading.
   public func pins(_ response: HTTPResponse) -> Bool {
-    var isPinned = false
-    forEachEffect(on: response) { if case .pins(let pins) = $0 { isPinned = pins } }
-    return isPinned
+    hold { rules in
+      var isPinned = false
+      rules.forEachEffect(on: response) { if case .pins(let pins) = $0 { isPinned = pins } }
+      return isPinned
+    }
   }
 }
 

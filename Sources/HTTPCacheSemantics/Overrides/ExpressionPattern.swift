@@ -16,6 +16,15 @@ struct ExpressionPattern: Sendable, Hashable {
 
   func matches(_ target: String) -> Bool { compiled.isFound(in: target) }
 
+  /// Whether the expression is found in a form of a normalised target, ignoring letter case.
+  ///
+  /// - Parameter path: the index of the target's path.
+  func covers(_ target: Octets, path: Int) -> Bool {
+    TargetForm.any(of: target, pathStart: path) {
+      compiled.isFoundIgnoringCase(in: String(decoding: $0, as: UTF8.self))
+    }
+  }
+
   static func == (lhs: Self, rhs: Self) -> Bool { lhs.text == rhs.text }
 
   func hash(into hasher: inout Hasher) { hasher.combine(text) }
@@ -23,11 +32,15 @@ struct ExpressionPattern: Sendable, Hashable {
   private final class Compiled: @unchecked Sendable {
     // A Regex does not change after parsing, and stores its compiled program atomically.
     private let regex: Regex<AnyRegexOutput>
+    private let ignoringCase: Regex<AnyRegexOutput>
 
     init(_ regex: Regex<AnyRegexOutput>) {
       self.regex = regex.matchingSemantics(.unicodeScalar)
+      ignoringCase = self.regex.ignoresCase()
     }
 
     func isFound(in text: String) -> Bool { text.firstMatch(of: regex) != nil }
+
+    func isFoundIgnoringCase(in text: String) -> Bool { text.firstMatch(of: ignoringCase) != nil }
   }
 }

@@ -7,6 +7,8 @@ struct GlobPattern: Sendable, Hashable {
   private let isPath: Bool
   private let hasQuery: Bool
   private let program: GlobProgram
+  /// The program of the pattern in lower case; that of the pattern if it has no other letters.
+  private let folded: GlobProgram
 
   init(_ form: String) throws(TargetPatternError) {
     guard form.utf8.count <= Self.lengthLimit else {
@@ -25,6 +27,8 @@ struct GlobPattern: Sendable, Hashable {
     text = String(decoding: octets, as: UTF8.self)
     hasQuery = octets.contains(UInt8(ascii: "?"))
     program = GlobProgram(octets)
+    let inLowerCase = octets.map(\.lowercased)
+    folded = inLowerCase == octets ? program : GlobProgram(inLowerCase)
   }
 
   /// Whether a normalised target matches the pattern.
@@ -37,6 +41,20 @@ struct GlobPattern: Sendable, Hashable {
     let rest = target.part(start..<target.count)
     if hasQuery { return program.accepts(rest) }
     return program.accepts(rest.part(0..<(rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.count)))
+  }
+
+  /// Whether a form of a normalised target matches the pattern, ignoring letter case.
+  ///
+  /// - Parameter path: the index of the target's path.
+  func covers(_ target: Octets, path: Int) -> Bool {
+    let start = isPath ? path : 0
+    guard hasQuery ? folded.mayBegin(target, from: start) : folded.mayAccept(target, from: start) else {
+      return false
+    }
+    return TargetForm.any(of: target, pathStart: path) { form in
+      let form = form.from(start)
+      return folded.accepts(hasQuery ? form : form.withoutQuery)
+    }
   }
 
   static func == (lhs: Self, rhs: Self) -> Bool { lhs.text == rhs.text }

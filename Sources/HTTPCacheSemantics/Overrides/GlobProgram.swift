@@ -48,17 +48,54 @@ final class GlobProgram: Sendable {
     skippable = zip(segmentWildcards, wildcards).map { $0 | $1 }
   }
 
-  /// Whether all octets match the pattern.
-  func accepts(_ octets: Octets) -> Bool {
-    guard octets.count >= prefix.count else { return false }
-    for index in prefix.indices where octets[index] != prefix[index] { return false }
-    let rest = octets.part(prefix.count..<octets.count)
-    if count == 1 { return rest.isEmpty }
+  /// Whether octets in any letter case may begin a match. False if an octet before the first `?` differs from the
+  /// pattern's octets before its first wildcard: then no beginning of these octets matches, either.
+  func mayBegin(_ octets: Octets, from start: Int) -> Bool {
+    for (index, octet) in zip(start..<octets.count, prefix) {
+      if octets[index].lowercased != octet { return octets[index] == UInt8(ascii: "?") }
+    }
+    return true
+  }
+
+  /// Whether a form of a target may match a pattern without a query: in any letter case, the octets before the first
+  /// `?`, or those before one of their dots or slashes, or all of them with a slash behind them.
+  func mayAccept(_ octets: Octets, from start: Int) -> Bool {
+    guard mayBegin(octets, from: start) else { return false }
+    if count == 1 { return true }
     return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: words) { places in
       places.initialize(repeating: 0)
       places[0] = 1
       skip(places)
-      for octet in rest where !advance(places, over: octet) { return false }
+      let last = count - 1
+      var index = start + prefix.count
+      while index < octets.count, octets[index] != UInt8(ascii: "?") {
+        let octet = octets[index].lowercased
+        if octet == UInt8(ascii: "/") || octet == UInt8(ascii: "."),
+          places[last / 64] >> UInt64(last % 64) & 1 == 1
+        {
+          return true
+        }
+        if !advance(places, over: octet) { return false }
+        index += 1
+      }
+      if places[last / 64] >> UInt64(last % 64) & 1 == 1 { return true }
+      return advance(places, over: UInt8(ascii: "/")) && places[last / 64] >> UInt64(last % 64) & 1 == 1
+    }
+  }
+
+  /// Whether all octets match the pattern.
+  func accepts<Target: RandomAccessCollection<UInt8>>(_ octets: Target) -> Bool where Target.Index == Int {
+    guard octets.count >= prefix.count else { return false }
+    let start = octets.startIndex
+    for index in prefix.indices where octets[start + index] != prefix[index] { return false }
+    if count == 1 { return octets.count == prefix.count }
+    return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: words) { places in
+      places.initialize(repeating: 0)
+      places[0] = 1
+      skip(places)
+      for index in (start + prefix.count)..<octets.endIndex where !advance(places, over: octets[index]) {
+        return false
+      }
       let last = count - 1
       return places[last / 64] >> UInt64(last % 64) & 1 == 1
     }

@@ -7,7 +7,10 @@ final class OverrideSet: Sendable, Hashable {
   let isResolved: Bool
   /// The indices of the overrides that match, in order.
   let matched: [Int]
-  /// Equal for equal effects on responses; 0 without any.
+  /// The overrides with effects on responses, resolved for other readings of the target, if they are not those of
+  /// `matched`.
+  let readings: [OverrideSet]
+  /// Equal for equal effects on responses, in every reading; 0 without any.
   let responseFingerprint: UInt64
   /// Equal for equal effects on the key; 0 without any.
   let keyFingerprint: UInt64
@@ -18,27 +21,76 @@ final class OverrideSet: Sendable, Hashable {
   /// The field that names a cache item.
   let alias: HTTPField.Name?
 
+  /// The indices of all overrides with effects on responses, if this set is not resolved.
+  private let withEffectsOnResponses: [Int]
   /// The set for requests that no override matches, shared so that such requests allocate nothing.
   private let unmatched: OverrideSet?
 
   /// Overrides that are not resolved for a request.
   convenience init(_ overrides: [RuleOverride]) {
-    self.init(overrides, matched: [], unmatched: OverrideSet(overrides, matched: [], unmatched: nil))
+    self.init(
+      overrides, matched: [], readings: [],
+      unmatched: OverrideSet(overrides, matched: [], readings: [], unmatched: nil))
   }
 
   /// The overrides, resolved for a request.
   func resolved(for request: HTTPRequest, target: String) -> OverrideSet {
     let matched = overrides.indices.filter { overrides[$0].matches(request, target: target) }
-    if matched.isEmpty, let unmatched { return unmatched }
-    return OverrideSet(overrides, matched: matched, unmatched: nil)
+    let others = readings(of: request, target: target, matched)
+    if matched.isEmpty, others.isEmpty, let unmatched { return unmatched }
+    return OverrideSet(
+      overrides, matched: matched,
+      readings: others.map { OverrideSet(overrides, matched: $0, readings: [], unmatched: nil) },
+      unmatched: nil)
+  }
+
+  /// The indices of the overrides with effects on responses for each reading of a target, if they are not those of the
+  /// requested path.
+  ///
+  /// An origin may read a path with too many readings as any other: each override may then match or not.
+  ///
+  /// - Parameter matched: the indices for the requested path.
+  private func readings(of request: HTTPRequest, target: String, _ matched: [Int]) -> [[Int]] {
+    if withEffectsOnResponses.isEmpty { return [] }
+    func mayAdd(_ index: Int, _ octets: Octets, _ path: Int, _ read: HTTPRequest?) -> Bool {
+      overrides[index].concerns(request) && overrides[index].covers(octets, path: path, read)
+    }
+    // The common case: the path has no other reading, and no other override in another form.
+    var text = target
+    let isOrdinary = text.withUTF8 { octets in
+      guard let path = TargetReading.pathStart(octets) else { return true }
+      if TargetReading.hasOthers(octets, path: path) { return false }
+      return !withEffectsOnResponses.contains { !matched.contains($0) && mayAdd($0, octets, path, nil) }
+    }
+    if isOrdinary { return [] }
+    var found = [matched.filter { overrides[$0].responseFingerprint != 0 }]
+    func add(_ set: [Int]) { if !found.contains(set) { found.append(set) } }
+    if let readings = TargetReading.all(of: request, target: target) {
+      for reading in readings {
+        let isRequested = reading.request == nil
+        add(
+          withEffectsOnResponses.filter { index in
+            (isRequested && matched.contains(index))
+              || reading.withOctets { mayAdd(index, $0, $1, reading.request) }
+          })
+      }
+    } else {
+      add([])
+      for index in withEffectsOnResponses where overrides[index].concerns(request) { add([index]) }
+    }
+    return Array(found.dropFirst())
   }
 
   /// - Parameter unmatched: set for overrides that are not resolved.
-  private init(_ overrides: [RuleOverride], matched: [Int], unmatched: OverrideSet?) {
+  private init(_ overrides: [RuleOverride], matched: [Int], readings: [OverrideSet], unmatched: OverrideSet?)
+  {
     self.overrides = overrides
     self.matched = matched
+    self.readings = readings
     self.unmatched = unmatched
     isResolved = unmatched == nil
+    withEffectsOnResponses =
+      unmatched == nil ? [] : overrides.indices.filter { overrides[$0].responseFingerprint != 0 }
     var response: UInt64 = 0
     var key: UInt64 = 0
     var ignoresVary = false
@@ -60,6 +112,10 @@ final class OverrideSet: Sendable, Hashable {
         }
       }
     }
+    for reading in readings {
+      // Unlike that of one reading, the fingerprint of several is never 0.
+      response = Self.combined(response &+ 1, max(1, reading.responseFingerprint))
+    }
     responseFingerprint = response
     keyFingerprint = key
     self.ignoresVary = ignoresVary
@@ -70,7 +126,7 @@ final class OverrideSet: Sendable, Hashable {
   static func == (lhs: OverrideSet, rhs: OverrideSet) -> Bool {
     lhs === rhs
       || (lhs.isResolved == rhs.isResolved && lhs.matched == rhs.matched
-        && lhs.overrides == rhs.overrides)
+        && lhs.readings == rhs.readings && lhs.overrides == rhs.overrides)
   }
 
   func hash(into hasher: inout Hasher) {

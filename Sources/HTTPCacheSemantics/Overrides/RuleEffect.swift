@@ -64,8 +64,8 @@ public enum RuleEffect: Sendable, Hashable {
     case authorization = "Authorization"
     /// `Vary` of `Authorization`, `Proxy-Authorization` and `Cookie`, and `Vary: *` (§4.1).
     case vary = "Vary"
-    /// `Set-Cookie` is stored only with an explicit lifetime from the origin, and never with
-    /// `CacheRules.refusesSetCookie` (§7.3).
+    /// A response with `Set-Cookie` is stored only with `public`, and never with `CacheRules.refusesSetCookie` (§7.3).
+    /// The field itself is stored only with `CacheRules.keepsSetCookie`.
     case setCookie = "Set-Cookie"
   }
 

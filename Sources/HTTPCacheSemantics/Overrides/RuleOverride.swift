@@ -65,8 +65,18 @@ public struct RuleOverride: Sendable, Hashable {
   }
 
   func matches(_ request: HTTPRequest, target: String) -> Bool {
-    if !methods.isEmpty, !methods.contains(request.method == .query ? .query : .get) { return false }
-    return targets.isEmpty || targets.contains { $0.matches(request, target: target) }
+    concerns(request) && (targets.isEmpty || targets.contains { $0.matches(request, target: target) })
+  }
+
+  /// Whether the override matches a reading of the target of a request whose method it is for
+  /// (`TargetPattern.covers`).
+  func covers(_ target: Octets, path: Int, _ request: HTTPRequest?) -> Bool {
+    targets.isEmpty || targets.contains { $0.covers(target, path: path, request) }
+  }
+
+  /// Whether the override is for the method of a request.
+  func concerns(_ request: HTTPRequest) -> Bool {
+    methods.isEmpty || methods.contains(request.method == .query ? .query : .get)
   }
 
   /// Whether a response fulfils the conditions on the response.

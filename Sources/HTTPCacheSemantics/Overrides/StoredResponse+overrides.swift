@@ -13,16 +13,18 @@ extension StoredResponse {
     if facts.overrides == fingerprint, fingerprint == 0 { return self }
     guard rules.allowsUse(of: head) else { return nil }
     if facts.overrides == fingerprint { return self }
-    let directives = ResponseDirectives(of: head, rules: rules)
-    guard !Freshening.isForbidden(directives, status: head.status.code, rules: rules),
-      !CookieSharing.isForbidden(head, rules: rules, now: responseTime),
+    let isAllowed = rules.hold { rules in
+      !Freshening.isForbidden(
+        ResponseDirectives(of: head, rules: rules), status: head.status.code, rules: rules)
+        && !CookieSharing.isForbidden(head, rules: rules, now: responseTime)
+    }
+    guard isAllowed, !(CookieSharing.isLeftOut(by: rules) && head.headerFields.contains(.setCookie)),
       case .names(let names) = Vary.names(of: head, rules: rules),
       names.allSatisfy({ name in nominated.contains { $0.name == name } })
     else { return nil }
     var seen = self
     seen.facts = Freshness.facts(
-      response: head, directives: directives, requestTime: requestTime, responseTime: responseTime,
-      rules: rules)
+      response: head, requestTime: requestTime, responseTime: responseTime, rules: rules)
     seen.facts.correctedInitialAge = facts.correctedInitialAge
     return seen
   }

@@ -116,6 +116,52 @@ public struct TargetPattern: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// Whether the pattern matches a request, or a path that an origin may read instead of the requested one
+  /// (`PathReadings`). For patterns that restrict.
+  public func mayMatch(_ request: HTTPRequest) -> Bool {
+    guard let target = CacheKey.target(of: request) else { return false }
+    if matches(request, target: target) { return true }
+    guard let readings = TargetReading.all(of: request, target: target) else { return true }
+    return readings.contains { $0.isCovered(by: self) }
+  }
+
+  /// Whether the pattern matches a request and each path that an origin may read instead of the requested one
+  /// (`PathReadings`). For patterns that permit.
+  public func surelyMatches(_ request: HTTPRequest) -> Bool {
+    guard let target = CacheKey.target(of: request), matches(request, target: target) else { return false }
+    return TargetReading.all(of: request, target: target)?.allSatisfy {
+      $0.request == nil || $0.isCovered(by: self)
+    }
+      ?? false
+  }
+
+  /// Whether the pattern matches a target as an origin may look it up: without letter case, and in each `TargetForm`.
+  ///
+  /// - Parameters:
+  ///   - target: a reading of the target of a request, in the form of a normalised target.
+  ///   - path: the index of its path.
+  ///   - request: the request for the reading; nil if the pattern was compared with the request already.
+  func covers(_ target: Octets, path: Int, _ request: HTTPRequest?) -> Bool {
+    switch kind {
+    case .any: true
+    case .predicate(let predicate): request.map(predicate.holds) ?? false
+    case .host(let host): host.matches(target)
+    case .prefix(var prefix): prefix.withUTF8 { Self.begins(target, with: $0) }
+    case .glob(let glob): glob.covers(target, path: path)
+    case .expression(let expression): expression.covers(target, path: path)
+    }
+  }
+
+  /// Whether a target, or the target with a slash at the end of its path, begins with a prefix in any letter case.
+  private static func begins(_ target: Octets, with prefix: Octets) -> Bool {
+    for index in 0..<prefix.count {
+      if index < target.count, target[index].lowercased == prefix[index].lowercased { continue }
+      let isPathEnd = index == target.count || target[index] == UInt8(ascii: "?")
+      return isPathEnd && index == prefix.count - 1 && prefix[index] == UInt8(ascii: "/")
+    }
+    return true
+  }
+
   /// Whether it depends on more than the target of the request.
   var needsRequest: Bool { if case .predicate = kind { true } else { false } }
 }

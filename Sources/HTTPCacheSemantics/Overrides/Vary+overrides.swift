@@ -29,15 +29,24 @@ extension Vary {
     var names: Set<HTTPField.Name> = []
     var isAll = false
     var mayShare = true
+    /// The names that other readings of the target ignore.
+    var others: [Ignored] = []
 
-    var isAny: Bool { isAll && mayShare }
+    var isAny: Bool { isAll && mayShare && others.allSatisfy(\.isAny) }
 
     func contains(_ name: HTTPField.Name) -> Bool {
       (isAll || names.contains(name)) && (mayShare || !Vary.isSecret(name))
+        && others.allSatisfy { $0.contains(name) }
     }
   }
 
   private static func ignored(of response: HTTPResponse, rules: CacheRules) -> Ignored {
+    var ignored = ignoredByOwn(rules, of: response)
+    ignored.others = rules.otherReadings.map { ignoredByOwn($0, of: response) }
+    return ignored
+  }
+
+  private static func ignoredByOwn(_ rules: CacheRules, of response: HTTPResponse) -> Ignored {
     var ignored = Ignored()
     ignored.mayShare = ResponseDirectives.unprotected(response, rules: rules).contains(.vary)
     rules.forEachEffect(on: response) { effect in

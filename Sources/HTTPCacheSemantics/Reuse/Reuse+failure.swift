@@ -59,6 +59,9 @@ extension Reuse {
       return .authorized
     }
     if CookieSharing.isForbidden(stored, rules: rules) { return .setCookie }
+    if rules.refusesClientErrors, StatusCaching.mayComeFromFields(stored.head.status.code) {
+      return .miss(.absent)
+    }
     if stored.isInvalidated { return .invalidated }
     return stored.facts.directives.contains(.noCache) ? .responseNoCache : nil
   }

@@ -73,7 +73,8 @@ public enum Reuse {
     if lifetime > age {
       if let reason = unwanted(
         facts: stored.facts, age: age, directives: directives, policy: policy,
-        isImmutable: isImmutable(stored.facts, request: request, rules: rules))
+        isImmutable: isImmutable(stored.facts, request: request, rules: rules),
+        isGuessed: CredentialSharing.mustValidate(stored.facts, for: request, rules: rules))
       {
         return validating(reason, directives: directives, policy: policy)
       }
@@ -103,6 +104,7 @@ public enum Reuse {
     {
       return .absent
     }
+    if rules.refusesClientErrors, StatusCaching.mayComeFromFields(stored.head.status.code) { return .absent }
     return CookieSharing.isForbidden(stored, rules: rules) ? .absent : nil
   }
 
@@ -124,13 +126,14 @@ public enum Reuse {
     return directives.pragmaNoCache ? .pragmaNoCache : nil
   }
 
-  /// Why the request does not accept a fresh response (§5.2.1.1, §5.2.1.3, policies).
+  /// Why the request does not accept a fresh response (§5.2.1.1, §5.2.1.3, policies), or its lifetime is only guessed
+  /// for others (`CredentialSharing.mustValidate`).
   ///
   /// A reload of an `immutable` response needs no validation: the origin said that it does not change while
   /// it is fresh (RFC 8246 §2). `no-cache` in the request still demands one (§2.1).
   private static func unwanted(
     facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy,
-    isImmutable: Bool
+    isImmutable: Bool, isGuessed: Bool
   ) -> ValidationReason? {
     switch policy {
     case .cacheElseNetwork, .cacheOnly: return nil
@@ -146,7 +149,7 @@ public enum Reuse {
     if let minFresh = directives.minFresh, remaining < minFresh {
       return .requestMinFresh(.seconds(minFresh), remaining: .seconds(remaining))
     }
-    return nil
+    return isGuessed ? .guessWithCredentials : nil
   }
 
   /// Whether `immutable` counts. A client obeys it only if the origin is authenticated (RFC 8246 §3), or is

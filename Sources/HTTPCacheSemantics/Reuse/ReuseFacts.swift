@@ -55,6 +55,8 @@ public struct ReuseFacts: Sendable, Hashable {
     static let malformedPrivate = Directives(rawValue: 8_192)
     /// `max-age` is present but malformed.
     static let malformedMaxAge = Directives(rawValue: 16_384)
+    /// The stored response has no `Set-Cookie`: the rules leave the field out (§7.3).
+    static let withoutSetCookie = Directives(rawValue: 32_768)
     /// `no-store` (§5.2.2.5).
     package static let noStore = Directives(rawValue: 1 << 30)
     /// `no-transform` (§5.2.2.6).
@@ -99,4 +101,18 @@ public struct ReuseFacts: Sendable, Hashable {
 
   /// The seconds of a directive; nil if the response does not have it.
   public subscript(window: ReuseWindow) -> Int64? { windows[window] }
+
+  /// Takes from each of these facts and others what permits less reuse.
+  mutating func restrict(to others: ReuseFacts) {
+    if others.freshnessLifetime < freshnessLifetime {
+      freshnessLifetime = others.freshnessLifetime
+      lifetimeSource = others.lifetimeSource
+    }
+    let permitting: Directives = [.public, .immutable, .sharedByOverride, .withoutSetCookie]
+    directives = directives.union(others.directives)
+      .subtracting(permitting.subtracting(directives.intersection(others.directives)))
+    for window in ReuseWindow.allCases {
+      windows[window] = windows[window].flatMap { own in others.windows[window].map { min(own, $0) } }
+    }
+  }
 }

@@ -22,7 +22,7 @@ extension UnsatisfiableReason {
     switch reason {
     case .stale, .invalidated: reason.description
     case .responseNoCache, .requestNoCache, .pragmaNoCache, .requestMaxAge, .requestMinFresh, .policy,
-      .variantMismatch:
+      .variantMismatch, .guessWithCredentials:
       "to be validated (\(reason))"
     }
   }

@@ -63,13 +63,26 @@ public struct CacheRules: Sendable, Hashable {
   public var removesGone: Bool
 
   /// Whether a shared cache never stores nor uses a response with `Set-Cookie`, like nginx and Varnish by
-  /// default. Default false: the response is stored if the origin gives an explicit lifetime above 0, because
-  /// RFC 9111 §7.3 says that the field does not inhibit caching; with a heuristic lifetime, or none, it is
-  /// not. A private cache always stores it.
+  /// default, not even one with `public`. Default false. A private cache always stores it.
   public var refusesSetCookie: Bool
 
+  /// Whether a shared cache stores a response with `Set-Cookie` if the origin gives an explicit lifetime above 0, and
+  /// gives its cookies to all clients, as RFC 9111 §7.3 allows.
+  ///
+  /// Default false: such a response is stored only if it says `public`, or an override has
+  /// `sharingDespite([.setCookie])`, and without the field. A private cache always stores and keeps the field.
+  public var keepsSetCookie: Bool
+
+  /// Whether errors that a field of the request may have caused are neither stored nor used: 4xx except 404 and 410,
+  /// and 501 (RFC 9110 §15.5, §15.6.2). Otherwise a client that provokes such an error with a field outside of the key
+  /// denies the resource to all clients for as long as the error is fresh.
+  ///
+  /// Default false: RFC 9111 §3 allows to store an error with a lifetime.
+  public var refusesClientErrors: Bool
+
   /// Whether a response is reused only for requests with the same credentials, as if its `Vary` named
-  /// `Authorization`. A response with `public` answers any credentials. Credentials are kept as keyed digests only.
+  /// `Authorization` and `Cookie`. A response with `public` answers any credentials. Credentials are kept as keyed
+  /// digests only.
   ///
   /// Default false, as in RFC 9111 §4: a token that is renewed would make every response unusable. Where the
   /// program knows its accounts, a partition for each is better.
@@ -92,7 +105,8 @@ public struct CacheRules: Sendable, Hashable {
     allowsStaleWhenDisconnected: Bool = true, targetedFields: [String] = [],
     normalizesVary: Bool = true, variantLimit: Int = 32, queryContentLimit: Int = 64 << 10,
     obeysClearSiteData: Bool = true, obeysNoVarySearch: Bool = false,
-    removesGone: Bool = false, refusesSetCookie: Bool = false, separatesCredentials: Bool = false,
+    removesGone: Bool = false, refusesSetCookie: Bool = false, keepsSetCookie: Bool = false,
+    refusesClientErrors: Bool = false, separatesCredentials: Bool = false,
     overrides: [RuleOverride] = []
   ) {
     self.mode = mode
@@ -109,6 +123,8 @@ public struct CacheRules: Sendable, Hashable {
     self.obeysNoVarySearch = obeysNoVarySearch
     self.removesGone = removesGone
     self.refusesSetCookie = refusesSetCookie
+    self.keepsSetCookie = keepsSetCookie
+    self.refusesClientErrors = refusesClientErrors
     self.separatesCredentials = separatesCredentials
     self.overrides = overrides
   }

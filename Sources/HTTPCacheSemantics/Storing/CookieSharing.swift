@@ -2,13 +2,13 @@ import HTTPTypes
 
 /// Whether a shared cache may keep a response that sets a cookie.
 ///
-/// RFC 9111 §7.3 leaves it to the cache: `Set-Cookie` does not inhibit caching. But an origin that does not
-/// mention caching probably meant the cookie for one client, so a heuristic lifetime is not enough.
+/// RFC 9111 §7.3 leaves it to the cache: `Set-Cookie` does not inhibit caching. But a cookie is usually meant for one
+/// client, so the response is stored only with permission, and without the field (`FieldHygiene.storable`).
 enum CookieSharing {
   /// Whether a response must not be stored because of its `Set-Cookie`.
   ///
   /// - Parameters:
-  ///   - response: the head as it would be stored.
+  ///   - response: the head as it would be stored if `Set-Cookie` were kept.
   ///   - rules: the choices of the cache.
   ///   - now: when the response arrived.
   static func isForbidden(_ response: HTTPResponse, rules: CacheRules, now: Timestamp) -> Bool {
@@ -18,15 +18,22 @@ enum CookieSharing {
     {
       return false
     }
-    return rules.refusesSetCookie || !isExplicitlyFresh(response.headerFields, rules: rules, now: now)
+    if rules.refusesSetCookie { return true }
+    if ResponseDirectives(response.headerFields, rules: rules).flags.contains(.public) { return false }
+    return !rules.keepsSetCookie || !isExplicitlyFresh(response.headerFields, rules: rules, now: now)
   }
+
+  /// Whether `Set-Cookie` is left out of what is stored, as far as these rules are asked.
+  static func isLeftOut(by rules: CacheRules) -> Bool { rules.mode == .shared && !rules.keepsSetCookie }
 
   /// Whether a stored response must not be used because of its `Set-Cookie`: it may have been stored under
   /// other rules.
   static func isForbidden(_ stored: StoredResponse, rules: CacheRules) -> Bool {
+    if rules.mode == .private || stored.facts.directives.contains(.withoutSetCookie) { return false }
+    if isLeftOut(by: rules) { return stored.head.headerFields.contains(.setCookie) }
     // Overrides were applied when the response was seen by them.
-    guard rules.mode == .shared, stored.facts.overrides == 0 else { return false }
-    if !rules.refusesSetCookie, stored.facts.freshnessLifetime > 0 {
+    guard stored.facts.overrides == 0 else { return false }
+    if !rules.refusesSetCookie, rules.keepsSetCookie, stored.facts.freshnessLifetime > 0 {
       switch stored.facts.lifetimeSource {
       case .sMaxAge, .maxAge, .expires, .targeted: return false
       case .none, .heuristic, .override: break

@@ -5,18 +5,23 @@ public enum FieldHygiene {
   /// The response without the header fields that must not be stored (RFC 9111 §3.1).
   ///
   /// These are the fields of one connection and of one proxy, the fields that a qualified `no-cache` names,
-  /// and in a shared cache the fields that a qualified `private` names.
+  /// and in a shared cache the fields that a qualified `private` names, and `Set-Cookie` unless
+  /// `CacheRules.keepsSetCookie` is on (§7.3).
   public static func storable(_ response: HTTPResponse, rules: CacheRules) -> HTTPResponse {
+    permitted(response, rules: rules, leavesOutCookies: CookieSharing.isLeftOut(by: rules))
+  }
+
+  /// The response without the header fields that its directives forbid to store, and those of one connection.
+  static func permitted(
+    _ response: HTTPResponse, rules: CacheRules, leavesOutCookies: Bool = false
+  ) -> HTTPResponse {
     let excluded = excluded(by: response, rules: rules)
-    guard
-      response.headerFields.contains(where: {
-        isHopByHop($0.name) || excluded.contains($0.name.canonicalName)
-      })
-    else { return response }
-    var stored = response
-    stored.headerFields.removeAll {
-      isHopByHop($0.name) || excluded.contains($0.name.canonicalName)
+    func isExcluded(_ name: HTTPField.Name) -> Bool {
+      isHopByHop(name) || (leavesOutCookies && name == .setCookie) || excluded.contains(name.canonicalName)
     }
+    guard response.headerFields.contains(where: { isExcluded($0.name) }) else { return response }
+    var stored = response
+    stored.headerFields.removeAll { isExcluded($0.name) }
     return stored
   }
 
@@ -41,10 +46,14 @@ public enum FieldHygiene {
 
   /// The names of fields that the response forbids to store, in lower case.
   private static func excluded(by response: HTTPResponse, rules: CacheRules) -> [String] {
-    let directives = ResponseDirectives(of: response, rules: rules)
     var excluded = connectionOptions(response.headerFields)
-    if case .fields(let names) = directives.noCache { excluded += names }
-    if rules.mode == .shared, case .fields(let names) = directives.private { excluded += names }
+    func exclude(_ rules: CacheRules) {
+      let directives = ResponseDirectives(of: response, rules: rules)
+      if case .fields(let names) = directives.noCache { excluded += names }
+      if rules.mode == .shared, case .fields(let names) = directives.private { excluded += names }
+    }
+    exclude(rules)
+    rules.otherReadings.forEach(exclude)
     return excluded
   }
 

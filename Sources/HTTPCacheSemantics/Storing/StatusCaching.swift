@@ -17,6 +17,16 @@ enum StatusCaching {
     }
   }
 
+  /// Whether a field of the request may have caused the status: a client error (RFC 9110 §15.5), except 404 and 410,
+  /// which are about the target, or 501, which is about the method (§15.6.2).
+  static func mayComeFromFields(_ code: Int) -> Bool {
+    switch code {
+    case 404, 410: false
+    case 400..<500, 501: true
+    default: false
+    }
+  }
+
   /// Whether responses with this status are never stored.
   ///
   /// 304 updates stored responses (RFC 9111 §4.3.4). 412 and 416 answer conditions and ranges, which are not

@@ -20,10 +20,16 @@ public enum Storability {
     if let refusal = refusal(request: request, response: response, rules: rules, now: now) {
       return .doNotStore(refusal)
     }
+    for rules in rules.otherReadings {
+      if let refusal = refusal(request: request, response: response, rules: rules, now: now) {
+        return .doNotStore(refusal)
+      }
+    }
     return .store
   }
 
-  private static func refusal(
+  /// The refusal by the rules alone, without those for other readings of the target.
+  static func refusal(
     request: HTTPRequest, response: HTTPResponse, rules: CacheRules, now: Timestamp
   ) -> StorageRefusal? {
     let isPost = request.method == .post
@@ -40,6 +46,7 @@ public enum Storability {
       return .content(.undefinedSemantics(.get))
     }
     if !rules.isPlain, !rules.allowsUse(of: response) { return .override }
+    if rules.refusesClientErrors, StatusCaching.mayComeFromFields(code) { return .clientError(code) }
     if RequestDirectives(request.headerFields).noStore { return .requestNoStore }
     let directives = ResponseDirectives(of: response, rules: rules)
     if let refusal = refusal(
@@ -78,8 +85,13 @@ public enum Storability {
     {
       return .authorized
     }
-    let storable = FieldHygiene.storable(response, rules: rules)
-    return CookieSharing.isForbidden(storable, rules: rules, now: now) ? .setCookie : nil
+    if response.headerFields.contains(.setCookie),
+      CookieSharing.isForbidden(FieldHygiene.permitted(response, rules: rules), rules: rules, now: now)
+    {
+      return .setCookie
+    }
+    return CredentialSharing.isForbidden(
+      response, directives: directives, to: request, rules: rules, now: now) ? .credentials : nil
   }
 
   /// The refusal of a response with `no-store`, which names an override that asks to keep it.

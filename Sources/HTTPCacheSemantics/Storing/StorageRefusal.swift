@@ -26,9 +26,14 @@ public enum StorageRefusal: Reason, Hashable {
   case privateInShared
   /// The request had `Authorization`, the cache is shared, nothing allows it (§3.5).
   case authorized
-  /// It sets a cookie, the cache is shared, and the origin gives no explicit lifetime; or
+  /// It sets a cookie, the cache is shared, and the response does not say `public`; or
   /// `CacheRules.refusesSetCookie` is on (§7.3).
   case setCookie
+  /// The request had `Cookie` or `Authorization`, the cache is shared, and the origin gives neither a lifetime nor
+  /// `public`: nothing may be guessed then (§4.2.2).
+  case credentials
+  /// An error that a field of the request may have caused, and `CacheRules.refusesClientErrors` is on.
+  case clientError(Int)
   /// Nothing makes it cacheable: no explicit lifetime, not heuristically cacheable (§3).
   case notCacheable(status: Int)
   /// It could never be reused: no lifetime and no validator.

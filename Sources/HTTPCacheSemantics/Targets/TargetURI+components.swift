@@ -162,7 +162,7 @@ extension TargetURI {
     return high << 4 | low
   }
 
-  private static func appendEncoded(_ octet: UInt8, to output: inout [UInt8]) {
+  static func appendEncoded(_ octet: UInt8, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "%"))
     for digit in [octet >> 4, octet & 15] {
       output.append(digit < 10 ? 0x30 + digit : 0x37 + digit)

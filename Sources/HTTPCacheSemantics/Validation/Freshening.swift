@@ -57,7 +57,7 @@ public enum Freshening {
   /// the newer response must not be stored, the result is the unchanged stored response, marked as
   /// invalidated: every use is then validated, and nothing of the newer response is kept. The newer response
   /// must not be stored because of `no-store`, `private` in a shared cache, `Vary: *`, or `Set-Cookie`
-  /// (forbidden by `CacheRules.refusesSetCookie` or without an explicit lifetime).
+  /// (`StorageRefusal.setCookie`).
   ///
   /// - Parameters:
   ///   - stored: the response to update.
@@ -82,11 +82,13 @@ public enum Freshening {
     digest: SecretDigest = { _ in nil }
   ) -> ResponseUpdate {
     let (response, responseTime) = (received.head, received.responseTime)
-    let directives = ResponseDirectives(of: Self.newer(response, of: stored), rules: rules)
-    var newer = FieldHygiene.storable(response, rules: rules)
+    let seen = Self.newer(response, of: stored)
+    var newer = FieldHygiene.permitted(response, rules: rules)
     newer.headerFields.removeAll { isKept($0.name, isDecoded: stored.isDecoded) }
     var result = stored
-    result.isInvalidated = isForbidden(directives, status: stored.head.status.code, rules: rules)
+    result.isInvalidated = !rules.hold {
+      !isForbidden(ResponseDirectives(of: seen, rules: $0), status: stored.head.status.code, rules: $0)
+    }
     if newer.headerFields.contains(.vary) {
       updateVary(
         &result, newer: &newer, request: request, rules: rules, digest: digest)
@@ -100,24 +102,28 @@ public enum Freshening {
     result.responseTime = responseTime
     result.facts = Freshness.facts(
       response: result.head, requestTime: received.requestTime, responseTime: responseTime, rules: rules)
-    result.head = FieldHygiene.storable(result.head, rules: rules)
+    result.head = FieldHygiene.permitted(result.head, rules: rules)
+    // The client of this request gets its cookies, whatever is stored.
+    var kept = result
+    kept.head = FieldHygiene.storable(result.head, rules: rules)
     if !result.isInvalidated {
       result.isInvalidated = isForbidden(
-        result.head, to: request, rules: rules, receivedAt: responseTime)
+        rules.refusesSetCookie ? result.head : kept.head, to: request, rules: rules, receivedAt: responseTime)
     }
-    guard result.isInvalidated else { return ResponseUpdate(stored: result, answer: result) }
-    return ResponseUpdate(stored: stored.invalidated, answer: result)
+    return ResponseUpdate(stored: result.isInvalidated ? stored.invalidated : kept, answer: result)
   }
 
   /// Whether a response must not be stored with its fields after an update.
   private static func isForbidden(
     _ merged: HTTPResponse, to request: HTTPRequest?, rules: CacheRules, receivedAt time: Timestamp
   ) -> Bool {
-    let directives = ResponseDirectives(of: merged, rules: rules)
-    if isForbidden(directives, status: merged.status.code, rules: rules) { return true }
-    if CookieSharing.isForbidden(merged, rules: rules, now: time) { return true }
-    return rules.mode == .shared && request?.headerFields.contains(.authorization) == true
-      && !directives.flags.allowsSharingAuthorized
+    !rules.hold { rules in
+      let directives = ResponseDirectives(of: merged, rules: rules)
+      if isForbidden(directives, status: merged.status.code, rules: rules) { return false }
+      if CookieSharing.isForbidden(merged, rules: rules, now: time) { return false }
+      return rules.mode == .private || request?.headerFields.contains(.authorization) != true
+        || directives.flags.allowsSharingAuthorized
+    }
   }
 
   /// The effect of a response to HEAD on a stored response to GET that could have been chosen for the same

@@ -17,6 +17,9 @@ public enum ValidationReason: Reason, Hashable {
   case requestMaxAge(Duration, age: Duration)
   /// The request's `min-fresh` is not met (§5.2.1.3).
   case requestMinFresh(Duration, remaining: Duration)
+  /// Its lifetime is a guess of a shared cache, and the request has `Cookie` or `Authorization`: its user may get
+  /// another response (§4.2.2).
+  case guessWithCredentials
   /// The request's policy demands it.
   case policy(CachePolicy)
   /// It was stored for other values of the nominated fields, and the origin was asked whether its
@@ -39,6 +42,7 @@ extension ValidationReason {
       "max-age=\(limit.wholeSeconds) in the request: age \(age.wholeSeconds) s"
     case .requestMinFresh(let limit, let remaining):
       "min-fresh=\(limit.wholeSeconds) in the request: \(remaining.wholeSeconds) s left"
+    case .guessWithCredentials: "Cookie or Authorization in the request, and a guessed lifetime"
     case .policy(let policy): "policy \(policy.name)"
     case .variantMismatch(let names): MissReason.variantMismatch(names).description
     case .invalidated: "invalidated"
@@ -54,6 +58,7 @@ extension ValidationReason {
     case .pragmaNoCache: "RFC 9111 §5.4"
     case .requestMaxAge: "RFC 9111 §5.2.1.1"
     case .requestMinFresh: "RFC 9111 §5.2.1.3"
+    case .guessWithCredentials: "RFC 9111 §4.2.2"
     case .policy: ""
     case .variantMismatch: "RFC 9111 §4.1"
     case .invalidated: "RFC 9111 §4.4"

@@ -2,29 +2,32 @@ package import HTTPTypes
 
 /// `CacheRules.separatesCredentials`.
 extension Vary {
-  /// The names that `Vary` of a response lists, without those that overrides ignore, and with `Authorization`
-  /// if credentials are separated.
+  /// The fields by which credentials are separated.
+  static let credentials: [HTTPField.Name] = [.authorization, .cookie]
+
+  /// The names that `Vary` of a response lists, without those that overrides ignore, and with `credentials`
+  /// if they are separated.
   static func names(of response: HTTPResponse, rules: CacheRules) -> Names {
     let listed = listedNames(of: response, rules: rules)
     guard rules.separatesCredentials, case .names(let names) = listed,
-      !names.contains(.authorization),
       !ResponseDirectives(of: response, rules: rules).flags.contains(.public)
     else { return listed }
-    return .names(names + [.authorization])
+    return .names(names + credentials.filter { !names.contains($0) })
   }
 
-  /// The nominated fields of a stored response, without those that overrides ignore, and with `Authorization`
-  /// if credentials are separated.
+  /// The nominated fields of a stored response, without those that overrides ignore, and with `credentials`
+  /// if they are separated.
   static func nominated(of stored: StoredResponse, rules: CacheRules) -> [NominatedField] {
     let listed = listedNominated(of: stored, rules: rules)
-    guard rules.separatesCredentials, !stored.facts.directives.contains(.public),
-      !listed.contains(where: { $0.name == .authorization })
-    else { return listed }
-    let kept = stored.nominated.first { $0.name == .authorization }
-    // A response that was stored while credentials were not separated has no digest: no credentials equal it.
-    let unknown = NominatedField(
-      name: .authorization, value: stored.answeredAuthorized ? .digest([]) : .absent)
-    return listed + [kept ?? unknown]
+    guard rules.separatesCredentials, !stored.facts.directives.contains(.public) else { return listed }
+    let missing = credentials.filter { name in !listed.contains { $0.name == name } }
+    return listed
+      + missing.map { name in
+        // A response that was stored while credentials were not separated has no digest: no credentials equal it.
+        let isUnknown = name == .authorization && stored.answeredAuthorized
+        return stored.nominated.first { $0.name == name }
+          ?? NominatedField(name: name, value: isUnknown ? .digest([]) : .absent)
+      }
   }
 
   /// Whether a validation for a request may name a stored response, as far as credentials go: an origin that
@@ -34,7 +37,7 @@ extension Vary {
   ) -> Bool {
     guard rules.separatesCredentials else { return true }
     return nominated(of: stored, rules: rules).allSatisfy {
-      $0.name != .authorization
+      !credentials.contains($0.name)
         || matches($0, fields: request.headerFields, rules: rules, digest: digest)
     }
   }

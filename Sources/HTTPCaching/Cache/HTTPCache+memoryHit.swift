@@ -13,7 +13,9 @@ extension HTTPCache {
     for request: HTTPRequest, options: RequestOptions, longestBody: Int
   ) -> MemoryHit? {
     guard configuration.rules.isPlain, request.method == .get,
-      let found = found(request, partition: options.partition, bodyForms: options.bodyForms),
+      let found = found(
+        request, partition: options.partition, bodyForms: options.bodyForms,
+        separatesCredentials: options.separatesCredentials),
       case .hit(_, _, allowance: nil) = found.outcome, found.response.trailers.isEmpty,
       let whole = try? found.variant.body.open().bytesInMemory,
       Int64(whole.count) == found.variant.record.bodyLength
@@ -34,7 +36,12 @@ extension HTTPCache {
     guard body.count <= longestBody else { return nil }
     addOwnFields(to: &head, found.outcome, asked.key, isSeed: found.variant.record.isSeed)
     var nominated = Set(found.stored.flatMap { $0.record.response.nominated.map(\.name) })
-    if configuration.rules.separatesCredentials { nominated.insert(.authorization) }
+    let isGuessed = found.stored.contains { $0.record.response.facts.lifetimeSource == .heuristic }
+    // In a shared cache a guess answers no request with credentials (`ValidationReason.guessWithCredentials`).
+    let rules = configuration.rules
+    if rules.separatesCredentials || options.separatesCredentials || (rules.mode == .shared && isGuessed) {
+      nominated.formUnion([.authorization, .cookie])
+    }
     return MemoryHit(
       head: head, body: body, outcome: found.outcome, nominatedFields: nominated, time: asked.now,
       key: asked.key, target: asked.target, records: found.stored.map(\.record))

@@ -10,7 +10,7 @@ extension HTTPCache {
   ///
   /// - Parameter request: with scheme, authority and path.
   public func peek(_ request: HTTPRequest) -> CacheResponse? {
-    peek(request, partition: "", bodyForms: .asSent)
+    peek(request, partition: "", bodyForms: .asSent, separatesCredentials: false)
   }
 
   /// Like `peek(_:)`, with a partition, or for a caller that accepts decoded bodies.
@@ -20,7 +20,8 @@ extension HTTPCache {
   ///   - options: partition and whether decoded bodies are accepted.
   public func peek(_ request: HTTPRequest, options: RequestOptions) -> CacheResponse? {
     peek(
-      request, partition: options.partition, bodyForms: options.bodyForms)
+      request, partition: options.partition, bodyForms: options.bodyForms,
+      separatesCredentials: options.separatesCredentials)
   }
 
   /// Like `peek(_:options:)`, for a door that otherwise calls `respond`. Nil as long as there are changes that the
@@ -31,14 +32,19 @@ extension HTTPCache {
     _ request: HTTPRequest, options: RequestOptions, where mayUse: (HTTPResponse) -> Bool
   ) -> CacheResponse? {
     guard failedChanges.isEmpty else { return nil }
-    return peek(request, partition: options.partition, bodyForms: options.bodyForms, where: mayUse)
+    return peek(
+      request, partition: options.partition, bodyForms: options.bodyForms,
+      separatesCredentials: options.separatesCredentials, where: mayUse)
   }
 
   private func peek(
-    _ request: HTTPRequest, partition: String, bodyForms: BodyForms,
+    _ request: HTTPRequest, partition: String, bodyForms: BodyForms, separatesCredentials: Bool,
     where mayUse: (HTTPResponse) -> Bool = { _ in true }
   ) -> CacheResponse? {
-    guard let found = found(request, partition: partition, bodyForms: bodyForms), mayUse(found.response.head)
+    guard
+      let found = found(
+        request, partition: partition, bodyForms: bodyForms, separatesCredentials: separatesCredentials),
+      mayUse(found.response.head)
     else { return nil }
     guard
       var response = answer(
@@ -64,16 +70,17 @@ extension HTTPCache {
 
   /// The response in memory that may answer a request without suspending; nil if the caller has to call `respond`.
   func found(
-    _ request: HTTPRequest, partition: String, bodyForms: BodyForms
+    _ request: HTTPRequest, partition: String, bodyForms: BodyForms, separatesCredentials: Bool
   ) -> PeekedResponse? {
     // Only `respond` finds the latest of several equivalent targets.
     if configuration.rules.obeysNoVarySearch { return nil }
     guard request.method == .get || request.method == .head,
       let target = CacheKey.target(of: request)
     else { return nil }
-    let rules =
+    var rules =
       configuration.rules.isPlain
       ? configuration.rules : configuration.rules.resolved(for: request, target: target)
+    if separatesCredentials { rules.separatesCredentials = true }
     let key = CacheKey(request: request, target: target, rules: rules, partition: partition)
     guard let stored = peeked(key, rules: rules) else { return nil }
     let features = RequestFeatures(request.headerFields)

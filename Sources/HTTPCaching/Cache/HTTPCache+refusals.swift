@@ -69,12 +69,13 @@ extension CacheExplanation {
     let reason = CacheExplanation.refusal(refusal)
     // A cache must not keep a note of content that it must not store (RFC 9111 §5.2.2.7, §3.5).
     switch refusal {
-    case .privateInShared, .authorized, .setCookie, .varySecret, .clearsSite, .upstream, .hook, .hookFailed,
+    case .privateInShared, .authorized, .setCookie, .credentials, .varySecret, .clearsSite, .upstream, .hook,
+      .hookFailed,
       .hookTimedOut, .memoryOnly:
       return reason
     case .method, .interim, .statusNotUnderstood, .statusNotStored, .responseNoStore,
       .noStoreDespiteOverride, .requestNoStore, .notCacheable, .neverReusable, .varyAny, .malformed,
-      .partialContent, .content, .digestMismatch,
+      .partialContent, .content, .digestMismatch, .clientError,
       .override, .policy, .tooLarge, .notAdmitted, .superseded, .incomplete, .storeFailed:
       break
     }

@@ -73,7 +73,8 @@ extension HTTPCache {
         .invalidRequest,
         "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
     }
-    let rules = configuration.rules.resolved(for: request, target: target)
+    var rules = configuration.rules.resolved(for: request, target: target)
+    if options.separatesCredentials { rules.separatesCredentials = true }
     var key = CacheKey(
       request: request, target: target, rules: rules, partition: options.partition)
     if let digest = content?.digest { key = key.with(contentDigest: digest) }

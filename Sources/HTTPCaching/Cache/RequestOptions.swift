@@ -27,6 +27,8 @@ public struct RequestOptions: Sendable {
   /// The way to the origin for validations in the background, for a door whose upstream does not outlive the
   /// request; nil is the upstream of the request.
   package var backgroundUpstream: (any Upstream)?
+  /// Whether only a response to the same credentials answers, as with `CacheRules.separatesCredentials`.
+  package var separatesCredentials = false
 
   /// Makes options.
   public init(

@@ -90,7 +90,8 @@ extension HTTPCache {
     case .store: break
     case .doNotStore(let refusal):
       switch refusal {
-      case .privateInShared, .authorized, .setCookie, .content, .partialContent, .malformed, .interim,
+      case .privateInShared, .authorized, .setCookie, .credentials, .clientError, .content, .partialContent,
+        .malformed, .interim,
         .method, .statusNotStored, .override:
         return .refused(refusal)
       case .statusNotUnderstood, .responseNoStore, .noStoreDespiteOverride, .requestNoStore, .notCacheable,

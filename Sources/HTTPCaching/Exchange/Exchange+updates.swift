@@ -47,7 +47,8 @@ extension Exchange {
       .memoryOnly:
       return matching.filter { $0 == matched || part($0) != nil }.map(invalidated)
     case .method, .interim, .statusNotUnderstood, .statusNotStored, .requestNoStore, .partialContent,
-      .content, .clearsSite, .digestMismatch, .policy, .tooLarge, .notAdmitted, .superseded, .incomplete,
+      .content, .clearsSite, .digestMismatch, .policy, .credentials, .clientError, .tooLarge, .notAdmitted,
+      .superseded, .incomplete,
       .storeFailed:
       return []
     }

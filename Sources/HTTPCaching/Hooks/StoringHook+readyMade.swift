@@ -53,14 +53,16 @@ extension StoringHook {
     storing { !condition($0, $1) }
   }
 
-  /// Stores only responses to requests that match at least one pattern.
+  /// Stores only responses to requests that match at least one pattern, however an origin reads their paths
+  /// (`TargetPattern.surelyMatches`).
   public static func storing(matching patterns: TargetPattern...) -> StoringHook {
-    storing { request, _ in patterns.contains { $0.matches(request) } }
+    storing { request, _ in patterns.contains { $0.surelyMatches(request) } }
   }
 
-  /// Stores only responses to requests that match none of the patterns.
+  /// Stores only responses to requests that match none of the patterns, however an origin reads their paths
+  /// (`TargetPattern.mayMatch`).
   public static func notStoring(matching patterns: TargetPattern...) -> StoringHook {
-    storing { request, _ in !patterns.contains { $0.matches(request) } }
+    storing { request, _ in !patterns.contains { $0.mayMatch(request) } }
   }
 
   private static let authenticationNames: [HTTPField.Name] =

@@ -146,6 +146,8 @@ import Testing
       .method(.put), .interim, .statusNotUnderstood(599), .statusNotStored(304), .responseNoStore,
       .requestNoStore, .privateInShared, .authorized, .notCacheable(status: 302), .neverReusable,
       .varyAny, .varySecret(.cookie), .malformed("Vary"), .partialContent, .incomplete, .setCookie,
+      .credentials,
+      .clientError(400), .clientError(501),
       .content(.undefinedSemantics(.get)), .noStoreDespiteOverride(override: "override 1"),
     ]
     for reason in reasons {

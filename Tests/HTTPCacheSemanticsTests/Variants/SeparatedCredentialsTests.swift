@@ -28,6 +28,19 @@ struct SeparatedCredentialsTests {
         == .mismatch([.authorization]))
   }
 
+  @Test("cookies separate as Authorization does, also together with a Vary of the origin's")
+  func cookies() throws {
+    let anna: KeyValuePairs = ["Cookie": "id=anna"]
+    let plain: KeyValuePairs = ["Cache-Control": "max-age=60"]
+    for fields in [plain, ["Cache-Control": "max-age=60", "Vary": "Authorization"]] {
+      let ofAnna = try stored(200, fields, to: get(anna), rules: rules)
+      #expect(try selects(ofAnna, anna, rules))
+      #expect(try !selects(ofAnna, ["Cookie": "id=bert"], rules))
+      #expect(try !selects(ofAnna, [:], rules))
+      #expect(try !selects(stored(200, fields, to: get(), rules: rules), anna, rules))
+    }
+  }
+
   @Test("without the rule a private cache reuses a response whatever the credentials")
   func together() throws {
     let ofAnna = try stored(200, ["Cache-Control": "max-age=60"], to: get(anna))

@@ -21,7 +21,7 @@ struct CookieFlowTests {
     #expect(note.explanation == CacheExplanation.refusal(.setCookie), "nothing of the cookie is noted")
   }
 
-  @Test("a 304 that brings a cookie and no lifetime hands it to its client, and to no other")
+  @Test("a 304 that brings a cookie hands it to its client, and to no other")
   func validated() async throws {
     kitchen.origin.answers { [modified] request, number in
       request.headerFields[.ifModifiedSince] == nil
@@ -29,19 +29,53 @@ struct CookieFlowTests {
         : (304, [.lastModified: modified, .setCookie: "sid=\(number)"], "")
     }
     try await kitchen.get("/")
-    kitchen.clock.advance(by: 90_000)
     for number in 2...4 {
+      kitchen.clock.advance(by: 90_000)
       let answer = try await kitchen.get("/")
       #expect(answer.text == "page")
       #expect(answer.head.headerFields[.setCookie] == "sid=\(number)")
+      let other = try await kitchen.get("/")
+      #expect(other.text == "page")
+      #expect(other.head.headerFields[.setCookie] == nil)
     }
+    #expect(kitchen.origin.requests.count == 4)
+  }
+
+  @Test("a stored response has no cookie; the client of the miss gets its own")
+  func missed() async throws {
+    kitchen.origin.answers { _, number in
+      (200, [.cacheControl: "public, max-age=60", .setCookie: "sid=\(number)"], "page")
+    }
+    #expect(try await kitchen.get("/").head.headerFields[.setCookie] == "sid=1")
+    let other = try await kitchen.get("/")
+    #expect(other.text == "page")
+    #expect(other.head.headerFields[.setCookie] == nil)
+    #expect(kitchen.origin.requests.count == 1)
+  }
+
+  @Test("a page with an old Last-Modified that depends on a cookie goes to its user only (RFC 9111 §4.2.2)")
+  func users() async throws {
+    kitchen.origin.answers { [modified] request, _ in
+      (200, [.lastModified: modified], "page of \(request.headerFields[.cookie] ?? "no one")")
+    }
+    for user in ["anna", "bert", "anna"] {
+      #expect(try await kitchen.get("/", [.cookie: user]).text == "page of \(user)")
+    }
+    #expect(try await kitchen.get("/").text == "page of no one")
+    // The stored page of no one answers no one, and no user.
+    #expect(try await kitchen.get("/").text == "page of no one")
+    #expect(kitchen.origin.requests.count == 4)
+    #expect(try await kitchen.get("/", [.cookie: "anna"]).text == "page of anna")
+    #expect(try await kitchen.get("/").text == "page of no one")
+    #expect(kitchen.origin.requests.count == 5)
   }
 
   @Test("what is adopted obeys the same rule")
   func adopted() async throws {
     for (fields, isStored) in [
       ([.lastModified: modified, .setCookie: "a=b"], false),
-      ([.cacheControl: "max-age=60", .setCookie: "a=b"], true),
+      ([.cacheControl: "max-age=60", .setCookie: "a=b"], false),
+      ([.cacheControl: "public, max-age=60", .setCookie: "a=b"], true),
     ] as [(HTTPFields, Bool)] {
       let kitchen = Kitchen(rules: CacheRules(mode: .shared))
       await kitchen.cache.adopt(

@@ -138,6 +138,7 @@ import Testing
   func bits() {
     let marks: [ReuseFacts.Directives] = [
       .sharedByOverride, .notSharedByOrigin, .malformedSMaxAge, .malformedPrivate, .malformedMaxAge,
+      .withoutSetCookie,
     ]
     let noting: [ReuseFacts.Directives] = ResponseDirective.allCases.compactMap { directive in
       if case .flag(_, .noting(let mark)) = directive.place { mark } else { nil }

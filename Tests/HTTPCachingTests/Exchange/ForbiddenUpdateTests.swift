@@ -63,7 +63,7 @@ struct ForbiddenUpdateTests {
   func upstreamForbids() async throws {
     let upstream = ChangedUpstream(kitchen.origin) { $0.storageRefusal = .upstream }
     let targeted = try #require(HTTPField.Name("CDN-Cache-Control"))
-    let fields: HTTPFields = [targeted: "max-age=60", .eTag: "\"a\"", .setCookie: "sid=A"]
+    let fields: HTTPFields = [targeted: "public, max-age=60", .eTag: "\"a\"", .setCookie: "sid=A"]
     kitchen.origin.always(200, fields, "body")
     let answer = try await get(upstream)
     guard case .forwarded(_, _, .doNotStore(.upstream), _) = answer.outcome else {

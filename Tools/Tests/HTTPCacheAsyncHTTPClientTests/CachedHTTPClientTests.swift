@@ -32,6 +32,33 @@ import Testing
     }
   }
 
+  @Test(
+    "a response for one account answers no other one, unless there is only one",
+    arguments: ["Authorization", "Cookie"])
+  func accounts(field: String) async throws {
+    let calls = Counter()
+    let routes = Origin()
+    routes.get("me") { _, _ in
+      calls.increment()
+      return answer("\(calls.value)", [.cacheControl: "private, max-age=60"])
+    }
+    try await Fixture.run(routes) { fixture async throws in
+      #expect(try await fixture.get("/me", [field: "anna"]).body == "1")
+      #expect(try await fixture.get("/me", [field: "bert"]).body == "2")
+      #expect(try await fixture.get("/me").body == "3")
+      #expect(try await fixture.get("/me", [field: "anna"]).body == "1")
+      #expect(try await fixture.get("/me").body == "3")
+      let client = CachedHTTPClient(
+        cache: fixture.cache, sharing: fixture.client.upstream.client, hasOneAccount: true)
+      for account in ["carl", "dora"] {
+        let request = fixture.request("/me?one", [field: account])
+        let response = try await client.execute(request, timeout: .seconds(120))
+        #expect(String(buffer: try await response.body.collect(upTo: 9)) == "4")
+      }
+      try await client.shutdown()
+    }
+  }
+
   @Test("get(url:) is the shortcut for that")
   func shortcut() async throws {
     let routes = Origin()

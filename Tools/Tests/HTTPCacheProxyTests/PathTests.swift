@@ -26,6 +26,7 @@ import Testing
       "/..%2fa", "/..%5Ca", "/..\\a", "/b%2f..", "/..;x/a", "/%2e%2e%2fa", "/a\\..\\..\\b", "/..%3B/a",
       "/..%3bx/a",
       "/..%00/a", "/..%20/a", "/..%09", "/..%23/a", "/..%3F/a", "/%252e%252e/a", "/..%252fa", "/b%255C..",
+      "/%25252e%25252e/a", "/%c0%ae%c0%ae/a", "/..%c0%afa", "/..%ef%bc%8fa", "/..%u002fa", "/..::$DATA/a",
     ])
   func refused(_ path: String) {
     #expect(throws: Refusal.self) { try resolve(path, below: "/base") }

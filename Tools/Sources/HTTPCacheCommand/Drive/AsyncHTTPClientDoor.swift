@@ -11,7 +11,8 @@ struct AsyncHTTPClientDoor: DriveDoor {
   init(_ cache: HTTPCache) {
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.retryConnectionEstablishment = false
-    client = CachedHTTPClient(cache: cache, configuration: configuration, redirectLimit: 0)
+    client = CachedHTTPClient(
+      cache: cache, configuration: configuration, redirectLimit: 0, hasOneAccount: true)
   }
 
   func reply(to drive: DriveRequest) async throws -> DriveReply {

@@ -36,7 +36,9 @@ struct DriveCommand: AsyncParsableCommand {
 
   func run() async throws {
     // As `serve --shared` does.
-    let rules = shared ? CacheRules(mode: .shared, targetedFields: ["CDN-Cache-Control"]) : CacheRules()
+    let rules =
+      shared
+      ? CacheRules(mode: .shared, targetedFields: ["CDN-Cache-Control"], keepsSetCookie: true) : CacheRules()
     let cache = try HTTPCache.open(HTTPCache.Configuration(directory: directory, rules: rules))
     #if URLSessionDoors
       let door: any DriveDoor =

@@ -47,6 +47,9 @@ extension ServeCommand {
   ) throws -> HTTPCache.Configuration {
     var rules = CacheRules(mode: mode == .shared ? .shared : .private)
     rules.refusesSetCookie = refuseSetCookie
+    rules.keepsSetCookie = keepSetCookie
+    rules.refusesClientErrors = refuseClientErrors
+    if !heuristics { rules.heuristicFraction = 0 }
     if mode == .shared { rules.targetedFields = ["CDN-Cache-Control"] }
     let objection = isMemoryOnly ? nil : UsableDirectory.objection(to: directory)
     if let objection {

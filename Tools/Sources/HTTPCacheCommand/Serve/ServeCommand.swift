@@ -64,9 +64,20 @@ public struct ServeCommand: AsyncParsableCommand {
 
   @Flag(
     help:
-      "Never store responses with Set-Cookie. Otherwise a shared cache stores those with an explicit lifetime."
+      "Never store responses with Set-Cookie. Otherwise a shared cache stores those with public, without the field."
   )
   var refuseSetCookie = false
+
+  @Flag(help: "Store Set-Cookie of responses with an explicit lifetime, and give the cookie to all clients.")
+  var keepSetCookie = false
+
+  @Flag(help: "Store no errors that a field of the request may cause: 4xx except 404 and 410, and 501.")
+  var refuseClientErrors = false
+
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Guess the lifetime of responses that have none from Last-Modified.")
+  var heuristics = true
 
   @Option(
     help: ArgumentHelp(

@@ -23,7 +23,7 @@ enum GatewayPath {
   ///   - isBelow: whether only a part of the origin is served.
   /// - Throws: `Refusal` for a path that an origin could read as outside of that part.
   static func check(_ path: String, isBelow: Bool) throws(Refusal) {
-    if isBelow, needsNormalising(path), mayLeave(path) {
+    if isBelow, PathReadings(of: path).hasParentSegment {
       throw Refusal(
         .badRequest, "the path has a .. that could leave the part of the origin that is served here")
     }
@@ -38,33 +38,5 @@ enum GatewayPath {
       previous = byte
     }
     return false
-  }
-
-  /// Whether an origin would see a segment `..` that decodes the path once or twice, reads a backslash as a slash,
-  /// and cuts a segment at a semicolon, a number sign, a question mark, a space or a control.
-  private static func mayLeave(_ path: String) -> Bool {
-    let octets = Array(path.utf8.prefix { $0 != UInt8(ascii: "?") })
-    let decoded = percentDecoded(octets)
-    return [octets, decoded, percentDecoded(decoded)].contains { octets in
-      octets.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }.contains { segment in
-        segment.prefix { $0 > 0x20 && $0 != 0x7F && !";#?".utf8.contains($0) }.elementsEqual("..".utf8)
-      }
-    }
-  }
-
-  private static func percentDecoded(_ octets: [UInt8]) -> [UInt8] {
-    var decoded: [UInt8] = []
-    var rest = octets[...]
-    while let octet = rest.popFirst() {
-      if octet == UInt8(ascii: "%"), rest.count >= 2,
-        let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-      {
-        rest.removeFirst(2)
-        decoded.append(value)
-      } else {
-        decoded.append(octet)
-      }
-    }
-    return decoded
   }
 }

@@ -29,6 +29,22 @@ public struct GatewayRoute: Sendable {
   ///   - path: its normalised path, with or without a query.
   func matches(host: String?, path: String) -> Bool { matches(host) && rest(of: path) != nil }
 
+  /// Whether the route is for a request that an origin may read as one for a path: without letter case, and with the
+  /// name of a format behind `path`, which Rails and Spring drop.
+  ///
+  /// - Parameters:
+  ///   - host: the host of the request in lower case; nil if there is none.
+  ///   - path: a reading of its path (`PathReadings`), with or without a query.
+  func covers(host: String?, path: String) -> Bool {
+    guard matches(host) else { return false }
+    let prefix = prefix.lowercased()
+    let path = path.lowercased()
+    guard path.hasPrefix(prefix) else { return false }
+    return prefix.isEmpty || path.utf8.count == prefix.utf8.count
+      || [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ".")]
+        .contains(path.utf8[path.utf8.index(path.startIndex, offsetBy: prefix.utf8.count)])
+  }
+
   /// The path at the origin, below `basePath`.
   func target(_ path: String) -> String {
     guard stripsPath, let rest = rest(of: path) else { return path }

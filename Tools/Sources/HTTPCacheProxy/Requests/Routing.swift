@@ -64,6 +64,8 @@ struct Routing: Sendable {
     let path: String
     /// Nil for a forward proxy.
     var route: GatewayRoute?
+    /// Whether an origin may read the path as one of a route without a cache.
+    var bypassesCache = false
   }
 
   private func routed(
@@ -90,7 +92,7 @@ struct Routing: Sendable {
     let forwarded = ForwardedRequest(client, host: host, fields: fields)
     forwarded.add(to: &fields)
     request.partition = forwarded.partition
-    if forwarded.isAmbiguous || !route.isCached { request.bypassesCache = true }
+    if forwarded.isAmbiguous || destination.bypassesCache { request.bypassesCache = true }
     if route.preservesHost, let host {
       request.group = route.group
       request.head.authority = host.text(defaultPort: origin.isSecure ? 443 : 80)
@@ -152,14 +154,16 @@ struct Routing: Sendable {
     switch (mode, target) {
     case (.gateway(let routes), .asterisk), (.gateway(let routes), .absolute(_, "*")):
       let route = try Self.route(host, "/", in: routes)
-      return Destination(origin: route.group.origin, path: "*", route: route)
+      return Destination(
+        origin: route.group.origin, path: "*", route: route, bypassesCache: !route.isCached)
     case (.gateway(let routes), .origin(let given)), (.gateway(let routes), .absolute(_, let given)):
       // Dot segments are resolved before a route is chosen, so that they cannot lead to another one.
       let path = try GatewayPath.normalised(given)
       let route = try Self.route(host, path, in: routes)
       try GatewayPath.check(path, isBelow: route.path != "/" || !route.basePath.isEmpty)
       return Destination(
-        origin: route.group.origin, path: route.basePath + route.target(path), route: route)
+        origin: route.group.origin, path: route.basePath + route.target(path), route: route,
+        bypassesCache: !route.isCached || Self.mayBypass(host, path, in: routes))
     case (.forward(let rules), .absolute(let origin, let path)):
       try check(origin.host, origin.port, origin.isSecure ? rules.connectPorts : rules.httpPorts, rules)
       return Destination(origin: origin, path: path)
@@ -175,6 +179,20 @@ struct Routing: Sendable {
       throw Refusal(.notFound, "no route of this proxy has the host and the path", label: .noRoute)
     }
     return route
+  }
+
+  /// Whether an origin may read a path as one of a route without a cache.
+  private static func mayBypass(_ host: Authority?, _ path: String, in routes: [GatewayRoute]) -> Bool {
+    guard routes.contains(where: { !$0.isCached }) else { return false }
+    let readings = PathReadings(of: path)
+    if readings.isIncomplete { return true }
+    return ([path] + readings.others).contains { path in
+      let first = routes.first { route in
+        route.isCached
+          ? route.matches(host: host?.host, path: path) : route.covers(host: host?.host, path: path)
+      }
+      return first.map { !$0.isCached } ?? false
+    }
   }
 
   /// The requested protocols that may be forwarded: never other versions of HTTP, whose requests would bypass the cache
