@@ -12,9 +12,21 @@ public enum Freshness {
   public static func facts(
     response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, rules: CacheRules
   ) -> ReuseFacts {
-    var strictest = facts(
+    strictestFacts(
       response: response, directives: ResponseDirectives(of: response, rules: rules),
       requestTime: requestTime, responseTime: responseTime, rules: rules)
+  }
+
+  /// The facts by the rules and by those for other readings of the target, of each what permits less.
+  ///
+  /// - Parameter directives: of the response, by the rules alone.
+  static func strictestFacts(
+    response: HTTPResponse, directives: ResponseDirectives, requestTime: Timestamp, responseTime: Timestamp,
+    rules: CacheRules
+  ) -> ReuseFacts {
+    var strictest = facts(
+      response: response, directives: directives, requestTime: requestTime, responseTime: responseTime,
+      rules: rules)
     for rules in rules.otherReadings {
       strictest.restrict(
         to: facts(
@@ -24,6 +36,7 @@ public enum Freshness {
     return strictest
   }
 
+  /// The facts by the rules alone.
   static func facts(
     response: HTTPResponse, directives: ResponseDirectives, requestTime: Timestamp,
     responseTime: Timestamp, rules: CacheRules

@@ -43,16 +43,21 @@ struct GlobPattern: Sendable, Hashable {
     return program.accepts(rest.part(0..<(rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.count)))
   }
 
+  /// Whether the pattern may match a normalised target, or a form of it: false is certain.
+  ///
+  /// - Parameter path: the index of the target's path.
+  func mayCover(_ target: Octets, path: Int) -> Bool {
+    let start = isPath ? path : 0
+    return hasQuery ? folded.mayBegin(target, from: start) : folded.mayAccept(target, from: start)
+  }
+
   /// Whether a form of a normalised target matches the pattern, ignoring letter case.
   ///
   /// - Parameter path: the index of the target's path.
   func covers(_ target: Octets, path: Int) -> Bool {
-    let start = isPath ? path : 0
-    guard hasQuery ? folded.mayBegin(target, from: start) : folded.mayAccept(target, from: start) else {
-      return false
-    }
+    guard mayCover(target, path: path) else { return false }
     return TargetForm.any(of: target, pathStart: path) { form in
-      let form = form.from(start)
+      let form = form.from(isPath ? path : 0)
       return folded.accepts(hasQuery ? form : form.withoutQuery)
     }
   }

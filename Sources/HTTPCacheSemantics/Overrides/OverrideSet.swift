@@ -21,8 +21,6 @@ final class OverrideSet: Sendable, Hashable {
   /// The field that names a cache item.
   let alias: HTTPField.Name?
 
-  /// The indices of all overrides with effects on responses, if this set is not resolved.
-  private let withEffectsOnResponses: [Int]
   /// The set for requests that no override matches, shared so that such requests allocate nothing.
   private let unmatched: OverrideSet?
 
@@ -35,8 +33,21 @@ final class OverrideSet: Sendable, Hashable {
 
   /// The overrides, resolved for a request.
   func resolved(for request: HTTPRequest, target: String) -> OverrideSet {
-    let matched = overrides.indices.filter { overrides[$0].matches(request, target: target) }
-    let others = readings(of: request, target: target, matched)
+    var matched: [Int] = []
+    var mayHaveReadings = false
+    var text = target
+    text.withUTF8 { octets in
+      let path = TargetReading.pathStart(octets) ?? octets.count
+      for index in overrides.indices where overrides[index].concerns(request) {
+        switch overrides[index].match(request, target: target, octets, path: path) {
+        case .exact: matched.append(index)
+        case .covered: if overrides[index].responseFingerprint != 0 { mayHaveReadings = true }
+        case .none: break
+        }
+      }
+      if TargetReading.hasOthers(octets, path: path) { mayHaveReadings = true }
+    }
+    let others = mayHaveReadings ? readings(of: request, target: target, matched) : []
     if matched.isEmpty, others.isEmpty, let unmatched { return unmatched }
     return OverrideSet(
       overrides, matched: matched,
@@ -51,32 +62,24 @@ final class OverrideSet: Sendable, Hashable {
   ///
   /// - Parameter matched: the indices for the requested path.
   private func readings(of request: HTTPRequest, target: String, _ matched: [Int]) -> [[Int]] {
-    if withEffectsOnResponses.isEmpty { return [] }
-    func mayAdd(_ index: Int, _ octets: Octets, _ path: Int, _ read: HTTPRequest?) -> Bool {
-      overrides[index].concerns(request) && overrides[index].covers(octets, path: path, read)
+    let concerned = overrides.indices.filter {
+      overrides[$0].responseFingerprint != 0 && overrides[$0].concerns(request)
     }
-    // The common case: the path has no other reading, and no other override in another form.
-    var text = target
-    let isOrdinary = text.withUTF8 { octets in
-      guard let path = TargetReading.pathStart(octets) else { return true }
-      if TargetReading.hasOthers(octets, path: path) { return false }
-      return !withEffectsOnResponses.contains { !matched.contains($0) && mayAdd($0, octets, path, nil) }
-    }
-    if isOrdinary { return [] }
+    if concerned.isEmpty { return [] }
     var found = [matched.filter { overrides[$0].responseFingerprint != 0 }]
     func add(_ set: [Int]) { if !found.contains(set) { found.append(set) } }
     if let readings = TargetReading.all(of: request, target: target) {
       for reading in readings {
         let isRequested = reading.request == nil
         add(
-          withEffectsOnResponses.filter { index in
+          concerned.filter { index in
             (isRequested && matched.contains(index))
-              || reading.withOctets { mayAdd(index, $0, $1, reading.request) }
+              || reading.withOctets { overrides[index].covers($0, path: $1, reading.request) }
           })
       }
     } else {
       add([])
-      for index in withEffectsOnResponses where overrides[index].concerns(request) { add([index]) }
+      for index in concerned { add([index]) }
     }
     return Array(found.dropFirst())
   }
@@ -89,8 +92,6 @@ final class OverrideSet: Sendable, Hashable {
     self.readings = readings
     self.unmatched = unmatched
     isResolved = unmatched == nil
-    withEffectsOnResponses =
-      unmatched == nil ? [] : overrides.indices.filter { overrides[$0].responseFingerprint != 0 }
     var response: UInt64 = 0
     var key: UInt64 = 0
     var ignoresVary = false

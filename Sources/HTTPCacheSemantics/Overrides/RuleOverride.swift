@@ -74,6 +74,25 @@ public struct RuleOverride: Sendable, Hashable {
     targets.isEmpty || targets.contains { $0.covers(target, path: path, request) }
   }
 
+  /// How the override matches a request whose method it is for.
+  ///
+  /// - Parameters:
+  ///   - target: the normalised target of the request.
+  ///   - octets: those of the target.
+  ///   - path: the index of the path in them.
+  func match(_ request: HTTPRequest, target: String, _ octets: Octets, path: Int) -> TargetPattern.Match {
+    if targets.isEmpty { return .exact }
+    var isCovered = false
+    for pattern in targets {
+      switch pattern.match(request, target: target, octets, path: path) {
+      case .exact: return .exact
+      case .covered: isCovered = true
+      case .none: break
+      }
+    }
+    return isCovered ? .covered : .none
+  }
+
   /// Whether the override is for the method of a request.
   func concerns(_ request: HTTPRequest) -> Bool {
     methods.isEmpty || methods.contains(request.method == .query ? .query : .get)

@@ -13,20 +13,25 @@ extension StoredResponse {
     if facts.overrides == fingerprint, fingerprint == 0 { return self }
     guard rules.allowsUse(of: head) else { return nil }
     if facts.overrides == fingerprint { return self }
-    let isAllowed = rules.hold { rules in
-      !Freshening.isForbidden(
-        ResponseDirectives(of: head, rules: rules), status: head.status.code, rules: rules)
-        && !CookieSharing.isForbidden(head, rules: rules, now: responseTime)
-    }
-    guard isAllowed, !(CookieSharing.isLeftOut(by: rules) && head.headerFields.contains(.setCookie)),
+    let directives = ResponseDirectives(of: head, rules: rules)
+    guard isAllowed(by: rules, directives),
+      rules.otherReadings.allSatisfy({ isAllowed(by: $0, ResponseDirectives(of: head, rules: $0)) }),
+      !(CookieSharing.isLeftOut(by: rules) && head.headerFields.contains(.setCookie)),
       case .names(let names) = Vary.names(of: head, rules: rules),
       names.allSatisfy({ name in nominated.contains { $0.name == name } })
     else { return nil }
     var seen = self
-    seen.facts = Freshness.facts(
-      response: head, requestTime: requestTime, responseTime: responseTime, rules: rules)
+    seen.facts = Freshness.strictestFacts(
+      response: head, directives: directives, requestTime: requestTime, responseTime: responseTime,
+      rules: rules)
     seen.facts.correctedInitialAge = facts.correctedInitialAge
     return seen
+  }
+
+  /// Whether the rules alone allow to keep the response.
+  private func isAllowed(by rules: CacheRules, _ directives: ResponseDirectives) -> Bool {
+    !Freshening.isForbidden(directives, status: head.status.code, rules: rules)
+      && !CookieSharing.isForbidden(head, rules: rules, now: responseTime)
   }
 
   /// This response, invalidated: to be validated before any use.

@@ -152,6 +152,36 @@ public struct TargetPattern: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// How a pattern matches a target.
+  enum Match { case exact, covered, none }
+
+  /// How the pattern matches the target of a request: as it is, or only as an origin may look it up (`covers`).
+  ///
+  /// A cheap test that holds for every match comes first, so that most patterns are compared once.
+  ///
+  /// - Parameters:
+  ///   - target: the normalised target of the request.
+  ///   - octets: those of the target.
+  ///   - path: the index of the path in them.
+  func match(_ request: HTTPRequest, target: String, _ octets: Octets, path: Int) -> Match {
+    switch kind {
+    case .any: return .exact
+    case .predicate(let predicate): return predicate.holds(request) ? .exact : .none
+    // A host is looked up as it is; `TargetReading` has the host without a dot at its end.
+    case .host(let host): return host.matches(octets) ? .exact : .none
+    case .prefix(var prefix):
+      return prefix.withUTF8 { prefix in
+        guard Self.begins(octets, with: prefix) else { return .none }
+        return octets.starts(with: prefix) ? .exact : .covered
+      }
+    case .glob(let glob):
+      guard glob.mayCover(octets, path: path) else { return .none }
+      return glob.matches(octets) ? .exact : glob.covers(octets, path: path) ? .covered : .none
+    case .expression(let expression):
+      return expression.matches(target) ? .exact : expression.covers(octets, path: path) ? .covered : .none
+    }
+  }
+
   /// Whether a target, or the target with a slash at the end of its path, begins with a prefix in any letter case.
   private static func begins(_ target: Octets, with prefix: Octets) -> Bool {
     for index in 0..<prefix.count {
