@@ -47,9 +47,11 @@ extension HTTPCache {
         .storeFailed(operation: "open", CacheError(.damaged, note)))
     }
     if let previous = disk.previousCapacity {
+      // Not the capacity in `usage`, which may be read just before the index thread writes the new one.
       let usage = disk.usage
+      let capacity = max(0, configuration.diskCapacity ?? usage.diskCapacity)
       configuration.observer?.observe(
-        .capacityChanged(from: previous, to: usage.diskCapacity, usage: usage.diskBytes))
+        .capacityChanged(from: previous, to: capacity, usage: usage.diskBytes))
     }
     if let note = disk.noRoomNote {
       configuration.observer?.observe(
