@@ -46,7 +46,8 @@ struct TieredStoreTests {
     #expect(base.uses == 3)
   }
 
-  @Test("the store below is told of uses in memory when there are many, and before it lists, counts or removes")
+  @Test(
+    "the store below is told of uses in memory when there are many, and before it lists, counts or removes")
   func toldUses() async throws {
     let tier = tier(memory: 32 << 20)
     let keys = (0..<2_000).map { StoreSample.key("/\($0)") }

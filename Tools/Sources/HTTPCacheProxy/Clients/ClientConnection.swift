@@ -147,7 +147,7 @@ final class ClientConnection: Sendable {
   private func answer(_ head: RequestHead) async -> End {
     let started = NIODeadline.now()
     do {
-      // Those of HTTP/2 are counted before they have a stream (`HTTP2RequestHandler`).
+      // Streams of HTTP/2 are counted before they have a channel (`HTTP2RequestHandler`).
       if !isHTTP2 { try context.registry.beginExchange(of: client.share) }
       defer { if !isHTTP2 { context.registry.endExchange(of: client.share) } }
       let framing = try head.framing()

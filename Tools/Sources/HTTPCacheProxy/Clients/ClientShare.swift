@@ -1,4 +1,4 @@
-/// What one client has under way: its connections, and the exchanges on them. An exchange is a request that is not
+/// The share of one client: its connections, and the exchanges on them. An exchange is a request that is not
 /// answered at once from memory, until its answer has left; a tunnel is one too.
 final class ClientShare: Sendable {
   let client: ClientAddress

@@ -4,11 +4,11 @@ import Synchronization
 
 /// Counts the connections and exchanges of clients from the moment a connection is accepted, and ends them.
 final class ConnectionRegistry: Sendable {
-  /// Maximum numbers, each of connections and of exchanges.
+  /// The highest numbers, each of connections and of exchanges.
   struct Limits: Sendable {
-    /// Of all clients.
+    /// The limit of all clients together.
     var all: Int
-    /// Of one client.
+    /// The limit of one client.
     var ofClient: Int
     /// Whether clients on this machine have that limit.
     var includesLoopback: Bool

@@ -47,7 +47,9 @@ final class FrameAligner: ChannelInboundHandler {
       rest.moveReaderIndex(forwardBy: length)
       prefaceLeft = 0
     }
-    if let whole = arrived.readSlice(length: arrived.readableBytes - rest.readableBytes), whole.readableBytes > 0 {
+    if let whole = arrived.readSlice(length: arrived.readableBytes - rest.readableBytes),
+      whole.readableBytes > 0
+    {
       context.fireChannelRead(wrapInboundOut(whole))
     }
     // A copy, so that few bytes do not keep a large buffer.

@@ -12,7 +12,7 @@ struct HTTP2ConnectionStreams {
     let deadline: NIODeadline
   }
 
-  /// What a stream was that has ended.
+  /// The kind of a stream that has ended.
   enum Ended {
     case exchange
     case answered

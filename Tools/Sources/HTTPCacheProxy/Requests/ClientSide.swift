@@ -11,7 +11,7 @@ struct ClientSide: Sendable {
   let isSecure: Bool
   /// Whether the client is a proxy whose `X-Forwarded-*` and `Forwarded` count.
   let isTrusted: Bool
-  /// What the client has under way; nil if it has no limit.
+  /// The client's share; nil if it has no limit.
   let share: ClientShare?
 
   init(address: IPAddress?, isSecure: Bool, trusted: [AddressRange] = [], share: ClientShare? = nil) {

@@ -80,7 +80,8 @@ final class HTTP2TestOrigin: Sendable {
   ///   - protocols: the names in ALPN, the preferred one first.
   ///   - streams: the number of streams that a connection allows.
   init(
-    protocols: [String] = ["h2", "http/1.1"], streams: Int = 100, _ answer: @escaping @Sendable (Request) -> Void
+    protocols: [String] = ["h2", "http/1.1"], streams: Int = 100,
+    _ answer: @escaping @Sendable (Request) -> Void
   ) async throws {
     var tls = try TLSTests.server()
     tls.applicationProtocols = protocols

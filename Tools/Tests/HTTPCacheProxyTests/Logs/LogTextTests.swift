@@ -6,7 +6,8 @@ import Testing
 @Suite("Text of others in a log") struct LogTextTests {
   /// C0, DEL, C1, line and paragraph separators, and the controls of the writing direction.
   private static let unsafe: [Unicode.Scalar] = [
-    "\0", "\t", "\n", "\r", "\u{1B}", "\u{7F}", "\u{80}", "\u{85}", "\u{9B}", "\u{9F}", "\u{2028}", "\u{2029}",
+    "\0", "\t", "\n", "\r", "\u{1B}", "\u{7F}", "\u{80}", "\u{85}", "\u{9B}", "\u{9F}", "\u{2028}",
+    "\u{2029}",
     "\u{200E}", "\u{200F}", "\u{061C}", "\u{202A}", "\u{202E}", "\u{2066}", "\u{2069}",
   ]
 
@@ -20,7 +21,9 @@ import Testing
       client: "c", method: text, target: text, status: 200, bytes: 0, microseconds: 0, outcome: "hit",
       refusal: text)
     entry.fields = [text, text]
-    for format in [AccessLog.Format.plain, .json, .template(.combined), .template(try LogTemplate("%r %m %U"))] {
+    for format in [
+      AccessLog.Format.plain, .json, .template(.combined), .template(try LogTemplate("%r %m %U")),
+    ] {
       let line = AccessLog.render(entry, at: timespec(), format)
       #expect(!line.dropLast().unicodeScalars.contains(scalar))
     }
