@@ -16,7 +16,7 @@ private struct Seeded: RandomNumberGenerator {
   }
 }
 
-@Suite("Frames of HTTP/2 arrive whole") struct FrameAlignerTests {
+@Suite("Frames of HTTP/2 arrive whole", .timeLimit(.minutes(10))) struct FrameAlignerTests {
   private func frame(_ length: Int, type: UInt8 = 1) -> [UInt8] {
     [UInt8(length >> 16), UInt8(length >> 8 & 255), UInt8(length & 255), type, 0, 0, 0, 0, 1]
       + [UInt8](repeating: UInt8(length & 255), count: length)

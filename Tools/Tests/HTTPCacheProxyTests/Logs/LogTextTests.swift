@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-@Suite("Text of others in a log") struct LogTextTests {
+@Suite("Text of others in a log", .timeLimit(.minutes(10))) struct LogTextTests {
   /// C0, DEL, C1, line and paragraph separators, and the controls of the writing direction.
   private static let unsafe: [Unicode.Scalar] = [
     "\0", "\t", "\n", "\r", "\u{1B}", "\u{7F}", "\u{80}", "\u{85}", "\u{9B}", "\u{9F}", "\u{2028}",

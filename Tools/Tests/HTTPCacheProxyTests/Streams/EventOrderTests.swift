@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-@Suite("Handlers are not re-entered") struct EventOrderTests {
+@Suite("Handlers are not re-entered", .timeLimit(.minutes(10))) struct EventOrderTests {
   /// Does what a failing flush does within NIO: more bytes and the end come before the flush returns.
   private final class FailingFlush: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
