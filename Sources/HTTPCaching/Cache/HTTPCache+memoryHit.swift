@@ -37,10 +37,13 @@ extension HTTPCache {
     addOwnFields(to: &head, found.outcome, asked.key, isSeed: found.variant.record.isSeed)
     var nominated = Set(found.stored.flatMap { $0.record.response.nominated.map(\.name) })
     let isGuessed = found.stored.contains { $0.record.response.facts.lifetimeSource == .heuristic }
-    // In a shared cache a guess answers no request with credentials (`ValidationReason.guessWithCredentials`).
     let rules = configuration.rules
-    if rules.separatesCredentials || options.separatesCredentials || (rules.mode == .shared && isGuessed) {
+    if rules.separatesCredentials || options.separatesCredentials {
       nominated.formUnion([.authorization, .cookie])
+    } else if rules.mode == .shared, isGuessed {
+      // A guess answers no request with credentials (`ValidationReason.guessWithCredentials`). The caller must tell
+      // requests with a cookie from others; its value does not matter.
+      nominated.insert(.authorization)
     }
     return MemoryHit(
       head: head, body: body, outcome: found.outcome, nominatedFields: nominated, time: asked.now,

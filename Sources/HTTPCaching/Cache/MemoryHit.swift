@@ -6,8 +6,8 @@ public import HTTPTypes
 ///
 /// Two requests are equal if they are GET without content, and have equal targets, partitions, values of
 /// `nominatedFields`, and of the fields that direct, condition or limit the answer: `Cache-Control`, `Pragma`,
-/// `If-None-Match`, `If-Modified-Since`, `If-Match`, `If-Unmodified-Since`, `Range` and `If-Range`. The server makes
-/// the bytes of its answer once, and calls `HTTPCache.use(_:)` before it sends them again.
+/// `If-None-Match`, `If-Modified-Since`, `If-Match`, `If-Unmodified-Since`, `Range` and `If-Range`, and both or neither
+/// have `Cookie`. The server makes the bytes of its answer once, and calls `HTTPCache.use(_:)` before it sends them again.
 public struct MemoryHit: Sendable {
   /// Status and fields, with `Age` and, if configured, `Cache-Status`.
   public let head: HTTPResponse

@@ -15,6 +15,7 @@ extension PlainRequest {
       guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return false }
       if mark == Field.ignored.rawValue { continue }
       key.append(mark)
+      if mark == Field.cookie.rawValue { continue }
       if mark == Field.other.rawValue {
         // A name has no colon.
         key.append(contentsOf: name.utf8)

@@ -9,7 +9,7 @@ enum FieldNameTable {
     case .accept, .acceptEncoding, .acceptLanguage, .origin: return true
     // The proxy sets such fields by the client.
     case .other: return !name.tellsOfClient
-    case .ignored, .refused, .connection, .host: return false
+    case .ignored, .refused, .connection, .host, .cookie: return false
     }
   }
 
@@ -40,8 +40,8 @@ enum FieldNameTable {
     add("accept-language", as: .acceptLanguage)
     add("origin", as: .origin)
     add("connection", as: .connection)
-    // For reuse, cookies matter only where `Vary` names them (RFC 9111 §4.1).
-    add("cookie", "referer", "user-agent", "priority", "dnt", "save-data", as: .ignored)
+    add("cookie", as: .cookie)
+    add("referer", "user-agent", "priority", "dnt", "save-data", as: .ignored)
     add("sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform", "sec-gpc", as: .ignored)
     add("sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "sec-fetch-user", as: .ignored)
     add("upgrade-insecure-requests", "x-requested-with", as: .ignored)

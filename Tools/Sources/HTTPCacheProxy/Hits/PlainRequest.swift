@@ -19,6 +19,9 @@ struct PlainRequest {
     /// Must be `keep-alive`.
     case connection
     case host
+    /// Its presence alone is part of the key: a guessed lifetime in a shared cache is not for requests with cookies. The
+    /// value only matters if `Vary` names the field (RFC 9111 §4.1).
+    case cookie
     case accept
     case acceptEncoding
     case acceptLanguage
@@ -73,6 +76,9 @@ struct PlainRequest {
     switch FieldNameTable.field(name) {
     case .refused: return false
     case .ignored: return true
+    case .cookie:
+      key.append(Field.cookie.rawValue)
+      return true
     case .connection:
       return FieldNameTable.isEqual(
         UnsafeRawBufferPointer(rebasing: bytes[colon + 1..<line.upperBound]), " keep-alive")

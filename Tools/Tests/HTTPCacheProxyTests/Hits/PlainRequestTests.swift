@@ -1,4 +1,5 @@
 import HTTPTypes
+import NIOHPACK
 import Testing
 
 @testable import HTTPCacheProxy
@@ -68,6 +69,22 @@ struct PlainRequestTests {
     ]
     let keys = try fields.map { try #require(find(Self.start + $0 + "\r\n")).key }
     #expect(Set(keys).count == fields.count)
+  }
+
+  @Test("whether there is a cookie is part of the key, its value is not")
+  func cookies() throws {
+    let keys = try ["", "Cookie: a=b\r\n", "cookie: c=d\r\n"].map {
+      try #require(find(Self.start + $0 + "\r\n")).key
+    }
+    #expect(keys[0] != keys[1] && keys[1] == keys[2])
+    let streams = [[], [("cookie", "a=b")], [("cookie", "c=d")]].map { cookies -> [UInt8] in
+      var plain = PlainRequest(limits: MessageLimits())
+      let pseudo = [(":method", "GET"), (":scheme", "http"), (":authority", "h"), (":path", "/")]
+      let isPlain = plain.find(in: HPACKHeaders(pseudo + cookies))
+      #expect(isPlain)
+      return plain.key
+    }
+    #expect(streams[0] != streams[1] && streams[1] == streams[2])
   }
 
   @Test("a response is prepared if Vary names fields of the key alone")
