@@ -67,7 +67,7 @@ for package in hishel requests-cache CacheControl; do
   fi
 done
 
-python3 scripts/evidence/origin.py >"$folder/port" &
+python3 Trials/origin.py >"$folder/port" &
 origin_process=$!
 for _ in $(seq 100); do [ -s "$folder/port" ] && break; sleep 0.1; done
 origin=http://127.0.0.1:$(cat "$folder/port")

@@ -10,7 +10,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// `Recordings` has one site of ten resources as two programs recorded it; `scripts/evidence/recordings.py --keep`
+/// `Recordings` has one site of ten resources as two programs recorded it; `Trials/recordings.py --keep`
 /// makes both files.
 @Suite("Content that another program recorded", .timeLimit(.minutes(10)))
 struct RecordedContentTests {

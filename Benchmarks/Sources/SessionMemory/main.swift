@@ -1,5 +1,5 @@
 // Puts a large response through CachedURLSession and prints the peak of its own memory, for
-// scripts/evidence/urlsession-memory.sh.
+// Trials/urlsession-memory.sh.
 import Foundation
 import HTTPCacheURLSession
 import HTTPCaching

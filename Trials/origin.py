@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A small origin on loopback for the evidence scripts. Prints its port on the first line.
+"""A small origin on loopback for the trials. Prints its port on the first line.
 
 /size/N[/...]   N bytes derived from the path, Cache-Control: max-age=3600, ETag, Content-Length
 /site/page.html a page with a style sheet, a script that changes it, and an image, all max-age=3600

@@ -10,7 +10,7 @@ work=$(mktemp -d); passed=0; failed=0; children=()
 trap 'for p in "${children[@]}"; do kill "$p" 2>/dev/null; done; rm -rf "$work"' EXIT
 check() { if [ "$2" = yes ]; then passed=$((passed+1)); echo "ok   $1"; else failed=$((failed+1)); echo "FAIL $1"; fi; }
 
-package=$here/../../Benchmarks
+package=$here/../Benchmarks
 swift build --package-path "$package" -c release --product session-memory > "$work/build" 2>&1 ||
   { tail -20 "$work/build"; exit 1; }
 program=$(swift build --package-path "$package" -c release --show-bin-path)/session-memory

@@ -25,7 +25,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 PORT, ADMIN, PROMETHEUS = 19201, 19202, 19203
 TOKEN = "a-token-of-the-operator"
 passed = failed = 0
