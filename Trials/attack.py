@@ -4,13 +4,13 @@
 Two servers, one with --h2c and one with TLS, with a share of 64 for each client and an admin listener. Hostile clients
 have the addresses 127.0.0.2 to 127.0.0.5, the well-behaved client has 127.0.0.9 and sends 200 requests a second, half of
 them answered from memory. None of them may fail, or take 100 ms more than the slowest one of the time before the attack;
-the resident memory of a server stays below MIB (256). --no-times is for machines with other things to do. ONLY=kind,kind in the environment chooses kinds.
+the resident memory of a server stays below MIB (384). --no-times is for machines with other things to do. ONLY=kind,kind in the environment chooses kinds.
 """
 import asyncio, multiprocessing, os, random, signal, socket, ssl, struct, subprocess, sys, tempfile, time
 
 ARGUMENTS = [argument for argument in sys.argv[1:] if argument != "--no-times"]
 BINARY, SECONDS = ARGUMENTS[0], float(ARGUMENTS[1]) if len(ARGUMENTS) > 1 else 60
-LIMIT = int(ARGUMENTS[2]) if len(ARGUMENTS) > 2 else 256
+LIMIT = int(ARGUMENTS[2]) if len(ARGUMENTS) > 2 else 384
 ONLY = os.environ.get("ONLY", "").split(",") if os.environ.get("ONLY") else []
 IS_TIMED = "--no-times" not in sys.argv
 CALM = min(10, SECONDS / 4)
