@@ -13,9 +13,12 @@ extension DiskStore {
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     let opened = try directoryToRead()
     let hash = opened.hashes.hash(of: key)
-    policy.recordUses([(hash, 1)])
+    policy.recordUses(CollectionOfOne((hash, 1)))
     let variants = try variants(of: key, hash, in: opened)
-    if !variants.isEmpty { touch([hash: clock.now.seconds]) }
+    if !variants.isEmpty {
+      let now = clock.now.seconds
+      addToBatch { $0.touches[hash] = now }
+    }
     return variants
   }
 
@@ -59,7 +62,9 @@ extension DiskStore {
     let hashes = currentDirectory.hashes
     let hashed = uses.map { (hash: hashes.hash(of: $0.key), count: $0.count, last: $0.last.seconds) }
     policy.recordUses(hashed.lazy.map { ($0.hash, $0.count) })
-    touch(Dictionary(hashed.map { ($0.hash, $0.last) }, uniquingKeysWith: max))
+    addToBatch { batch in
+      for uses in hashed { batch.touches[uses.hash] = max(batch.touches[uses.hash] ?? 0, uses.last) }
+    }
   }
 
   private func body(
@@ -101,10 +106,5 @@ extension DiskStore {
       guard let self, opened === currentDirectory else { return }
       _ = try? removeRows(in: opened, "id = ?", [.integer(id)])
     }
-  }
-
-  /// - Parameter uses: the last use of each key, by the hash of the key.
-  private func touch(_ uses: [UInt64: Int64]) {
-    addToBatch { $0.touches.merge(uses, uniquingKeysWith: max) }
   }
 }
