@@ -144,6 +144,12 @@ struct ClientPipeline: Sendable {
       HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
     ]
     configuration.maximumBufferedControlFrames = 200
+    // Frames on their way to streams that this side has reset, such as bodies of refused requests (RFC 9113 §5.1).
+    configuration.maximumRecentlyResetStreams = 1_000
+    // Malformed requests in the life of a connection: their rate has a limit.
+    configuration.maximumConnectionGlitches = 1_000_000
+    // Empty DATA until a stream ends or begins.
+    configuration.maximumSequentialEmptyDataFrames = 100
     return configuration
   }
 

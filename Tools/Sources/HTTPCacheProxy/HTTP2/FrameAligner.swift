@@ -1,7 +1,8 @@
 import NIOCore
 
 /// Passes on whole frames of HTTP/2 (RFC 9113 §4.1), and keeps the begin of one until the rest arrives. The payload of
-/// DATA passes as it arrives.
+/// DATA passes as it arrives. A peer's SETTINGS_HEADER_TABLE_SIZE counts as 4,096 at most: NIOHTTP2 would keep, and search
+/// for each field, a table of up to 4 GiB. An encoder may use less than the peer allows (RFC 7541 §4.2).
 ///
 /// NIOHTTP2's decoder frees the bytes that it has read only when it has read all: a peer whose writes always end within a
 /// frame would make its buffer as long as all that the connection ever received.
@@ -14,6 +15,8 @@ final class FrameAligner: ChannelInboundHandler {
   private static let head = 9
   /// The longest payload that is kept: SETTINGS_MAX_FRAME_SIZE as it is at first (RFC 9113 §6.5.2).
   private static let longestPayload = 16_384
+
+  private static let largestHeaderTable: UInt32 = 4_096
 
   /// The bytes before the first frame; 0 once they have arrived.
   private var prefaceLeft: Int
@@ -44,6 +47,7 @@ final class FrameAligner: ChannelInboundHandler {
       passing -= passed
       guard let length = length(of: rest), length <= rest.readableBytes else { break }
       passing = payload(of: rest)
+      limitHeaderTable(in: &arrived, at: rest.readerIndex, length: length)
       rest.moveReaderIndex(forwardBy: length)
       prefaceLeft = 0
     }
@@ -57,7 +61,9 @@ final class FrameAligner: ChannelInboundHandler {
   }
 
   private func fire(_ frame: ByteBuffer, _ context: ChannelHandlerContext) {
+    var frame = frame
     passing = payload(of: frame)
+    limitHeaderTable(in: &frame, at: frame.readerIndex, length: frame.readableBytes)
     begun = ByteBuffer()
     prefaceLeft = 0
     context.fireChannelRead(wrapInboundOut(frame))
@@ -71,6 +77,17 @@ final class FrameAligner: ChannelInboundHandler {
     // NIOHTTP2 refuses a frame that is too long as soon as it has its head.
     if payload > Self.longestPayload { return bytes.readableBytes }
     return isData ? Self.head : Self.head + payload
+  }
+
+  /// Lowers SETTINGS_HEADER_TABLE_SIZE in a frame of SETTINGS (RFC 9113 §6.5.1).
+  private func limitHeaderTable(in bytes: inout ByteBuffer, at start: Int, length: Int) {
+    guard prefaceLeft == 0, bytes.getInteger(at: start + 3, as: UInt8.self) == 4 else { return }
+    for place in stride(from: start + Self.head, to: start + length - 5, by: 6) {
+      guard bytes.getInteger(at: place, as: UInt16.self) == 1,
+        let size: UInt32 = bytes.getInteger(at: place + 2), size > Self.largestHeaderTable
+      else { continue }
+      bytes.setInteger(Self.largestHeaderTable, at: place + 2)
+    }
   }
 
   /// The length of the payload that passes as it arrives, behind the head at the begin of some bytes.

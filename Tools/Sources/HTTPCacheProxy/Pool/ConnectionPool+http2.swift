@@ -33,7 +33,9 @@ extension ConnectionPool {
       return (isNeeded, waiters)
     }
     for waiter in waiters { waiter.continuation.resume(returning: .again) }
-    connection.onFreeStream { [weak self] in self?.wakeWaiter(of: origin) }
+    connection.onFreeStreams { [weak self] count, isUnused in
+      self?.wakeWaiters(count, of: origin, isUnused: isUnused)
+    }
     connection.channel.closeFuture.whenComplete { _ in
       let holdsPlace = self.state.withLock { state in
         state.origins[origin]?.http2.removeAll { $0 === connection }
@@ -47,13 +49,23 @@ extension ConnectionPool {
     return lease
   }
 
-  /// Lets a request that waits for a place look for a stream again.
-  private func wakeWaiter(of origin: Origin) {
-    let waiter = state.withLock { state -> Waiter? in
-      guard let waiters = state.origins[origin]?.waiters, !waiters.isEmpty else { return nil }
-      return state.origins[origin]?.waiters.removeFirst()
+  /// Lets requests that wait look for a stream or a place again.
+  ///
+  /// - Parameters:
+  ///   - count: the number of streams that have become free.
+  ///   - isUnused: whether their connection has no streams, so that its place may be taken.
+  private func wakeWaiters(_ count: Int, of origin: Origin, isUnused: Bool) {
+    let woken = state.withLock { state in
+      var woken: [Waiter] = []
+      while woken.count < count,
+        let index = state.origins[origin]?.waiters.firstIndex(where: { isUnused || !$0.fresh }),
+        let waiter = state.origins[origin]?.waiters.remove(at: index)
+      {
+        woken.append(waiter)
+      }
+      return woken
     }
-    waiter?.continuation.resume(returning: .again)
+    for waiter in woken { waiter.continuation.resume(returning: .again) }
   }
 
   /// Ends an exchange on a stream.

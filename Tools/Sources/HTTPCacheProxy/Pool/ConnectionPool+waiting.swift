@@ -10,33 +10,58 @@ extension ConnectionPool {
       return (state.nextID, takePlace(in: &state, of: origin, fresh: fresh))
     }
     guard let place else { return await wait(id, origin, fresh: fresh, until: deadline) }
-    place.replaced?.close()
-    return .permit
+    return place.taken()
   }
 
-  private struct Place {
-    /// The idle connection that gives its place away, to be closed.
-    var replaced: ByteStream?
+  private enum Place {
+    case free
+    /// The place of an idle connection, to be closed.
+    case replacing(ByteStream)
+    /// The place of an unused connection over HTTP/2, to be closed.
+    case retiring(HTTP2OriginConnection)
+    /// No place is needed: the connection, on another event loop, has a free stream.
+    case none(HTTP2OriginConnection)
+
+    func taken() -> Grant {
+      switch self {
+      case .free: break
+      case .replacing(let stream): stream.close()
+      case .retiring(let connection): connection.retire()
+      case .none(let connection): return .stream(connection)
+      }
+      return .permit
+    }
   }
 
   /// Takes a place for a new connection.
   ///
   /// - Returns: nil if the request has to wait.
-  private func takePlace(
-    in state: inout State, of origin: Origin, fresh: Bool
-  ) -> Place? {
+  private func takePlace(in state: inout State, of origin: Origin, fresh: Bool) -> Place? {
     let connections = state.origins[origin, default: Connections()]
+    let isFull = connections.open >= configuration.connectionsPerOrigin
+    if !fresh, isFull || connections.opening > 0, let other = connections.http2.first(where: \.hasFreeStream)
+    {
+      return Place.none(other)
+    }
     // Many requests find streams on the connection that is being opened.
     if !fresh, connections.opening > 0, !connections.http2.isEmpty { return nil }
     if connections.open < configuration.connectionsPerOrigin {
       state.origins[origin, default: Connections()].open += 1
-      return Place()
+      return .free
     }
     if let idle = state.origins[origin]?.idle.popLast() {
       state.idleCount -= 1
-      return Place(replaced: idle)
+      return .replacing(idle)
     }
-    return takePlaces(1, in: &state, of: origin) == 1 ? Place() : nil
+    let unused = connections.http2.first { connection in
+      connection.isUnused && (fresh || !connection.hasFreeStream)
+        && !connections.placeless.contains(ObjectIdentifier(connection))
+    }
+    if let unused {
+      state.origins[origin]?.placeless.insert(ObjectIdentifier(unused))
+      return .retiring(unused)
+    }
+    return takePlaces(1, in: &state, of: origin) == 1 ? .free : nil
   }
 
   private func wait(_ id: Int, _ origin: Origin, fresh: Bool, until deadline: NIODeadline) async -> Grant {
@@ -44,17 +69,16 @@ extension ConnectionPool {
     defer { timer.cancel() }
     let granted = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let (immediate, replaced) = state.withLock { state -> (Grant?, ByteStream?) in
+        let (immediate, place) = state.withLock { state -> (Grant?, Place?) in
           if Task.isCancelled { return (.cancelled, nil) }
           if deadline <= .now() { return (.timedOut, nil) }
           // A place may have become free since the last look.
-          if let place = takePlace(in: &state, of: origin, fresh: fresh) { return (.permit, place.replaced) }
-          state.origins[origin]?.waiters.append(Waiter(id: id, continuation: continuation))
+          if let place = takePlace(in: &state, of: origin, fresh: fresh) { return (nil, place) }
+          state.origins[origin]?.waiters.append(Waiter(id: id, fresh: fresh, continuation: continuation))
           scheduleSweep(in: &state, of: origin)
           return (nil, nil)
         }
-        replaced?.close()
-        if let immediate { continuation.resume(returning: immediate) }
+        if let granted = immediate ?? place?.taken() { continuation.resume(returning: granted) }
       }
     } onCancel: {
       grant(id, origin, .cancelled)

@@ -7,12 +7,15 @@ import Synchronization
 final class ConnectionPool: Sendable {
   struct Waiter {
     let id: Int
+    /// Whether a stream of HTTP/2 is of no use.
+    let fresh: Bool
     let continuation: CheckedContinuation<Grant, Never>
   }
 
   enum Grant {
     case connection(ByteStream)
     case permit
+    case stream(HTTP2OriginConnection)
     /// Look for a connection again.
     case again
     case timedOut
@@ -83,6 +86,9 @@ final class ConnectionPool: Sendable {
     case .connection(let stream): return hold(ConnectionLease(stream, origin, isReused: true))
     case .timedOut: throw UpstreamError(.timeout, "all connections to \(origin) are in use")
     case .cancelled: throw UpstreamError(.cancelled, "cancelled")
+    case .stream(let connection):
+      if let lease = await connection.open(origin) { return lease }
+      return try await lease(origin, fresh: fresh, until: deadline)
     case .again: return try await lease(origin, fresh: fresh, until: deadline)
     case .permit: break
     }

@@ -50,6 +50,22 @@ struct ClientShareTests {
     }
   }
 
+  @Test("bodies of many refused requests that are on their way end no other stream (RFC 9113 §5.1)")
+  func refusedBodies() async throws {
+    try await withShare(of: 1) { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1, "/1")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      let refused = (1...90).map { UInt32($0 * 2 + 1) }
+      for stream in refused { client.request(stream, "/\(stream)", method: "POST", ends: false) }
+      for stream in refused { #expect(try await client.response(stream).status == "429") }
+      for stream in refused { client.send(HTTP2Peer.data, flags: 1, stream, [65]) }
+      peer.send(done)
+      #expect(try await client.response(1).status == "204")
+      client.end()
+    }
+  }
+
   @Test("requests of HTTP/1.1 and streams of HTTP/2 together; a connection that ends gives its share back")
   func together() async throws {
     try await withShare(of: 2) { fixture in

@@ -71,6 +71,26 @@ private struct Seeded: RandomNumberGenerator {
     #expect(count == 109 && aligner.keptBytes == 3)
   }
 
+  @Test(
+    "a peer's header table counts as 4,096 bytes at most, whole frame or cut, any place (RFC 7541 §4.2)",
+    arguments: [0, 5, 12])
+  func headerTable(_ cut: Int) throws {
+    func settings(_ table: [UInt8]) -> [UInt8] {
+      [0, 0, 18, 4, 0, 0, 0, 0, 0, 0, 4, 0, 0, 255, 255, 0, 1] + table + [0, 1] + table
+    }
+    let channel = EmbeddedChannel(handler: FrameAligner())
+    for (given, counted) in [([255, 255, 255, 255], [0, 0, 16, 0]), ([0, 0, 8, 0], [0, 0, 8, 0])]
+      as [([UInt8], [UInt8])]
+    {
+      let bytes = frame(3) + settings(given) + frame(3)
+      try channel.writeInbound(ByteBuffer(bytes: bytes[..<(12 + cut)]))
+      try channel.writeInbound(ByteBuffer(bytes: bytes[(12 + cut)...]))
+      var received: [UInt8] = []
+      while let part = try channel.readInbound(as: ByteBuffer.self) { received += Array(buffer: part) }
+      #expect(received == frame(3) + settings(counted) + frame(3))
+    }
+  }
+
   @Test("a frame that is too long passes on with its first bytes, to be refused")
   func tooLong() throws {
     let aligner = FrameAligner()

@@ -63,7 +63,7 @@ import Testing
   @Test("empty DATA") func emptyData() async throws {
     try await expectClosed { client in
       client.request(1, "/", method: "POST", ends: false)
-      for _ in 0..<100 { client.send(HTTP2Peer.data, 1) }
+      for _ in 0..<300 { client.send(HTTP2Peer.data, 1) }
     }
   }
 

@@ -68,6 +68,49 @@ import Testing
   @Test("streams that wait for slow clients lose the place of their connection")
   func placeless() async throws { try await expectOthersServed(connections: 4, slow: 7) }
 
+  @Test(
+    "one place: requests of every event loop share its streams, and a request that needs HTTP/1.1 takes it over"
+  )
+  func onePlace() async throws {
+    let origin = try await HTTP2TestOrigin { request in
+      request.head([":status": "200", "cache-control": "no-store"])
+      request.body("two", ends: true)
+    }
+    try await withOrigin(at: origin.port, connections: 1) { fixture in
+      for number in 0..<(4 * System.coreCount) {
+        let answer = try await get("/\(number)", from: fixture)
+        #expect(answer.contains("\r\ntwo\r\n"))
+      }
+      let client = try fixture.connect()
+      client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx")
+      #expect(try await client.receiveAll().hasSuffix("\r\n\r\none"))
+    }
+    try await origin.close()
+  }
+
+  @Test("requests that wait get streams as soon as the origin allows more")
+  func allowedLater() async throws {
+    let held = Mutex<HTTP2TestOrigin.Request?>(nil)
+    let origin = try await HTTP2TestOrigin(streams: 1) { request in
+      if request.headers.first(name: ":path") == "/held" { return held.withLock { $0 = request } }
+      request.head([":status": "204"], ends: true)
+    }
+    try await withOrigin(at: origin.port, connections: 1) { fixture in
+      let first = try fixture.connect()
+      first.send("GET /held HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      await poll { held.withLock { $0 != nil } }
+      let waiting = try (0..<4).map { _ in try fixture.connect() }
+      for (number, client) in waiting.enumerated() {
+        client.send("GET /\(number) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      }
+      held.withLock { $0 }?.allow(streams: 100)
+      for client in waiting { #expect(try await client.receiveAll().hasPrefix("HTTP/1.1 204 ")) }
+      held.withLock { $0 }?.head([":status": "204"], ends: true)
+      #expect(try await first.receiveAll().hasPrefix("HTTP/1.1 204 "))
+    }
+    try await origin.close()
+  }
+
   @Test("interim responses without end are refused as they arrive")
   func interimFlood() async throws {
     try await withAnswers({ request in

@@ -39,6 +39,13 @@ final class HTTP2TestOrigin: Sendable {
       stream.parent?.writeAndFlush(frame, promise: nil)
     }
 
+    /// Allows another number of streams on the connection.
+    func allow(streams count: Int) {
+      let settings = [HTTP2Setting(parameter: .maxConcurrentStreams, value: count)]
+      let frame = HTTP2Frame(streamID: .rootStream, payload: .settings(.settings(settings)))
+      stream.parent?.writeAndFlush(frame, promise: nil)
+    }
+
     func closeConnection() { stream.parent?.close(promise: nil) }
   }
 

@@ -12,8 +12,11 @@ final class HTTP2OriginConnection: Sendable {
     var opened = 0
     var isRetired = false
     var idle: Scheduled<Void>?
-    var onFreeStream: (@Sendable () -> Void)?
+    var onFreeStreams: FreeStreamsHook?
   }
+
+  /// Gets the number of streams that have become free, and whether the connection has none in use.
+  typealias FreeStreamsHook = @Sendable (_ count: Int, _ isUnused: Bool) -> Void
 
   /// A connection has identifiers for 2^30 streams (RFC 9113 §5.1.1).
   private static let mostStreams = 1 << 29
@@ -56,11 +59,21 @@ final class HTTP2OriginConnection: Sendable {
     state.withLock { $0.paces.values.contains { $0.isSlow(at: now, patience: patience) } }
   }
 
-  /// Calls `hook` each time that a stream ends while no further one could begin.
-  func onFreeStream(_ hook: @escaping @Sendable () -> Void) { state.withLock { $0.onFreeStream = hook } }
+  /// Whether no stream is in use.
+  var isUnused: Bool { state.withLock { $0.paces.isEmpty } }
+
+  /// Calls `hook` each time that streams become free while no further one could begin, and when the last stream ends.
+  func onFreeStreams(_ hook: @escaping FreeStreamsHook) { state.withLock { $0.onFreeStreams = hook } }
 
   /// Obeys the number of streams that the origin allows.
-  func allow(streams count: Int) { state.withLock { $0.mostAtATime = count } }
+  func allow(streams count: Int) {
+    let (freed, isUnused, hook) = state.withLock { state in
+      let before = max(state.mostAtATime, state.paces.count)
+      state.mostAtATime = count
+      return (count - before, state.paces.isEmpty, state.onFreeStreams)
+    }
+    if freed > 0 { hook?(freed, isUnused) }
+  }
 
   /// Opens a stream.
   ///
@@ -112,15 +125,16 @@ final class HTTP2OriginConnection: Sendable {
   }
 
   private func end(_ pace: ClientPace) {
-    let (isLast, hook) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+    let (isLast, isUnused, hook) = state.withLock { state -> (Bool, Bool, FreeStreamsHook?) in
       let wasFull = !Self.hasFreeStream(state)
       state.paces[ObjectIdentifier(pace)] = nil
-      let hook = wasFull ? state.onFreeStream : nil
-      guard state.paces.isEmpty, !state.isRetired else { return (state.paces.isEmpty, hook) }
+      let isUnused = state.paces.isEmpty
+      let hook = wasFull || isUnused ? state.onFreeStreams : nil
+      guard isUnused, !state.isRetired else { return (isUnused, isUnused, hook) }
       state.idle = channel.eventLoop.scheduleTask(in: idleTimeout) { self.retire() }
-      return (false, hook)
+      return (false, true, hook)
     }
     if isLast { channel.close(promise: nil) }
-    hook?()
+    hook?(1, isUnused)
   }
 }
