@@ -194,10 +194,17 @@ class Client:
         path = f"/calm/hit{number % 50}" if number % 4 < 2 else f"/calm/miss{number}"
         start = time.monotonic()
         try:
-            reader, writer = self.free[at].pop() if self.free[at] else await asyncio.open_connection(
-                "127.0.0.1", at, ssl=self.context if at == self.tls else None, local_addr=("127.0.0.9", 0))
-            writer.write(f"GET {path} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
-            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
+            # A kept connection may have ended while it was idle: then the request is sent again (RFC 9112 §9.3.1).
+            while True:
+                is_kept = bool(self.free[at])
+                reader, writer = self.free[at].pop() if is_kept else await asyncio.open_connection(
+                    "127.0.0.1", at, ssl=self.context if at == self.tls else None, local_addr=("127.0.0.9", 0))
+                try:
+                    writer.write(f"GET {path} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
+                    head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
+                    break
+                except (asyncio.IncompleteReadError, OSError):
+                    if not is_kept: raise
             length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
             body = await asyncio.wait_for(reader.readexactly(length), PATIENCE)
             if not head.startswith(b"HTTP/1.1 200 ") or body != b"x" * (60_000 if number % 4 < 2 else 100):
