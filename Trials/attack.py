@@ -251,7 +251,8 @@ def main():
         log = open(f"{folder}/log{number}", "w")
         servers.append(subprocess.Popen(
             [BINARY, "serve", *options, "--listen", f"127.0.0.1:{listen}", "--admin", f"127.0.0.1:{admins[number]}", *more],
-            stdout=log, stderr=log))
+            # As the unit of the package sets it.
+            stdout=log, stderr=log, env={**os.environ, "MALLOC_ARENA_MAX": "2"}))
     time.sleep(2)
     client = Client([plain, tls], tls)
     results = multiprocessing.Queue()
