@@ -20,24 +20,23 @@ import Testing
     String(repeating: "GET /a HTTP/1.1\r\nHost: h\r\n\r\n", count: 60),
   ].map { Array($0.utf8) }
 
-  private static func frame(_ type: UInt8, _ flags: UInt8, _ stream: UInt8, _ payload: [UInt8]) -> [UInt8] {
-    [0, UInt8(payload.count >> 8), UInt8(payload.count & 255), type, flags, 0, 0, 0, stream] + payload
-  }
-
   private static func http2(_ rest: [UInt8]) -> [UInt8] {
-    Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + frame(HTTP2Peer.settings, 0, 0, []) + rest
+    Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + HTTP2Peer.frame(HTTP2Peer.settings) + rest
   }
 
-  private static func head(_ method: String, _ stream: UInt8, ends: Bool) -> [UInt8] {
+  private static func head(_ method: String, _ stream: UInt32, ends: Bool) -> [UInt8] {
     let fields = [(":method", method), (":scheme", "http"), (":authority", "h"), (":path", "/a")]
-    return frame(HTTP2Peer.headers, ends ? 5 : 4, stream, HTTP2Peer.block(fields))
+    return HTTP2Peer.frame(
+      HTTP2Peer.headers, flags: ends ? 5 : 4, stream: stream, payload: HTTP2Peer.block(fields))
   }
 
   private static let http2Requests = [
     http2(head("GET", 1, ends: true) + head("GET", 3, ends: true)),
-    http2(head("POST", 1, ends: false) + frame(HTTP2Peer.data, 1, 1, Array("body".utf8))),
-    http2((0..<180).flatMap { _ in frame(HTTP2Peer.ping, 0, 0, [1, 2, 3, 4, 5, 6, 7, 8]) }),
-    http2((0..<40).flatMap { head("GET", UInt8($0 * 2 + 1), ends: true) }),
+    http2(
+      head("POST", 1, ends: false)
+        + HTTP2Peer.frame(HTTP2Peer.data, flags: 1, stream: 1, payload: Array("body".utf8))),
+    http2((0..<180).flatMap { _ in HTTP2Peer.frame(HTTP2Peer.ping, payload: [1, 2, 3, 4, 5, 6, 7, 8]) }),
+    http2((0..<40).flatMap { head("GET", UInt32($0 * 2 + 1), ends: true) }),
   ]
 
   /// The first flight of a TLS client.

@@ -18,8 +18,7 @@ private struct Seeded: RandomNumberGenerator {
 
 @Suite("Frames of HTTP/2 arrive whole", .timeLimit(.minutes(10))) struct FrameAlignerTests {
   private func frame(_ length: Int, type: UInt8 = 1) -> [UInt8] {
-    [UInt8(length >> 16), UInt8(length >> 8 & 255), UInt8(length & 255), type, 0, 0, 0, 0, 1]
-      + [UInt8](repeating: UInt8(length & 255), count: length)
+    HTTP2Peer.frame(type, stream: 1, payload: [UInt8](repeating: UInt8(length & 255), count: length))
   }
 
   @Test("however the bytes are cut, whole frames come out, and less than one is kept", arguments: 1...40)
@@ -76,7 +75,7 @@ private struct Seeded: RandomNumberGenerator {
     arguments: [0, 5, 12])
   func headerTable(_ cut: Int) throws {
     func settings(_ table: [UInt8]) -> [UInt8] {
-      [0, 0, 18, 4, 0, 0, 0, 0, 0, 0, 4, 0, 0, 255, 255, 0, 1] + table + [0, 1] + table
+      HTTP2Peer.frame(HTTP2Peer.settings, payload: [0, 4, 0, 0, 255, 255, 0, 1] + table + [0, 1] + table)
     }
     let channel = EmbeddedChannel(handler: FrameAligner())
     for (given, counted) in [([255, 255, 255, 255], [0, 0, 16, 0]), ([0, 0, 8, 0], [0, 0, 8, 0])]

@@ -45,12 +45,17 @@ final class HTTP2Peer {
 
   /// Sends a frame.
   func send(_ type: UInt8, flags: UInt8 = 0, _ stream: UInt32, _ payload: [UInt8] = []) {
+    let frame = Self.frame(type, flags: flags, stream: stream, payload: payload)
+    peer.send(String(String.UnicodeScalarView(frame.map { Unicode.Scalar($0) })))
+  }
+
+  /// The bytes of a frame (RFC 9113 §4.1).
+  static func frame(_ type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, payload: [UInt8] = []) -> [UInt8] {
     let count = payload.count
-    let head = [
+    return [
       UInt8(count >> 16 & 255), UInt8(count >> 8 & 255), UInt8(count & 255), type, flags,
       UInt8(stream >> 24), UInt8(stream >> 16 & 255), UInt8(stream >> 8 & 255), UInt8(stream & 255),
-    ]
-    peer.send(String(String.UnicodeScalarView((head + payload).map { Unicode.Scalar($0) })))
+    ] + payload
   }
 
   /// A block of fields without compression (RFC 7541 §6.2.2).
