@@ -15,9 +15,9 @@
       if cache.configuration.rules.mode == .shared {
         self.cache = cache
       } else {
-        var configuration = cache.configuration
-        configuration.rules.mode = .shared
-        self.cache = HTTPCache(configuration: configuration, store: cache.store)
+        var rules = cache.configuration.rules
+        rules.mode = .shared
+        self.cache = cache.using(rules)
       }
       self.origin = origin
       self.partition = partition

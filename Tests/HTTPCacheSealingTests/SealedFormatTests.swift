@@ -22,11 +22,12 @@ import Testing
     0xA4, 0xE2, 0xB4, 0xC8, 0x6F, 0x91, 0x7E, 0x08, 0x2F, 0x34, 0x22, 0x3A, 0x3D, 0xB5, 0xB3, 0x6C,
   ]
   private static let record =
-    "AAECAwQFBgcICQoLcwoWmXWLNglQRdDFxRjutrY4zz4v38lQyCjc0lAwJmUOabY-I5oKNfwfigKSyznZ"
+    "AAECAwQFBgcICQoLcwoWmXWLNglQRdDFxRjutrY4yj4v38lQyCjc0lAwJmUOabY-I5oKNfwfigKSyznZ"
     + "5YW7cnIduzBmg92uM7iw_LK4FsV-quO07GP_v_-NU3cahdpm3R5E8qWelztsHgRX3Xlv6y2JB89QMS7U"
     + "7lyqSWa55iFz9waAOqoKWnYLe-i47zGkIxKUcRj6CAcrpAtxS5MdRkTqqtyUWA9mYJhqBhvwePa8jBNU"
     + "39oK0FWbGHl-RnfZ_WHRxccN0f1jcRcRjCilWCUxx97OlgAEIOb3MduPTUf2t8YZrRayQwq1wx2TwkiR"
-    + "VhmcmYP5hSh-2uT6ZbgO9n3HvNmFxMbm_kJ0vao4Nvq29NrSPRo0WQh5HyhAwGkfBB5-KYmmz0zkMhKT" + "7h-y1XYGsSFFnGM"
+    + "VhmcmYP5hSh-2uT6ZbgO9n3HvNmFxMbm_kJ0vao4Nvq29NrSPRo0WQh5HyhAwGlUAISdeKeMLK3EDqwB"
+    + "R0_1e3FIA7A8I6UflLw"
   private static let completion = "AAECAwQFBgcICQoLcwtc2TOEEzhzAeHp_PD-HJJJvCY7TLY1AAMEj30"
   private static let chunk = "AAECAwQFBgcICQoLvB7D0nN8YKZdrOubGg7y5z8Bcckx"
 

@@ -19,7 +19,7 @@ final class DictionaryStore: CacheStore {
   let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }
   private let largestEntry: Int64
   private let clock: any CacheClock
-  private let log = InvalidationLog()
+  private let log = ChangeCounters()
   private let state = Mutex(State())
 
   init(largestEntry: Int64, clock: any CacheClock) {

@@ -4,7 +4,7 @@ public import HTTPCacheSemantics
 /// no HTTP.
 ///
 /// A store implements ten requirements: reading, writing, updating, removing, invalidating and listing responses,
-/// the two of invalidation tickets (an `InvalidationLog` has both), its usage and its secret. The others have
+/// the two of invalidation tickets (`ChangeCounters` have both), its usage and its secret. The others have
 /// default implementations, for a store without memory tier, partial responses, persistent counters, notes of
 /// refusals or files. `StoreConformance` of HTTPCacheTesting checks a store.
 ///
@@ -23,7 +23,7 @@ public protocol CacheStore: AnyObject, Sendable {
   func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant]
 
   /// The ticket of a request that is about to be sent to the upstream, for `CacheRecord.ticket`. Costs no more
-  /// than reading memory. A store that only one process uses makes it with an `InvalidationLog`.
+  /// than reading memory. A store that only one process uses makes it with `ChangeCounters`.
   func ticket() -> InvalidationTicket
 
   /// Whether an invalidation or removal after a ticket was taken, by any process that shares the store, may

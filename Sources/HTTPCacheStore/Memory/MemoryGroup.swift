@@ -12,16 +12,16 @@ struct MemoryGroup: Sendable {
   var position: EvictionOrder<CacheKey>.Position?
   /// When it was last used.
   var lastUsed: Timestamp
-  /// The uses that the tier below has not been told of.
+  /// The uses that the store below has not been told of.
   var untoldUses = 0
-  /// The generation of the tier below when these copies were made; nil if not all its responses were copied.
+  /// The generation of the store below when these copies were made; nil if not all its responses were copied.
   var generation: UInt64?
 
   init(lastUsed: Timestamp) { self.lastUsed = lastUsed }
 
   var isEmpty: Bool { variants.isEmpty }
 
-  /// Whether any variant is stored only here, and not in the tier below.
+  /// Whether any variant is stored only here, and not in the store below.
   var hasMemoryOnly: Bool { variants.contains { $0.record.isMemoryOnly } }
 
   var isPinned: Bool { variants.contains { $0.record.isPinned } }
@@ -70,7 +70,7 @@ struct MemoryGroup: Sendable {
     variants.contains { record.isSuperseded(by: $0.record) }
   }
 
-  /// Takes copies of all responses of the tier below. A response that is only here stays, in place of a copy
+  /// Takes copies of all responses of the store below. A response that is only here stays, in place of a copy
   /// with equal nominated fields.
   mutating func adopt(_ copies: [StoredVariant], costs copyCosts: [Int64], generation: UInt64) {
     dropCopies()
@@ -90,7 +90,7 @@ struct MemoryGroup: Sendable {
     costs = order.map { costs[$0] }
   }
 
-  /// Drops the copies of responses of the tier below.
+  /// Drops the copies of responses of the store below.
   mutating func dropCopies() {
     remove { !$0.isMemoryOnly }
     generation = nil

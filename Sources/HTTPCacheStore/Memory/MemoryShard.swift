@@ -11,7 +11,7 @@ final class MemoryShard: Sendable {
     private(set) var groups: [CacheKey: MemoryGroup] = [:]
     private var policy = EvictionPolicy(exponent: 1)
     private var order = EvictionOrder<CacheKey>()
-    /// The keys whose groups have uses that the tier below has not been told of.
+    /// The keys whose groups have uses that the store below has not been told of.
     private var untoldKeys: [CacheKey] = []
     /// Such uses of groups that are gone.
     private var untoldUses: [KeyUses] = []
@@ -43,7 +43,7 @@ final class MemoryShard: Sendable {
       return group
     }
 
-    /// Counts a look-up, of which the tier below has to be told, and returns the stored group, if it is complete and has
+    /// Counts a look-up, of which the store below has to be told, and returns the stored group, if it is complete and has
     /// this generation.
     mutating func use(
       _ key: CacheKey, generation: UInt64, at now: Timestamp, inflation: Double
@@ -55,10 +55,10 @@ final class MemoryShard: Sendable {
       return use(key, at: index, now: now, inflation: inflation)
     }
 
-    /// The number of keys with uses that the tier below has not been told of.
+    /// The number of keys with uses that the store below has not been told of.
     var untoldCount: Int { untoldKeys.count + untoldUses.count }
 
-    /// Takes the uses that the tier below has not been told of.
+    /// Takes the uses that the store below has not been told of.
     mutating func takeUntoldUses() -> [KeyUses] {
       for key in untoldKeys {
         guard let index = groups.index(forKey: key) else { continue }

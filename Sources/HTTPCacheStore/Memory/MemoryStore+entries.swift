@@ -9,7 +9,7 @@ extension MemoryStore {
   @discardableResult
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     if case .all = selection { forgetRefusals() }
-    invalidations.note(selection)
+    changes.note(selection)
     return removeMatching(selection, countsCopies: true)
   }
 
@@ -25,7 +25,7 @@ extension MemoryStore {
 
   /// Removes the entries that match.
   ///
-  /// - Parameter countsCopies: whether copies of responses of the tier below count.
+  /// - Parameter countsCopies: whether copies of responses of the store below count.
   /// - Returns: the number of responses removed.
   func removeMatching(_ selection: CacheSelection, countsCopies: Bool) -> Int {
     defer { compact() }
@@ -38,13 +38,13 @@ extension MemoryStore {
   /// - Throws: nothing.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    invalidations.note(selection)
+    changes.note(selection)
     return invalidateMatching(selection, countsCopies: true)
   }
 
   /// Invalidates the entries that match.
   ///
-  /// - Parameter countsCopies: whether copies of responses of the tier below count.
+  /// - Parameter countsCopies: whether copies of responses of the store below count.
   /// - Returns: the number of responses that match.
   func invalidateMatching(_ selection: CacheSelection, countsCopies: Bool) -> Int {
     changeMatching(selection, countsCopies) { group, matches in group.invalidate(where: matches) }

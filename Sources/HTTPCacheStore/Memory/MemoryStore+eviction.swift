@@ -21,7 +21,7 @@ extension MemoryStore {
 
   /// Counts a look-up and returns the stored group, if it is complete and has this generation.
   ///
-  /// - Returns: the group, and uses that the tier below must be told of, once there are many.
+  /// - Returns: the group, and uses that the store below must be told of, once there are many.
   func use(_ key: CacheKey, generation: UInt64) -> (group: MemoryGroup, uses: [KeyUses])? {
     let now = clock.now
     let inflation = inflation
@@ -33,10 +33,10 @@ extension MemoryStore {
     }
   }
 
-  /// The number of keys of a shard whose uses are collected for the tier below.
+  /// The number of keys of a shard whose uses are collected for the store below.
   private static let mostUntoldKeys = 64
 
-  /// All uses that the tier below has not been told of.
+  /// All uses that the store below has not been told of.
   func takeUntoldUses() -> [KeyUses] {
     shards.flatMap { $0.state.withLock { $0.takeUntoldUses() } }
   }

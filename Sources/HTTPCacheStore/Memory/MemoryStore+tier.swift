@@ -13,7 +13,7 @@ extension MemoryStore: TierBase {
     group(key)?.variants ?? []
   }
 
-  /// Takes copies of all responses that the tier below has for a key, if the policy admits them.
+  /// Takes copies of all responses that the store below has for a key, if the policy admits them.
   func adopt(_ key: CacheKey, _ copies: [(CacheRecord, BodyBytes)], generation: UInt64) {
     let variants = copies.map { record, bytes in
       StoredVariant(record: record, body: MemoryBody(bytes, record: record))
@@ -27,14 +27,14 @@ extension MemoryStore: TierBase {
     }
   }
 
-  /// Drops the copies of responses that the tier below has for a key.
+  /// Drops the copies of responses that the store below has for a key.
   func dropCopies(of key: CacheKey) { change(key) { $0.dropCopies() } }
 
-  /// Makes copies responses of this tier alone, because the tier below is about to lose its responses.
+  /// Makes copies responses of this tier alone, because the store below is about to lose its responses.
   ///
   /// - Parameters:
   ///   - ticket: the ticket of these responses.
-  ///   - isCurrent: whether the copies of a key with this generation match the tier below.
+  ///   - isCurrent: whether the copies of a key with this generation match the store below.
   func keepCopies(taking ticket: InvalidationTicket, where isCurrent: (CacheKey, UInt64) -> Bool) {
     for (key, _) in groups(.all) {
       change(key) { group in

@@ -20,7 +20,7 @@ public final class MemoryStore: CacheStore {
   // The partial responses that a writer is adding to, by sequence number.
   private let extended = Mutex<Set<UInt64>>([])
   private let lastSequence = Atomic<UInt64>(0)
-  let invalidations = InvalidationLog()
+  let changes = ChangeCounters()
 
   // Bytes and responses stored, and bytes of bodies that are being written.
   private let capacity: Atomic<Int64>
@@ -76,12 +76,13 @@ public final class MemoryStore: CacheStore {
 
   /// The ticket of a request that is about to be sent.
   public func ticket() -> InvalidationTicket {
-    invalidations.ticket(seen: lastSequence.load(ordering: .relaxed))
+    changes.ticket(seen: lastSequence.load(ordering: .relaxed))
   }
 
   /// Whether an invalidation or removal after a ticket was taken may match a response.
   public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
-    invalidations.isOvertaken(key, groups: groups, since: ticket)
+    // The store below gave other tickets, and compares them itself.
+    changes.gave(ticket) && changes.isOvertaken(key, groups: groups, since: ticket)
   }
 
   /// Begins to store a response.

@@ -25,9 +25,8 @@ extension RecordCodec {
     guard format <= Self.recordFormat else {
       throw CacheError(.newerFormat, "record: format \(format)")
     }
-    guard format >= 1 else { throw BinaryReader.damaged("format \(format)") }
-    let record = try decode(
-      &reader, format: format, sequence: sequence, isInvalidated: isInvalidated)
+    guard format == Self.recordFormat else { throw BinaryReader.damaged("format \(format)") }
+    let record = try decode(&reader, sequence: sequence, isInvalidated: isInvalidated)
     guard reader.remaining == 0 else { throw BinaryReader.damaged("bytes after its end") }
     return record
   }
@@ -42,7 +41,7 @@ extension RecordCodec {
   }
 
   private static func decode(
-    _ reader: inout BinaryReader, format: UInt8, sequence: UInt64?, isInvalidated: Bool
+    _ reader: inout BinaryReader, sequence: UInt64?, isInvalidated: Bool
   ) throws(CacheError) -> CacheRecord {
     let encodedSequence = try reader.unsigned()
     let key = try readKey(&reader)
@@ -53,7 +52,7 @@ extension RecordCodec {
     guard Flags.known.isSuperset(of: flags) else { throw BinaryReader.damaged("unknown flags") }
     let requestTime = Timestamp(seconds: try reader.signed())
     let responseTime = Timestamp(seconds: try reader.signed())
-    let facts = try readFacts(&reader)
+    var facts = try readFacts(&reader)
     var nominated: [NominatedField] = []
     let nominations = try reader.count(ofSize: 2)
     guard nominations <= mostFields else { throw BinaryReader.damaged("\(nominations) nominated fields") }
@@ -67,20 +66,28 @@ extension RecordCodec {
     let bodyLength = try reader.optionalSigned()
     guard bodyLength.map({ $0 >= 0 }) ?? true else { throw BinaryReader.damaged("negative length") }
     let ranges = try readRanges(&reader, bodyLength: bodyLength)
-    var response = StoredResponse(
+    let requestedRange = try readFlag(&reader) ? try reader.text() : nil
+    facts.overrides = try reader.unsigned()
+    let keyFingerprint = try reader.unsigned()
+    let response = StoredResponse(
       requestMethod: method, nominated: nominated,
       head: HTTPResponse(status: status, headerFields: fields), trailers: trailers,
       requestTime: requestTime, responseTime: responseTime,
       answeredAuthorized: flags.contains(.answeredAuthorized),
       isDecoded: flags.contains(.isDecoded),
       isInvalidated: isInvalidated || flags.contains(.isInvalidated),
-      requestedRange: nil, facts: facts, keyFingerprint: 0)
-    try readAdditions(to: &response, format: format, from: &reader)
+      requestedRange: requestedRange, facts: facts, keyFingerprint: keyFingerprint)
     return CacheRecord(
       key: key, response: response, bodyLength: bodyLength, storedRanges: ranges, groups: groups,
       userInfo: userInfo, isSeed: flags.contains(.isSeed), isPinned: flags.contains(.isPinned),
       isMemoryOnly: flags.contains(.isMemoryOnly), isResumable: false,
       sequence: sequence ?? encodedSequence, ticket: nil)
+  }
+
+  private static func readFlag(_ reader: inout BinaryReader) throws(CacheError) -> Bool {
+    let byte = try reader.byte()
+    guard byte <= 1 else { throw BinaryReader.damaged("neither 0 nor 1") }
+    return byte == 1
   }
 
   private static func readKey(_ reader: inout BinaryReader) throws(CacheError) -> CacheKey {

@@ -4,8 +4,11 @@ import HTTPTypes
 /// The binary form of a `CacheRecord`: a format number, the content, and an XXH64 over both.
 ///
 /// Integers are little-endian base-128 (7 bits a byte, least significant first), signed ones zigzagged. Text
-/// and bytes are preceded by their length. Later versions keep a reader for each format.
+/// and bytes are preceded by their length.
 package enum RecordCodec {
+  /// The format of each record. Those of other formats are not read.
+  package static let recordFormat: UInt8 = 4
+
   /// The longest encoded record in bytes, written or read.
   package static let longestRecord = 1 << 20
 
@@ -34,8 +37,7 @@ package enum RecordCodec {
     try requireDecodable(record)
     var writer = BinaryWriter()
     let response = record.response
-    let format = recordFormat(of: response)
-    writer.byte(format)
+    writer.byte(recordFormat)
     writer.unsigned(record.sequence)
     write(record.key, to: &writer)
     writer.text(response.requestMethod.rawValue)
@@ -62,7 +64,10 @@ package enum RecordCodec {
     } else {
       writer.count(0)
     }
-    writeAdditions(of: response, format: format, to: &writer)
+    writer.byte(response.requestedRange == nil ? 0 : 1)
+    if let range = response.requestedRange { writer.text(range) }
+    writer.unsigned(response.facts.overrides)
+    writer.unsigned(response.keyFingerprint)
     writer.fixed(XXH64.hash(writer.output))
     guard writer.output.count <= longestRecord else {
       throw CacheError(

@@ -15,7 +15,7 @@ public final class TieredStore: CacheStore {
   package let base: any CacheStore
   private let tierBase: (any TierBase)?
   private let baseGenerations: (any GenerationSource)?
-  private let ownGenerations = GenerationCounters()
+  private let ownGenerations = ChangeCounters()
   let untoldCounts = CollectedCounts()
   private let onFailure: (@Sendable (String, CacheError) -> Void)?
   private let promotionLimit: Int64
@@ -144,7 +144,7 @@ public final class TieredStore: CacheStore {
       memory.dropCopies(of: record.key)
       return false
     }
-    ownGenerations.raise(for: record.key.processHash)
+    ownGenerations.raise(record.key.processHash)
     refresh(record.key, sequence: 0, bytes: nil)
     return true
   }
@@ -157,7 +157,7 @@ public final class TieredStore: CacheStore {
 
   /// Makes all copies of a key, or of all keys, out of date.
   func raiseGeneration(of key: CacheKey?) {
-    if let key { ownGenerations.raise(for: key.processHash) } else { ownGenerations.raiseAll() }
+    if let key { ownGenerations.raise(key.processHash) } else { ownGenerations.raiseAll() }
   }
 
   /// The ticket of the store below.

@@ -1,20 +1,20 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
-public import HTTPTypes
+import HTTPTypes
 
 /// The stored response to a request, and its changes: see `HTTPCache.watch(_:options:)`.
 public struct EntryUpdates: AsyncSequence, Sendable {
   /// A change of the entry.
   public typealias Element = EntryUpdate
 
-  let cache: HTTPCache
+  let engine: Engine
   let request: HTTPRequest
   let options: RequestOptions
   let origin: String
 
   /// Starts to watch.
   public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(updates: self, signals: cache.watches.signals(of: origin).makeAsyncIterator())
+    AsyncIterator(updates: self, signals: engine.observers.watches.signals(of: origin).makeAsyncIterator())
   }
 
   /// Waits for the entry to change.
@@ -44,8 +44,8 @@ public struct EntryUpdates: AsyncSequence, Sendable {
     private mutating func look() -> EntryUpdate? {
       let found: CacheResponse?
       do {
-        found = try updates.cache.storedResponse(
-          to: updates.request, policy: .cacheOnly, options: updates.options)
+        found = try updates.engine.answers.stored(
+          for: updates.request, policy: .cacheOnly, options: updates.options)
       } catch { return nil }
       guard let found, let record = found.record else { return lookAfterLoss() }
       defer { (last, isInvalidated) = (record, false) }
@@ -59,9 +59,9 @@ public struct EntryUpdates: AsyncSequence, Sendable {
     /// Nothing answers the request any more: the entry is removed, or kept until the origin confirms it.
     private mutating func lookAfterLoss() -> EntryUpdate? {
       guard let known = last else { return nil }
-      let cache = updates.cache
-      guard let variants = try? cache.store.read(known.key) else { return nil }
-      let isKept = cache.failedChanges.applied(to: variants).contains {
+      let shelf = updates.engine.shelf
+      guard let variants = try? shelf.store.read(known.key) else { return nil }
+      let isKept = shelf.failedChanges.applied(to: variants).contains {
         StoredThenNew.areSame($0.record, known) && $0.record.response.isInvalidated
       }
       guard isKept else {
@@ -74,25 +74,17 @@ public struct EntryUpdates: AsyncSequence, Sendable {
   }
 }
 
-extension HTTPCache {
-  /// The stored response to a request, if there is one, and then its changes: another response stored in its
-  /// place, fields confirmed by the origin, an invalidation, a removal. No request is sent.
-  ///
-  /// Changes count that go through this object, whichever code makes them. Those of other processes and evictions
-  /// are noticed no earlier than the next change of an entry of the same origin. Changes between two calls of
-  /// `next()` are one update: the last state. A response that may never be used without the origin (`no-cache`,
-  /// RFC 9111 §5.2.2.4) is not given. The sequence ends when its task is cancelled.
-  ///
-  /// - Parameters:
-  ///   - request: a GET with scheme, authority and path.
-  ///   - options: partition and whether decoded bodies are accepted.
-  /// - Throws: `CacheError` with `invalidRequest` for a request without an absolute http or https URI.
-  public func watch(
-    _ request: HTTPRequest, options: RequestOptions = RequestOptions()
-  ) throws(CacheError) -> EntryUpdates {
-    guard let target = CacheKey.target(of: request), let origin = TargetURI.origin(of: target) else {
-      throw CacheError(.invalidRequest, "the request has no absolute http or https URL")
-    }
-    return EntryUpdates(cache: self, request: request, options: options, origin: origin)
-  }
+/// A change of the entry that a caller watches: see `HTTPCache.watch(_:options:)`.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
+public enum EntryUpdate: Sendable {
+  /// This response is stored: it was there when the watch began, or it replaces the last one.
+  case stored(CacheResponse)
+  /// The origin confirmed the last response; its fields may be new, its body is not (RFC 9111 §4.3.4).
+  case freshened(CacheResponse)
+  /// The last response is kept, and no longer used before the origin confirms it (RFC 9111 §4.4).
+  case invalidated
+  /// The last response is removed.
+  case removed
 }

@@ -71,19 +71,20 @@ public struct StoredThenNew: AsyncSequence, Sendable {
 
 extension StoredThenNew {
   private func first() async throws -> (CacheResponse, QueryContent?, isLast: Bool) {
-    let content = try await cache.content(of: request, body, policy: policy)
+    let content = try await QueryContent.read(
+      body, of: request, policy: policy, rules: cache.configuration.rules)
     let sent = content.map { $0.makeBody() } ?? body
     guard storedComesFirst, content?.obstacle == nil else {
       return (try await respond(sent, policy), content, true)
     }
     if policy == .standard,
-      let fresh = try cache.storedResponse(
-        to: request, content: content, policy: .standard, options: options, onlyFresh: true)
+      let fresh = try cache.engine.answers.stored(
+        for: request, content: content, policy: .standard, options: options, onlyFresh: true)
     {
       return (fresh, content, true)
     }
-    if let stored = try cache.storedResponse(
-      to: request, content: content, policy: .cacheOnly, options: options), isWanted(stored.outcome)
+    if let stored = try cache.engine.answers.stored(
+      for: request, content: content, policy: .cacheOnly, options: options), isWanted(stored.outcome)
     {
       return (stored, content, false)
     }
@@ -147,7 +148,7 @@ extension StoredThenNew {
     let isComparedWithFirst = Self.areSame(new.comparedRecord, first.record)
     if isComparedWithFirst, new.contentChange == .unchanged {
       // Read it to its end nevertheless, so that its fields are stored.
-      cache.background.begin { [body = new.body] in
+      cache.engine.background.begin { [body = new.body] in
         do { while try await body.source.next() != nil {} } catch {
           // The end of the transfer tells the observer.
         }

@@ -1,3 +1,5 @@
+import HTTPCacheSemantics
+
 /// The forms of a stored body that a request accepts. A body may be stored in a content coding (RFC 9110 §8.4),
 /// or decoded before it was stored, as by `URLSession`.
 public enum BodyForms: Sendable, Hashable {
@@ -16,4 +18,12 @@ public enum BodyForms: Sendable, Hashable {
 
   /// Whether a body in a content coding is accepted.
   package var includesCoded: Bool { self == .asSent || self == .any }
+}
+
+extension StoredResponse {
+  /// Whether the body is in a form that the request accepts.
+  func isIn(_ forms: BodyForms) -> Bool {
+    (forms.includesDecoded || !isDecoded)
+      && (forms.includesCoded || !head.headerFields.contains(.contentEncoding))
+  }
 }

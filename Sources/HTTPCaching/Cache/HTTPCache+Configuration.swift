@@ -80,3 +80,43 @@ extension HTTPCache {
     }
   }
 }
+
+extension HTTPCache.Configuration {
+  /// A configuration for a cache in the user's folder for caches.
+  ///
+  /// ```swift
+  /// let cache = try HTTPCache.open(.userCaches("com.example.app"))
+  /// ```
+  ///
+  /// That folder is `$XDG_CACHE_HOME` or `~/.cache`; on Apple's systems it is `~/Library/Caches`, which is not
+  /// backed up. The cache's folder is inside it, in a folder called `name`; a private and a shared cache with
+  /// the same name have separate folders. For a user without a home directory the cache is in memory, and the
+  /// observer is told.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the app, such as its bundle identifier. Characters other than letters, digits, `.`,
+  ///     `-` and `_` become `_`.
+  ///   - memoryCapacity: bytes of the memory tier.
+  ///   - diskCapacity: bytes of the disk tier, which becomes the capacity of the directory; nil leaves the
+  ///     capacity that the directory has (1 GiB for a new one).
+  ///   - largestEntry: the longest body that is stored; see `largestEntry` of the configuration.
+  ///   - rules: the choices that RFC 9111 leaves open.
+  ///   - encryption: how the folder is encrypted; nil stores plain text.
+  ///   - seeds: responses that ship with the program.
+  ///   - willStore: decides last whether and how a response is stored; nil stores each response as proposed.
+  ///   - observer: receives the cache's events.
+  public static func userCaches(
+    _ name: String, memoryCapacity: Int64 = 32 << 20, diskCapacity: Int64? = nil,
+    largestEntry: LargestEntry = .default, rules: CacheRules = CacheRules(),
+    encryption: CacheEncryption? = nil, seeds: [any SeedSource] = [], willStore: StoringHook? = nil,
+    observer: (any CacheObserver)? = nil
+  ) -> HTTPCache.Configuration {
+    let folder = rules.mode == .shared ? "HTTPCache-shared" : "HTTPCache"
+    let directory = UserFolder.caches.map { "\($0)/\(UserFolder.component(name))/\(folder)" }
+    return HTTPCache.Configuration(
+      // The empty path cannot be opened: the observer is told when the cache is opened.
+      directory: directory ?? "", memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
+      largestEntry: largestEntry, rules: rules, encryption: encryption, seeds: seeds, willStore: willStore,
+      observer: observer)
+  }
+}

@@ -1,8 +1,5 @@
-import HTTPCacheDisk
 import HTTPCacheFiles
-import HTTPCacheSemantics
 public import HTTPCacheStore
-import Synchronization
 
 /// An HTTP cache (RFC 9111): answers requests from its store, and asks an upstream for the rest.
 ///
@@ -12,35 +9,47 @@ import Synchronization
 /// print(response.outcome)
 /// ```
 public final class HTTPCache: Sendable {
-  /// The configuration that the cache was made with.
-  public let configuration: Configuration
-  /// The store that the cache was made with.
-  private let openStore: any CacheStore
-  private let isClosed = Atomic<Bool>(false)
-  /// The store. Only this cache changes it, so that running transfers learn of each change.
-  package var store: any CacheStore { isClosed.load(ordering: .relaxed) ? ClosedStore.shared : openStore }
-
-  let coalescing: Coalescing
-  let running = RunningTransfers()
-  /// Wiped partitions: responses to requests that were sent before the wipe are not stored.
-  let wipes = InvalidationLog()
-  let failedCompletions = FailedCompletions()
-  let failedChanges = FailedChanges()
-  let digest: SecretDigest
-  let refusalLimit = RefusalLimit()
-  let handout = Mutex<FileHandout?>(nil)
-  let forcedOffline = Atomic<Bool>(false)
-  let background: BackgroundWork
-  let watches = EntryWatches()
+  let engine: Engine
 
   /// Makes a cache over a store that the caller provides. The configuration's seeds answer below the store.
   public init(configuration: Configuration, store: any CacheStore) {
-    self.configuration = configuration
-    openStore = configuration.seeded(store)
-    coalescing = Coalescing(clock: configuration.clock)
-    background = BackgroundWork(limit: 64, executor: configuration.executor)
-    digest = SecretDigester.make(key: store.secret)
+    engine = Engine(configuration: configuration, store: store)
   }
+
+  private init(_ engine: Engine) { self.engine = engine }
+
+  /// A cache over the same store with other rules: what one of the two changes reaches the running requests of both.
+  package func using(_ rules: CacheRules) -> HTTPCache { HTTPCache(Engine(sharing: engine, rules: rules)) }
+
+  /// Opens a cache: memory over disk, as the configuration says.
+  ///
+  /// If the directory cannot be used (not writable, full, vanished), the cache works in memory and the observer
+  /// receives `.storeFailed`. The observer receives `.encryption` about encryption in the directory: responses
+  /// under another key stay there; responses in plain text are removed before this function returns, which
+  /// takes a while if there are many.
+  ///
+  /// - Parameters:
+  ///   - configuration: how it is to be.
+  ///   - fallsBackToMemory: whether a directory that cannot be used leaves the cache in memory; if not, the
+  ///     error is thrown.
+  /// - Throws: `CacheError` with `newerFormat` if a newer version wrote the directory, which then
+  ///   stays untouched; what making the cipher throws, since nothing may be stored without it then.
+  public static func open(
+    _ configuration: Configuration, fallsBackToMemory: Bool = true
+  ) throws(CacheError) -> HTTPCache {
+    var configuration = configuration
+    configuration.directory = configuration.directory.map { DirectoryPath.absolute($0) }
+    return HTTPCache(
+      configuration: configuration, store: try configuration.openStore(fallsBackToMemory: fallsBackToMemory))
+  }
+
+  /// The configuration that the cache was made with.
+  public var configuration: Configuration { engine.configuration }
+
+  /// The store. Only this cache changes it, so that running transfers learn of each change.
+  package var store: any CacheStore { engine.shelf.store }
+
+  // MARK: Ending
 
   /// Writes batched changes, so that no change is lost when the process ends.
   public func flush() async { await store.flush() }
@@ -55,9 +64,7 @@ public final class HTTPCache: Sendable {
   /// A cache that is released without this call loses changes that were batched after the last `flush()`: counts,
   /// times of use, notes of refusals. It loses no response.
   public func close() async {
-    guard !isClosed.exchange(true, ordering: .relaxed) else { return }
-    background.cancel()
-    await openStore.close()
+    await engine.shelf.close { engine.background.cancel() }
   }
 
   /// Waits for background validations (RFC 5861 §3); for a process that is about to end. When `limit` has
@@ -66,14 +73,20 @@ public final class HTTPCache: Sendable {
   ///
   /// - Parameter limit: the longest time to wait.
   public func finishBackgroundWork(within limit: Duration) async {
-    await background.finish(within: limit, clock: configuration.clock)
+    await engine.background.finish(within: limit, clock: engine.clock)
   }
 
-  func observe(_ event: @autoclosure () -> CacheEvent) {
-    let observer = configuration.observer
-    guard observer != nil || !watches.isEmpty else { return }
-    let event = event()
-    observer?.observe(event)
-    watches.tell(event)
+  /// Whether the cache works without its origins: from the next request on, also for background validation,
+  /// each origin counts as unreachable (RFC 9111 §4.2.4), and a request with an unsafe method fails. False at
+  /// first. Running requests continue.
+  public var isOffline: Bool {
+    get { engine.isOffline }
+    set { engine.isOffline = newValue }
   }
+
+  /// Evicts from memory until at most `bytes` are in use, for an app that received a memory warning. The disk
+  /// tier, the capacity and pinned entries do not change.
+  ///
+  /// - Parameter bytes: the bytes that may stay in memory; 0 keeps nothing.
+  public func trimMemory(to bytes: Int64 = 0) { store.trimMemory(to: bytes) }
 }

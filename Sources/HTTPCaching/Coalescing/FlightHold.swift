@@ -2,11 +2,10 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// A leader's duty to tell its followers, once, how its request ended.
+/// A leader's duty to report its result to its followers exactly once.
 ///
-/// The first call that reports an end spends the hold; later calls do nothing. A hold that is released unspent,
-/// because its leader was cancelled or threw, passes the lead on. So no exit from a function leaves followers
-/// waiting.
+/// The first report counts; later ones do nothing. A hold that is released without a report, because its leader was
+/// cancelled or threw, passes the lead to a follower. So no exit from a function leaves followers waiting.
 final class FlightHold: Sendable {
   private let coalescing: Coalescing
   private let key: CacheKey

@@ -11,8 +11,7 @@ struct Conversation: Sendable {
   var flight: FlightHold?
 
   init(
-    _ exchange: Exchange, _ variants: [StoredVariant], _ forward: Exchange.Forward,
-    _ flight: FlightHold? = nil
+    _ exchange: Exchange, variants: [StoredVariant], forward: Exchange.Forward, flight: FlightHold? = nil
   ) {
     self.exchange = exchange
     self.variants = variants

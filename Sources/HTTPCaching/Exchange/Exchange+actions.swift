@@ -62,6 +62,15 @@ extension Exchange {
       self.wipeTicket = wipeTicket
     }
 
+    /// The ticket for a response that is stored under a key.
+    ///
+    /// - Parameter requestKey: the key of the request; a change of its target affects the response, too.
+    func ticket(for key: CacheKey, to requestKey: CacheKey) -> InvalidationTicket? {
+      guard key != requestKey, var ticket else { return ticket }
+      ticket.requestTarget = requestKey.target
+      return ticket
+    }
+
     func with(ticket: InvalidationTicket, wipeTicket: InvalidationTicket?) -> Forward {
       Forward(
         request, reason, validating: validating, completion: completion, canLead: canLead,
@@ -103,14 +112,4 @@ extension Exchange {
     /// Whether it changes stored responses, besides storing this response.
     var changesStored: Bool { isGone || !invalidated.isEmpty || !invalidatedGroups.isEmpty }
   }
-}
-
-/// Where a response may be stored.
-public enum StoragePolicy: Sendable, Hashable {
-  /// In memory and on disk.
-  case allowed
-  /// In memory, never on disk. A cache without memory does not store it.
-  case allowedInMemoryOnly
-  /// Nowhere.
-  case notAllowed
 }

@@ -21,16 +21,17 @@ extension Exchange {
       (confirmed, answering) = (positions.map { offered[$0] }, offered[first])
     case .reuse(let position): (confirmed, answering) = ([], offered[position])
     }
-    let reason = validationReason(forward, answering, responseTime)
+    let reason = validationReason(forward, of: answering, at: responseTime)
     let update = { [rules, request, digest] (candidate: StoredResponse) in
       Freshening.update(
         of: candidate, with: ReceivedResponse(response, requestTime: requestTime, responseTime: responseTime),
         rules: rules, validating: request, digest: digest)
     }
-    let answer = keyed(update(candidates[answering]).answer)
+    let answered = update(candidates[answering])
+    let answer = keyed(answered.answer)
     var written: [Int] = []
     for index in confirmed {
-      let updated = update(candidates[index]).stored
+      let updated = index == answering ? answered.stored : update(candidates[index]).stored
       // Nothing of the answer to a request with `no-store` is stored (RFC 9111 §5.2.1.5).
       if directives.noStore, !updated.isInvalidated { continue }
       candidates[index] =
@@ -49,7 +50,7 @@ extension Exchange {
 
   /// Why the candidate was validated, computed with its age before the 304.
   private func validationReason(
-    _ forward: Forward, _ index: Int, _ time: Timestamp
+    _ forward: Forward, of index: Int, at time: Timestamp
   ) -> ValidationReason {
     switch forward.reason {
     case .validation(let reason): return reason

@@ -21,13 +21,12 @@ extension ExchangeRunner {
   /// Sends the request with new tickets. The followers are told of a failure.
   private func send(_ conversation: inout Conversation) async throws(UpstreamError) -> UpstreamResponse {
     let exchange = conversation.exchange
-    if let reason = cache.offlineReason {
-      let error = cache.notAsked(exchange.target, reason)
+    if let reason = engine.offlineReason {
+      let error = engine.notAsked(exchange.target, reason)
       conversation.flight?.failed(error, isOwnLimit: false)
       throw error
     }
-    conversation.forward = conversation.forward.with(
-      ticket: cache.store.ticket(), wipeTicket: cache.wipes.ticket())
+    conversation.forward = shelf.ticketed(conversation.forward)
     do throws(UpstreamError) {
       return try await upstream.send(
         UpstreamRequest(
@@ -35,7 +34,7 @@ extension ExchangeRunner {
           timeout: try limit.forUpstream(at: clock.uptime), priority: options.priority,
           context: options.context, onInterim: options.onInterim))
     } catch {
-      cache.observe(.upstreamFailed(target: exchange.target, error))
+      engine.observers.tell(.upstreamFailed(target: exchange.target, error))
       conversation.flight?.failed(error, isOwnLimit: limit.isCause(of: error, at: clock.uptime))
       throw error
     }
@@ -46,11 +45,12 @@ extension ExchangeRunner {
     _ conversation: inout Conversation, with response: UpstreamResponse, sentAt requestTime: Timestamp
   ) async throws -> CacheResponse? {
     let key = conversation.exchange.key
-    let clearsSite = ClearSiteData.clearsCache(response.head, target: key.target, rules: rules)
+    let clearsSite = ClearSiteData.clearsCache(
+      response.head, target: key.target, rules: engine.configuration.rules)
     // Open what a 304 confirms before it can be removed.
     let isConfirming = response.head.status.code == 304 && !conversation.forward.validating.isEmpty
     if clearsSite, !isConfirming {
-      await cache.clearSite(of: key)
+      await shelf.clearSite(of: key)
       conversation.exchange.siteCleared()
     }
     switch conversation.exchange.received(
@@ -59,24 +59,24 @@ extension ExchangeRunner {
     {
     case .forwardAgain(let again):
       response.body.source.cancel()
-      if clearsSite { await cache.clearSite(of: key) }
+      if clearsSite { await shelf.clearSite(of: key) }
       guard conversation.exchange.isRepeatable else {
         conversation.flight?.release()
         throw UpstreamError(.protocol, "the origin answered 304 to what is not stored")
       }
       conversation.forward = again
       return nil
-    case .answerStale: return await answerStale(response, conversation)
+    case .answerStale: return await answerStale(insteadOf: response, in: conversation)
     case .freshen(let indices, let answer):
-      let fresh = await freshened(indices, answer, conversation)
-      if clearsSite { await cache.clearSite(of: key) }
+      let fresh = await freshened(indices, answering: answer, in: conversation)
+      if clearsSite { await shelf.clearSite(of: key) }
       if let fresh {
         conversation.flight?.lookAgain()
         return fresh
       }
     case .combine(let combination):
-      if let combined = await combine(combination, response, conversation) { return combined }
-    case .deliver(let delivery): return await deliver(delivery, response, conversation)
+      if let combined = await combine(combination, from: response, in: conversation) { return combined }
+    case .deliver(let delivery): return await deliver(delivery, from: response, in: conversation)
     }
     conversation.forward = conversation.exchange.withoutCondition()
     return nil
@@ -84,7 +84,7 @@ extension ExchangeRunner {
 
   /// Answers with a stale response after a server error; with the error if no stored body can be read.
   private func answerStale(
-    _ response: UpstreamResponse, _ conversation: Conversation
+    insteadOf response: UpstreamResponse, in conversation: Conversation
   ) async -> CacheResponse {
     let status = response.head.status.code
     if let stale = await storedAnswer(conversation, after: { $0.failed(status: status, now: $1) }) {
@@ -93,6 +93,6 @@ extension ExchangeRunner {
       return stale
     }
     conversation.flight?.release()
-    return cache.pass(response, .doNotStore(.storeFailed), conversation)
+    return pass(response, refusal: .storeFailed, in: conversation)
   }
 }

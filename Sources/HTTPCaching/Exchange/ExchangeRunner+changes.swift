@@ -6,7 +6,7 @@ import HTTPTypes
 extension ExchangeRunner {
   /// Writes the updated records, then answers with the first one; nil if its body cannot be opened.
   func freshened(
-    _ indices: [Int], _ answer: Exchange.StoredAnswer, _ conversation: Conversation
+    _ indices: [Int], answering answer: Exchange.StoredAnswer, in conversation: Conversation
   ) async -> CacheResponse? {
     let (exchange, variants) = (conversation.exchange, conversation.variants)
     let ticket = conversation.forward.ticket
@@ -18,17 +18,20 @@ extension ExchangeRunner {
       let updated = exchange.candidates[index]
       let decision = await decision(on: updated, over: record, exchange)
       switch decision {
-      case .store: await freshen(record, as: decision, exchange, ticket)
+      case .store: await shelf.freshen(record, as: decision, for: exchange.key, ticket: ticket)
       case .refuse: refused.append((record, decision))
       }
     }
     for index in marked {
       let updated = exchange.candidates[index]
-      await write(variants[index].record.freshened(updated).with(ticket: ticket))
+      await shelf.update(invalidated: variants[index].record.freshened(updated).with(ticket: ticket))
     }
-    let fresh = await cache.readableAnswer(answer, variants[answer.index], exchange, now: clock.now)
+    let fresh = await engine.answers.readableAnswer(
+      answer, from: variants[answer.index], to: exchange.asked(at: clock.now))
     // The answer now has its body open, so its record may be removed.
-    for (record, decision) in refused { await freshen(record, as: decision, exchange, ticket) }
+    for (record, decision) in refused {
+      await shelf.freshen(record, as: decision, for: exchange.key, ticket: ticket)
+    }
     return fresh
   }
 
@@ -36,49 +39,72 @@ extension ExchangeRunner {
   ///
   /// - Returns: the conversation, with a new ticket that these changes do not overtake.
   func change(
-    _ delivery: Exchange.Delivery, _ response: UpstreamResponse, _ conversation: Conversation
+    _ delivery: Exchange.Delivery, from response: UpstreamResponse, in conversation: Conversation
   ) async -> Conversation {
     guard delivery.changesStored else { return conversation }
     let exchange = conversation.exchange
     let isOvertaken =
       conversation.forward.ticket.map {
-        cache.store.isOvertaken(exchange.key, groups: CacheGroups.names(of: response.head), since: $0)
+        shelf.store.isOvertaken(exchange.key, groups: CacheGroups.names(of: response.head), since: $0)
       } ?? true
     if delivery.isGone {
-      for key in await cache.removeAll(of: exchange.key, rules: exchange.rules) {
-        cache.observe(.removed(key, .gone(status: response.head.status.code)))
+      let names = lookup.names(of: exchange.key, rules: exchange.rules)
+      for key in await shelf.removeAll(of: exchange.key, storedUnder: names) {
+        engine.observers.tell(.removed(key, .gone(status: response.head.status.code)))
       }
     }
-    await cache.invalidate(delivery.invalidated)
-    await cache.invalidate(groups: delivery.invalidatedGroups, of: exchange.key.target)
+    await shelf.invalidate(delivery.invalidated)
+    await shelf.invalidate(groups: delivery.invalidatedGroups, of: exchange.key.target)
     var changed = conversation
     if !isOvertaken {
       changed.forward = changed.forward.with(
-        ticket: cache.store.ticket(), wipeTicket: changed.forward.wipeTicket)
+        ticket: shelf.store.ticket(), wipeTicket: changed.forward.wipeTicket)
     }
     return changed
   }
 
   /// Removes and invalidates what the origin's response demands.
-  func apply(_ updates: [Exchange.RecordUpdate], _ conversation: Conversation) async {
+  func apply(_ updates: [Exchange.RecordUpdate], in conversation: Conversation) async {
     let (exchange, ticket) = (conversation.exchange, conversation.forward.ticket)
     for update in updates {
       let record = conversation.variants[update.index].record
       if update.isFreshening {
         let decision = await decision(on: update.response, over: record, exchange)
-        await freshen(record, as: decision, exchange, ticket)
+        await shelf.freshen(record, as: decision, for: exchange.key, ticket: ticket)
         continue
       }
-      await write(record.freshened(update.response).with(ticket: ticket))
+      await shelf.update(invalidated: record.freshened(update.response).with(ticket: ticket))
     }
   }
 
-  /// Writes a stored response that was only invalidated.
-  func write(_ record: CacheRecord) async {
-    do throws(CacheError) {
-      if try await cache.store.update(record) { cache.observe(.invalidated(target: record.key.target)) }
-    } catch {
-      cache.observe(.storeFailed(operation: "freshen", error))
+  // MARK: Hooks
+
+  /// Asks the hooks about a response that is about to be stored.
+  ///
+  /// - Parameter record: the stored record that is about to be freshened; nil for a new response.
+  func decision(
+    on response: StoredResponse, over record: CacheRecord? = nil, _ exchange: Exchange
+  ) async -> StoringDecision {
+    var terms = StoringTerms(response: response)
+    terms.isPinned = exchange.rules.pins(response.head)
+    if let record {
+      terms.userInfo = record.userInfo
+      terms.isPinned = terms.isPinned || record.isPinned
+      terms.isMemoryOnly = record.isMemoryOnly
     }
+    return await shelf.decision(
+      on: terms, over: record,
+      asking: hook.map {
+        HookQuestion(
+          hook: $0, request: exchange.request, key: exchange.key, target: exchange.target,
+          rules: exchange.rules,
+          turn: .concurrent(engine.clock, executor: engine.configuration.executor))
+      })
+  }
+
+  /// The hooks of the cache and of the request, combined.
+  var hook: StoringHook? {
+    guard let first = engine.configuration.willStore else { return options.willStore }
+    return options.willStore.map(first.then) ?? first
   }
 }

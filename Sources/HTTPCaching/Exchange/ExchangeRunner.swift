@@ -5,7 +5,7 @@ import HTTPTypes
 /// Performs the actions of an `Exchange`: reads and writes the store, asks the upstream, waits for the
 /// transfers of leaders.
 struct ExchangeRunner: Sendable {
-  let cache: HTTPCache
+  let engine: Engine
   let options: RequestOptions
   let upstream: any Upstream
   let body: MessageBody?
@@ -14,30 +14,31 @@ struct ExchangeRunner: Sendable {
   /// The time limit for a head, from the origin or from a leader.
   private(set) var limit: HeadLimit
 
-  var clock: any CacheClock { cache.configuration.clock }
-  var rules: CacheRules { cache.configuration.rules }
+  var clock: any CacheClock { engine.clock }
+  var shelf: Shelf { engine.shelf }
+  var lookup: Lookup { engine.lookup }
 
   /// Makes a runner, and starts the caller's time limit.
   init(
-    cache: HTTPCache, options: RequestOptions, upstream: any Upstream, body: MessageBody?,
+    engine: Engine, options: RequestOptions, upstream: any Upstream, body: MessageBody?,
     isBackground: Bool = false
   ) {
-    self.cache = cache
+    self.engine = engine
     self.options = options
     self.upstream = upstream
     self.body = body
     self.isBackground = isBackground
     limit = HeadLimit(
-      timeout: options.timeout, defaultTimeout: upstream.defaultTimeout, clock: cache.configuration.clock)
+      timeout: options.timeout, defaultTimeout: upstream.defaultTimeout, clock: engine.clock)
   }
 
   func run(_ exchange: Exchange) async throws -> CacheResponse {
     var exchange = exchange
-    await cache.retryFailedChanges()
+    await shelf.retryFailedChanges()
     switch exchange.start() {
     case .lookUp: return try await lookUp(&exchange, mayWait: !isBackground)
-    case .forward(let forward): return try await ask(Conversation(exchange, [], forward))
-    case .refuse(let reason): return cache.refusal(reason, for: exchange)
+    case .forward(let forward): return try await ask(Conversation(exchange, variants: [], forward: forward))
+    case .refuse(let reason): return refusal(reason, for: exchange)
     }
   }
 
@@ -45,45 +46,73 @@ struct ExchangeRunner: Sendable {
   func validate(_ exchange: Exchange) async throws {
     var exchange = exchange
     guard case .lookUp = exchange.start() else { return }
-    guard let variants = cache.variants(for: exchange) else { return }
+    guard let variants = lookup.variants(for: exchange) else { return }
     guard
-      case .forward(let forward) = cache.look(among: variants, for: &exchange, now: clock.now),
-      case .lead(let flight) = cache.join(exchange.key)
+      case .forward(let forward) = lookup.look(among: variants, for: &exchange, now: clock.now),
+      case .lead(let flight) = engine.join(exchange.key)
     else { return }
-    cache.observe(.validatingInBackground(exchange.key))
-    let response = try await ask(Conversation(exchange, variants, forward, flight))
+    engine.observers.tell(.validatingInBackground(exchange.key))
+    let response = try await ask(Conversation(exchange, variants: variants, forward: forward, flight: flight))
     while try await response.body.source.next() != nil {}
+  }
+
+  /// Validates a stale response after its use (RFC 5861 §3): one validation per key, in a bounded number.
+  private func validateInBackground(_ exchange: Exchange) {
+    if let reason = engine.offlineReason {
+      _ = engine.notAsked(exchange.target, reason)
+      return
+    }
+    var options = options
+    options.onInterim = nil
+    let validation = Exchange(
+      PresentedRequest(
+        exchange.request.unconditional(keepsRange: exchange.isPartSelected), key: exchange.key,
+        target: exchange.target, policy: .revalidate, rules: exchange.rules,
+        hasBody: exchange.content?.hasBody ?? false, bodyForms: exchange.bodyForms,
+        digest: exchange.digest, content: exchange.content))
+    let runner = ExchangeRunner(
+      engine: engine, options: options, upstream: options.backgroundUpstream ?? upstream, body: nil,
+      isBackground: true)
+    engine.background.begin {
+      do {
+        try await runner.validate(validation)
+      } catch {
+        // The observer was told of the upstream's failure when it happened; the stored response is unchanged.
+      }
+    }
   }
 
   // MARK: Looking
 
   private func lookUp(_ exchange: inout Exchange, mayWait: Bool) async throws -> CacheResponse {
-    var read = cache.variants(for: exchange)
+    var read = lookup.variants(for: exchange)
     var variants = read ?? []
     while true {
       let now = clock.now
       let action =
         read == nil
         ? exchange.lookUpFailed()
-        : cache.look(among: variants, for: &exchange, now: now)
+        : lookup.look(among: variants, for: &exchange, now: now)
       switch action {
       case .answer(let answer, let validates):
-        if let response = await cache.readableAnswer(answer, variants[answer.index], exchange, now: now) {
-          if validates { cache.validateInBackground(exchange, options: options, via: upstream) }
+        if let response = await engine.answers.readableAnswer(
+          answer, from: variants[answer.index], to: exchange.asked(at: now))
+        {
+          if validates { validateInBackground(exchange) }
           return response
         }
         // The body is gone or damaged: treat this variant as not stored.
         variants.remove(at: answer.index)
       case .forward(let forward):
         if mayWait, try await hasKeptMore(for: exchange) {
-          read = cache.variants(for: exchange)
+          read = lookup.variants(for: exchange)
           variants = read ?? []
           continue
         }
-        let conversation = Conversation(exchange, variants, forward)
+        let conversation = Conversation(exchange, variants: variants, forward: forward)
         guard forward.canLead, mayWait else { return try await ask(conversation) }
         return try await coalesce(conversation)
-      case .refuse(let reason): return cache.refusal(reason, for: exchange)
+      case .refuse(let reason): return refusal(reason, for: exchange)
       }
     }
   }
@@ -93,7 +122,7 @@ struct ExchangeRunner: Sendable {
   ///
   /// - Returns: whether a transfer has ended meanwhile, so that the store must be read again.
   private func hasKeptMore(for exchange: Exchange) async throws -> Bool {
-    guard let transfer = cache.running.abandoned(exchange.key.target) else { return false }
+    guard let transfer = shelf.running.abandoned(exchange.key.target) else { return false }
     let left = limit.left(at: clock.uptime) ?? Self.keepingLimit
     return try await transfer.ended(within: min(left, Self.keepingLimit))
   }
@@ -106,12 +135,12 @@ struct ExchangeRunner: Sendable {
 
   private func coalesce(_ conversation: Conversation) async throws -> CacheResponse {
     let key = conversation.exchange.key
-    switch cache.join(key) {
+    switch engine.join(key) {
     case .lead(let flight): return try await ask(conversation.led(by: flight))
     case .goAlone: return try await ask(conversation)
     case .share(let shared): return try await go(on: .share(shared), conversation)
     case .wait(let flight):
-      let news = try await cache.coalescing.news(
+      let news = try await engine.coalescing.news(
         of: key, flight: flight, within: limit.left(at: clock.uptime))
       var runner = self
       runner.limit.hasWaited = true
@@ -129,10 +158,10 @@ struct ExchangeRunner: Sendable {
       guard let body = try await shared.makeBody(startingWithin: limit.left(at: clock.uptime), clock) else {
         return try await lookUp(&exchange, mayWait: false)
       }
-      return cache.deliverShared(shared.response, body, conversation.forward, exchange, now: clock.now)
+      return answer(conversation, with: shared.response, body, now: clock.now)
     case .timedOut:
       let error = UpstreamError(.timeout, "another request for the same resource got no answer in time")
-      cache.observe(.upstreamFailed(target: exchange.target, error))
+      engine.observers.tell(.upstreamFailed(target: exchange.target, error))
       return try await fail(error, conversation)
     case .lookAgain: return try await lookUp(&exchange, mayWait: false)
     case .lead(let flight): return try await ask(conversation.led(by: flight))
@@ -160,15 +189,17 @@ struct ExchangeRunner: Sendable {
   ) async -> CacheResponse? {
     let now = clock.now
     var (exchange, variants) = (conversation.exchange, conversation.variants)
-    if exchange.hasLooked, let found = cache.variants(for: exchange) {
+    if exchange.hasLooked, let found = lookup.variants(for: exchange) {
       variants = found
-      if case .answer(let answer, _) = cache.look(among: found, for: &exchange, now: now),
-        let response = await cache.readableAnswer(answer, found[answer.index], exchange, now: now)
+      if case .answer(let answer, _) = lookup.look(among: found, for: &exchange, now: now),
+        let response = await engine.answers.readableAnswer(
+          answer, from: found[answer.index], to: exchange.asked(at: now))
       {
         return response
       }
     }
     guard case .answerStale(let answer) = failure(exchange, now) else { return nil }
-    return await cache.readableAnswer(answer, variants[answer.index], exchange, now: now)
+    return await engine.answers.readableAnswer(
+      answer, from: variants[answer.index], to: exchange.asked(at: now))
   }
 }

@@ -65,3 +65,48 @@ extension StoringHook.Decision {
     }
   }
 }
+
+extension StoringHook {
+  /// Asks the hook, within its time limit. A hook that takes longer is cancelled and no longer waited for.
+  ///
+  /// - Throws: `HookFailure`.
+  func ask(
+    _ request: HTTPRequest, about proposal: ProposedRecord, turn: HookTurn
+  ) async throws(HookFailure) -> ProposedRecord? {
+    if case .immediate(let decide) = decision { return decide(request, proposal) }
+    let answer = OneShot<Result<ProposedRecord?, HookFailure>>()
+    let work = Task(executorPreference: turn.executor) { [decision] in
+      do { answer.give(.success(try await decision(request, proposal))) } catch {
+        answer.give(.failure(.threw(error)))
+      }
+    }
+    let timer = Task(executorPreference: turn.executor) {
+      try? await turn.wait(Self.timeLimit)
+      answer.give(.failure(.timedOut(Self.timeLimit)))
+    }
+    defer {
+      timer.cancel()
+      work.cancel()
+    }
+    return try await answer.take().get()
+  }
+}
+
+/// Why a `StoringHook` gave no decision.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
+public enum HookFailure: Error, Sendable, CustomStringConvertible {
+  /// It threw.
+  case threw(any Error)
+  /// It did not return in time.
+  case timedOut(Duration)
+
+  /// A few words for people.
+  public var description: String {
+    switch self {
+    case .threw(let error): "threw \(error)"
+    case .timedOut(let limit): "did not return within \(limit)"
+    }
+  }
+}

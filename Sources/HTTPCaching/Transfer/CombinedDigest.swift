@@ -5,18 +5,13 @@ import HTTPCacheStore
 struct CombinedDigest: Sendable {
   private let verifier: DigestVerifier
   private let length: Int64
-  /// Removes the parts from the store if they do not belong together.
-  let discard: @Sendable () async -> Void
 
   /// Nil if the parts do not make up the whole body, or the response states no digest of it.
   ///
   /// - Parameters:
   ///   - parts: the stored part, and the part that arrives.
   ///   - length: the length of the whole body in bytes.
-  init?(
-    _ stored: StoredResponse, parts: [Range<Int64>], length: Int64?,
-    discard: @escaping @Sendable () async -> Void
-  ) {
+  init?(_ stored: StoredResponse, parts: [Range<Int64>], length: Int64?) {
     guard let length, let verifier = DigestVerifier(ofRepresentation: stored.head.headerFields)
     else { return nil }
     var end: Int64 = 0
@@ -26,7 +21,6 @@ struct CombinedDigest: Sendable {
     guard end >= length else { return nil }
     self.verifier = verifier
     self.length = length
-    self.discard = discard
   }
 
   /// The algorithm of a digest that the body does not match; nil if it matches all.

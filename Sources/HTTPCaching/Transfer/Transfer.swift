@@ -37,39 +37,23 @@ final class Transfer: Sendable {
   private let extent: TransferExtent
   let clock: any CacheClock
   private let executor: (any TaskExecutor)?
-  private let verifier: DigestVerifier?
-  private let combined: CombinedDigest?
-  private let storableTrailers: @Sendable (HTTPFields) -> HTTPFields
-  private let onCommit: @Sendable (CacheRecord) async -> Void
-  private let onEnd: @Sendable (Transfer, End, _ received: Int64) -> Void
+  private let entry: IncomingEntry
 
   /// - Parameters:
   ///   - extent: the octets of the representation that `body` brings.
   ///   - clock: measures how long to wait for slow readers if the store takes no more bytes.
   ///   - executor: runs the tasks of the transfer; nil is Swift's default executor.
-  ///   - verifier: the digests that the bytes of `body` must match to be stored.
-  ///   - combined: the digests that these bytes and the stored ones must match together.
-  ///   - storableTrailers: returns the trailer fields that may be stored.
   init(
-    body: MessageBody, extent: TransferExtent, writer: any BodyWriter,
-    clock: any CacheClock = SystemClock(), executor: (any TaskExecutor)? = nil,
-    verifier: DigestVerifier? = nil,
-    combined: CombinedDigest? = nil,
-    storableTrailers: @escaping @Sendable (HTTPFields) -> HTTPFields = { $0 },
-    onCommit: @escaping @Sendable (CacheRecord) async -> Void,
-    onEnd: @escaping @Sendable (Transfer, End, _ received: Int64) -> Void
+    body: MessageBody, extent: TransferExtent, writer: any BodyWriter, entry: IncomingEntry,
+    clock: any CacheClock, executor: (any TaskExecutor)?
   ) {
     shared = Mutex(Shared(state: TransferState(extent)))
     self.body = body
     self.extent = extent
     self.writer = writer
+    self.entry = entry
     self.clock = clock
     self.executor = executor
-    self.verifier = verifier
-    self.combined = combined
-    self.storableTrailers = storableTrailers
-    self.onCommit = onCommit
-    self.onEnd = onEnd
   }
 
   /// Starts to fetch.
@@ -127,7 +111,7 @@ final class Transfer: Sendable {
     var isStoring = true
     var isWrong = false
     var failure: CacheError?
-    var verifier = verifier
+    var verifier = entry.verifier
     var held: BodyBytes?
     var patience = Self.patience
     do {
@@ -161,10 +145,12 @@ final class Transfer: Sendable {
       if let end = extent.end, held == nil, received != end {
         throw UpstreamError(.protocol, "the body ended at byte \(received) of \(end)")
       }
-      if isStoring, let combined, let algorithm = try await combined.mismatch(of: storedReader()) {
+      if isStoring, let combined = entry.combined,
+        let algorithm = try await combined.mismatch(of: storedReader())
+      {
         isWrong = true
         stopWriting()
-        await combined.discard()
+        await entry.discardContinued()
         throw UpstreamError(.protocol, "the parts together do not have their \(algorithm) digest")
       }
       let end = await commit(isStoring: isStoring, failure: failure, verifier)
@@ -172,7 +158,7 @@ final class Transfer: Sendable {
     } catch {
       body.source.cancel()
       // All bytes have arrived, but their digest was not compared.
-      let isUnverified = held != nil && (verifier != nil || combined != nil)
+      let isUnverified = held != nil && (verifier != nil || entry.combined != nil)
       let kept = await keep(isWorthKeeping: isStoring && !isWrong && !isUnverified)
       let isLeft = shared.withLock { !$0.state.hasReaders }
       finish(.failed(error), kept.map { .kept($0) } ?? (isLeft ? .leftAlone : .failed(error)))
@@ -188,7 +174,7 @@ final class Transfer: Sendable {
     keepStoredBytesReadable()
     do throws(CacheError) {
       guard let record = try await writer.keep() else { return nil }
-      await onCommit(record)
+      await entry.committed(record)
       return record
     } catch {
       return nil
@@ -208,8 +194,8 @@ final class Transfer: Sendable {
     // Followers may still come, and the last bytes may displace bytes in memory that a reader needs.
     keepStoredBytesReadable(always: true)
     do throws(CacheError) {
-      let record = try await writer.commit(trailers: storableTrailers(body.trailers))
-      await onCommit(record)
+      let record = try await writer.commit(trailers: entry.storable(trailers: body.trailers))
+      await entry.committed(record)
       return .stored(record)
     } catch {
       stopWriting()
@@ -234,7 +220,7 @@ final class Transfer: Sendable {
     let (received, isGone) = shared.withLock {
       ($0.state.received - extent.start, $0.isWiped && !$0.isCommitting)
     }
-    onEnd(self, isGone ? .wiped : end, received + Int64(held?.count ?? 0))
+    entry.ended(self, isGone ? .wiped : end, received: received + Int64(held?.count ?? 0))
     if let held { publish(held) }
     let (waiting, completion) = shared.withLock { shared in
       shared.state.end(phase)

@@ -34,3 +34,24 @@ public struct UpstreamError: Error, Sendable, CustomStringConvertible {
   /// Kind and message.
   public var description: String { "\(kind.rawValue): \(message)" }
 }
+
+/// The origin answered with a status that counts as a failure.
+public struct OriginStatusError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The status code.
+  public let status: Int
+
+  /// Makes an error.
+  public init(status: Int) { self.status = status }
+
+  /// The status in words.
+  public var description: String { "the origin answered \(status)" }
+}
+
+/// The cause of an `UpstreamError`: a response redirects further than `RequestOptions.redirectLimit` allows.
+public struct RedirectLimitReached: Error, Sendable, Hashable {
+  /// The maximum number of redirects.
+  public let limit: Int
+
+  /// Makes an error.
+  public init(limit: Int) { self.limit = limit }
+}

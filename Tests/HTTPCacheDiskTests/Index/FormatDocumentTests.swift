@@ -28,8 +28,8 @@ import Testing
     #expect(try document().contains("Format \(Schema.indexFormat)."))
   }
 
-  @Test("the highest format of a record is described")
+  @Test("the format of a record is described")
   func recordFormat() throws {
-    #expect(try document().contains("or \(RecordCodec.recordFormat) for one that has"))
+    #expect(try document().contains("The format is \(RecordCodec.recordFormat)."))
   }
 }

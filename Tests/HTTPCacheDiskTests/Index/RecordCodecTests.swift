@@ -5,8 +5,8 @@ import HTTPTypes
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RecordCodecTests {
-  /// The record in `Fixtures/record-format1.bin`, which another program wrote.
-  static func format1() throws -> CacheRecord {
+  /// The record in `Fixtures/record.bin`, which another program wrote.
+  static func written() throws -> CacheRecord {
     func name(_ text: String) throws -> HTTPField.Name { try #require(HTTPField.Name(text)) }
     var head = HTTPResponse(status: .init(code: 203, reasonPhrase: "Quite So"))
     head.headerFields.append(HTTPField(name: try name("Content-Type"), value: "text/plain"))
@@ -42,7 +42,7 @@ import Testing
 
   static func fixture() throws -> [UInt8] {
     let url = try #require(
-      Bundle.module.url(forResource: "record-format1", withExtension: "bin", subdirectory: "Fixtures"))
+      Bundle.module.url(forResource: "record", withExtension: "bin", subdirectory: "Fixtures"))
     return Array(try Data(contentsOf: url))
   }
 
@@ -68,14 +68,14 @@ import Testing
     #expect(one.sequence == other.sequence)
   }
 
-  @Test("a record of format 1 decodes to what was written")
-  func readsFormat1() throws {
-    Self.expectEqual(try RecordCodec.decode(try Self.fixture()), try Self.format1())
+  @Test("a record decodes to what another program wrote")
+  func reads() throws {
+    Self.expectEqual(try RecordCodec.decode(try Self.fixture()), try Self.written())
   }
 
-  @Test("format 1 is written byte for byte as the fixture has it")
-  func writesFormat1() throws {
-    #expect(try RecordCodec.encode(try Self.format1()) == (try Self.fixture()))
+  @Test("a record is written byte for byte as the other program wrote it")
+  func writes() throws {
+    #expect(try RecordCodec.encode(try Self.written()) == (try Self.fixture()))
   }
 
   @Test("a record cut anywhere is damaged")
@@ -191,9 +191,17 @@ import Testing
     #expect(error?.code == .newerFormat)
   }
 
+  @Test("a record of an earlier format is damaged: the entry counts as not stored")
+  func earlier() throws {
+    var content = Array(try Self.fixture().dropLast(8))
+    content[0] = RecordCodec.recordFormat - 1
+    let error = #expect(throws: CacheError.self) { try RecordCodec.decode(Self.sealed(content)) }
+    #expect(error?.code == .damaged)
+  }
+
   @Test("a record that is too long is refused when it is written")
   func tooLong() throws {
-    let long = try Self.format1().with(
+    let long = try Self.written().with(
       userInfo: [UInt8](repeating: 0, count: RecordCodec.longestRecord))
     let error = #expect(throws: CacheError.self) { try RecordCodec.encode(long) }
     #expect(error?.code == .tooLarge)

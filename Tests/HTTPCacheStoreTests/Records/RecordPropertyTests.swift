@@ -33,7 +33,7 @@ import Testing
           directives: [.immutable], windows: windows, overrides: 17),
         keyFingerprint: 18),
       bodyLength: 19, storedRanges: [1..<3], groups: ["g"], userInfo: [20], isSeed: true, isPinned: true,
-      isMemoryOnly: true, isResumable: true, sequence: 21, ticket: InvalidationLog().ticket())
+      isMemoryOnly: true, isResumable: true, sequence: 21, ticket: ChangeCounters().ticket())
   }
 
   /// Each property with its path, such as `response.facts.overrides`.

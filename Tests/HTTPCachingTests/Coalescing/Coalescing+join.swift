@@ -6,6 +6,6 @@ import HTTPCacheStore
 extension Coalescing {
   /// Joins without any invalidation.
   func join(_ key: CacheKey) -> CoalescingTurn {
-    join(key, ticket: InvalidationLog().ticket()) { _, _ in false }
+    join(key, ticket: ChangeCounters().ticket()) { _, _ in false }
   }
 }

@@ -8,7 +8,7 @@ import Testing
 struct RequestCoalescerTests {
   private let key = CacheKey(mode: .private, target: "https://example.com/")
 
-  private let invalidations = InvalidationLog()
+  private let invalidations = ChangeCounters()
 
   private func join(
     _ coalescer: inout RequestCoalescer<Int>, _ key: CacheKey, at uptime: Duration = .zero

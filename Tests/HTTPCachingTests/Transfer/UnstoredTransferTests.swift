@@ -13,8 +13,8 @@ struct UnstoredTransferTests {
   private func unstored(_ body: any BodySource, readsFail: Int = 1) async throws -> Transfer {
     let store = FaultyStore(MemoryStore(capacity: 64 << 20))
     let request = kitchen.request("/")
-    let exchange = try kitchen.cache.exchange(
-      for: request, hasBody: false, policy: .standard, RequestOptions())
+    let engine = kitchen.cache.engine
+    var exchange = try engine.lookup.exchange(for: request, policy: .standard, options: RequestOptions())
     kitchen.origin.always(200, [.cacheControl: "max-age=10"], "stored")
     try await kitchen.get("/")
     let stored = try #require(try kitchen.cache.store.read(exchange.key).first).record.response
@@ -23,9 +23,14 @@ struct UnstoredTransferTests {
     let writer = try await store.write(record, variantLimit: 8)
     store.fail(.commit)
     store.fail(.reader, times: readsFail)
+    let forward = exchange.makeForward(.miss(.absent))
+    let entry = IncomingEntry(
+      StoringTerms(response: stored), head: stored.head,
+      to: Conversation(exchange, variants: [], forward: forward),
+      storedAs: exchange.key, in: engine)
     return Transfer(
-      body: MessageBody(body), extent: TransferExtent(length: body.length), writer: writer,
-      clock: kitchen.clock, onCommit: { _ in }, onEnd: { _, _, _ in })
+      body: MessageBody(body), extent: TransferExtent(length: body.length), writer: writer, entry: entry,
+      clock: kitchen.clock, executor: nil)
   }
 
   @Test("a transfer that has ended and was not stored gives no body whose first bytes are gone")
@@ -56,11 +61,11 @@ struct UnstoredTransferTests {
   @Test("a follower that is handed a transfer that has ended and was not stored asks for itself")
   func follower() async throws {
     let transfer = try await unstored(TestBody(piece: [1], count: 9, announced: 9), readsFail: .max)
-    let key = try kitchen.cache.exchange(
-      for: kitchen.request("/"), hasBody: false, policy: .standard, RequestOptions()
+    let key = try kitchen.cache.engine.lookup.exchange(
+      for: kitchen.request("/"), policy: .standard, options: RequestOptions()
     ).key
     kitchen.origin.always(200, [.cacheControl: "max-age=10"], "new")
-    guard case .lead(let hold) = kitchen.cache.join(key) else {
+    guard case .lead(let hold) = kitchen.cache.engine.join(key) else {
       Issue.record("the first request leads")
       return
     }
@@ -106,7 +111,7 @@ struct UnstoredTransferTests {
       response: ReceivedResponse(
         HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=10"]),
         requestTime: kitchen.clock.now, responseTime: kitchen.clock.now), isDecoded: false,
-      rules: kitchen.cache.configuration.rules, digest: kitchen.cache.digest)
+      rules: kitchen.cache.configuration.rules, digest: kitchen.cache.engine.lookup.digest)
     guard case .made(let stored) = response else { throw CacheError(.invalidRequest, "it can be stored") }
     return SharedTransfer(response: stored, transfer: transfer, groups: [])
   }

@@ -3,7 +3,7 @@ import HTTPCaching
 
 /// A store that keeps nothing, so that every request reaches the origin.
 final class NoStore: CacheStore {
-  private let invalidations = InvalidationLog()
+  private let invalidations = ChangeCounters()
 
   func peek(_ key: CacheKey) -> PeekResult { .absent }
   func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] { [] }

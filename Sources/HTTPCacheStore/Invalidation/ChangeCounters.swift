@@ -1,0 +1,179 @@
+public import HTTPCacheSemantics
+import Synchronization
+
+/// Counters that tell what changed in a store, on the heap of one process or in memory that processes share.
+///
+/// - A *generation* for each class of key hashes rises after each commit that changes an entry. A copy of an entry is up
+///   to date as long as its generation is what it was when the entry was read.
+/// - The number of the last *invalidation* for each class of scopes (targets, origins, partitions, groups). A store
+///   notes each selection before it looks for matching entries, and compares tickets in the critical section that makes
+///   a response visible: either the invalidation finds the response, or the response is overtaken.
+///
+/// Because the classes are fixed, an invalidation may overtake a response that it does not match, and a generation may
+/// rise for another key: that costs a validation or a read more than needed, never a stale answer.
+public final class ChangeCounters: @unchecked Sendable {
+  // @unchecked Sendable because the words are only read and written by atomic operations, and released in deinit.
+  private let words: UnsafeMutablePointer<Atomic<UInt64>>
+  private let keyClasses: Int
+  private let scopeClasses: Int
+  private let release: () -> Void
+
+  /// The words before those of the classes of keys.
+  private enum Header: Int, CaseIterable {
+    case magic, all, replacements, source, lastCommit
+  }
+
+  // MARK: Memory
+
+  /// Makes counters for one process.
+  public convenience init() {
+    let count = Self.wordCount(keyClasses: 1_024, scopeClasses: 1_024)
+    let words = UnsafeMutableRawPointer.allocate(byteCount: count * 8, alignment: 8)
+    words.initializeMemory(as: UInt64.self, repeating: 0, count: count)
+    self.init(words, keyClasses: 1_024, scopeClasses: 1_024) { words.deallocate() }
+  }
+
+  /// Uses memory that other processes may use, too.
+  ///
+  /// - Parameters:
+  ///   - memory: as many words of 8 bytes as `wordCount` tells; 0 before their first use.
+  ///   - release: called when the counters are no longer used.
+  package init(
+    _ memory: UnsafeMutableRawPointer, keyClasses: Int, scopeClasses: Int, release: @escaping () -> Void
+  ) {
+    words = memory.assumingMemoryBound(to: Atomic<UInt64>.self)
+    self.keyClasses = keyClasses
+    self.scopeClasses = scopeClasses
+    self.release = release
+    // Only the first user of the memory sets this word.
+    setIfZero(.source, to: .random(in: 1 ... .max))
+  }
+
+  deinit { release() }
+
+  package static func wordCount(keyClasses: Int, scopeClasses: Int) -> Int {
+    Header.allCases.count + keyClasses + 2 + scopeClasses
+  }
+
+  /// Sets the first word to the mark of a file format, if it is 0.
+  ///
+  /// - Returns: whether it has this value afterwards.
+  package func mark(as magic: UInt64) -> Bool {
+    setIfZero(.magic, to: magic)
+    return load(.magic) == magic
+  }
+
+  private func load(_ word: Header) -> UInt64 { words[word.rawValue].load(ordering: .acquiring) }
+
+  private func setIfZero(_ word: Header, to value: @autoclosure () -> UInt64) {
+    // An exchange writes to the page even if it changes nothing, and a directory of a newer version must stay untouched.
+    guard load(word) == 0 else { return }
+    _ = words[word.rawValue].compareExchange(
+      expected: 0, desired: value(), ordering: .acquiringAndReleasing)
+  }
+
+  private func increment(_ index: Int) -> UInt64 {
+    words[index].add(1, ordering: .acquiringAndReleasing).newValue
+  }
+
+  private func raise(_ index: Int, to number: UInt64) {
+    words[index].max(number, ordering: .acquiringAndReleasing)
+  }
+
+  // MARK: Generations
+
+  private func keyIndex(_ hash: UInt64) -> Int {
+    // Use the upper bits: other hash tables use the lower bits.
+    Header.allCases.count + Int((hash >> 24) % UInt64(keyClasses))
+  }
+
+  /// A number that rises with each commit that may change an entry with this key hash.
+  package func generation(of hash: UInt64) -> UInt64 {
+    // Neither counter falls, so the sum changes whenever one of them does.
+    words[keyIndex(hash)].load(ordering: .acquiring) &+ load(.all)
+  }
+
+  /// Raises the generations of keys, after a commit that changes their entries.
+  package func raise(_ hashes: [UInt64]) {
+    guard hashes.count <= 64 else { return raiseAll() }
+    for hash in hashes { raise(hash) }
+  }
+
+  /// Raises the generation of a key.
+  package func raise(_ hash: UInt64) { _ = increment(keyIndex(hash)) }
+
+  /// Raises all generations, after a commit that may change any entry.
+  package func raiseAll() { _ = increment(Header.all.rawValue) }
+
+  /// Sets all counters of each kind to the highest of them, so that they show nothing of earlier changes.
+  /// Counts as a change of any key.
+  package func level() {
+    let firstKey = Header.allCases.count
+    for range in [firstKey..<firstKey + keyClasses, lastInvalidation..<lastInvalidation + 2 + scopeClasses] {
+      let highest = range.reduce(0) { max($0, words[$1].load(ordering: .acquiring)) }
+      for index in range { raise(index, to: highest) }
+    }
+    raiseAll()
+  }
+
+  /// The number of times the index was replaced by another file.
+  package var replacements: UInt64 { load(.replacements) }
+
+  /// Notes that the index was replaced by another file.
+  package func raiseReplacements() {
+    _ = increment(Header.replacements.rawValue)
+    raiseAll()
+  }
+
+  /// Notes that the change with this number was committed.
+  package func didCommit(_ sequence: Int64) {
+    raise(Header.lastCommit.rawValue, to: UInt64(clamping: sequence))
+  }
+
+  // MARK: Invalidations
+
+  private var lastInvalidation: Int { Header.allCases.count + keyClasses }
+  private var lastOfEverything: Int { lastInvalidation + 1 }
+
+  private func scopeIndex(_ hash: UInt64) -> Int {
+    lastOfEverything + 1 + Int((hash >> 24) % UInt64(scopeClasses))
+  }
+
+  /// The ticket of a request that is about to be sent.
+  public func ticket() -> InvalidationTicket { ticket(seen: load(.lastCommit)) }
+
+  /// The ticket of a request that is about to be sent.
+  ///
+  /// - Parameter seen: the highest number that the store has given to a change.
+  package func ticket(seen: UInt64) -> InvalidationTicket {
+    InvalidationTicket(
+      source: load(.source), number: words[lastInvalidation].load(ordering: .acquiring), seen: seen)
+  }
+
+  /// Notes that matching entries are invalidated or removed.
+  public func note(_ selection: CacheSelection) {
+    for scope in InvalidationScope.all(of: selection) {
+      let number = increment(lastInvalidation)
+      raise(scope == .everything ? lastOfEverything : scopeIndex(scope.hash), to: number)
+    }
+  }
+
+  /// Whether a ticket was taken from these counters.
+  package func gave(_ ticket: InvalidationTicket) -> Bool { ticket.source == load(.source) }
+
+  /// Whether a selection noted after a ticket was taken may match a response; true for a ticket of other counters.
+  ///
+  /// - Parameters:
+  ///   - key: the key of the response.
+  ///   - groups: the groups of the response (RFC 9875); nil before they are known: it may be in any group.
+  ///   - ticket: from these counters.
+  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
+    guard gave(ticket) else { return true }
+    // No selection was noted since: the usual case.
+    if words[lastInvalidation].load(ordering: .acquiring) == ticket.number { return false }
+    if words[lastOfEverything].load(ordering: .acquiring) > ticket.number { return true }
+    return InvalidationScope.contains(of: key, groups: groups, requestTarget: ticket.requestTarget) {
+      words[scopeIndex($0)].load(ordering: .acquiring) > ticket.number
+    }
+  }
+}

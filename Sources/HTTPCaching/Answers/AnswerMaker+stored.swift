@@ -1,0 +1,170 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// Answers without an exchange: nothing of them asks the origin.
+extension AnswerMaker {
+  // MARK: From memory
+
+  /// A fresh answer from memory, without suspending; nil if the caller has to call `respond`.
+  func peek(
+    _ request: HTTPRequest, partition: String, bodyForms: BodyForms, separatesCredentials: Bool,
+    where mayUse: (HTTPResponse) -> Bool = { _ in true }
+  ) -> CacheResponse? {
+    guard
+      let found = lookup.inMemory(
+        request, partition: partition, bodyForms: bodyForms, separatesCredentials: separatesCredentials),
+      mayUse(found.response.head)
+    else { return nil }
+    guard
+      var response = answer(
+        found.response, head: found.head, outcome: found.outcome, from: found.variant, to: found.asked)
+    else { return nil }
+    response.shareHead(of: found.variant.record, for: request)
+    return response
+  }
+
+  /// As `HTTPCache.memoryHit(for:options:longestBody:)`.
+  func memoryHit(for request: HTTPRequest, options: RequestOptions, longestBody: Int) -> MemoryHit? {
+    guard configuration.rules.isPlain, request.method == .get,
+      let found = lookup.inMemory(
+        request, partition: options.partition, bodyForms: options.bodyForms,
+        separatesCredentials: options.separatesCredentials),
+      case .hit(_, _, allowance: nil) = found.outcome, found.response.trailers.isEmpty,
+      let whole = try? found.variant.body.open().bytesInMemory,
+      Int64(whole.count) == found.variant.record.bodyLength
+    else { return nil }
+    let asked = found.asked
+    let plan = StoredAnswerPlan(
+      request: request, features: asked.features, stored: found.response, head: found.head,
+      length: Int64(whole.count), part: nil, now: asked.now)
+    var head: HTTPResponse
+    let body: BodyBytes
+    switch plan {
+    case .head(let planned): (head, body) = (planned, BodyBytes())
+    case .body(let planned, let range):
+      (head, body) = (planned, whole[Int(range.lowerBound)..<Int(range.upperBound)])
+    // The boundary of several ranges is a new one for each answer.
+    case .parts, nil: return nil
+    }
+    guard body.count <= longestBody else { return nil }
+    addOwnFields(to: &head, found.outcome, key: asked.key, isSeed: found.variant.record.isSeed)
+    var nominated = Set(found.stored.flatMap { $0.record.response.nominated.map(\.name) })
+    let isGuessed = found.stored.contains { $0.record.response.facts.lifetimeSource == .heuristic }
+    let rules = configuration.rules
+    if rules.separatesCredentials || options.separatesCredentials {
+      nominated.formUnion([.authorization, .cookie])
+    } else if rules.mode == .shared, isGuessed {
+      // A guess answers no request with credentials (`ValidationReason.guessWithCredentials`). The caller must tell
+      // requests with a cookie from others; its value does not matter.
+      nominated.insert(.authorization)
+    }
+    return MemoryHit(
+      head: head, body: body, outcome: found.outcome, nominatedFields: nominated, time: asked.now,
+      key: asked.key, target: asked.target, records: found.stored.map(\.record))
+  }
+
+  /// As `HTTPCache.use(_:)`.
+  func use(_ hit: MemoryHit) -> Bool {
+    guard configuration.clock.now == hit.time,
+      let stored = lookup.inMemory(hit.key, rules: configuration.rules),
+      stored.count == hit.records.count
+    else { return false }
+    for index in stored.indices where stored[index].record !== hit.records[index] { return false }
+    shelf.store.count(CacheCounts(hits: 1, hitBytes: Int64(hit.body.count)))
+    observers.tell(.answered(target: hit.target, hit.outcome))
+    return true
+  }
+
+  // MARK: From the whole store
+
+  /// The stored answer to a request, after following stored redirects; nil if the origin would have to be
+  /// asked.
+  ///
+  /// - Parameters:
+  ///   - content: the content of a QUERY. Its redirects are not followed here.
+  ///   - onlyFresh: whether to refuse stale responses, even allowed ones.
+  /// - Throws: `CacheError` with `invalidRequest`.
+  func stored(
+    for request: HTTPRequest, content: QueryContent? = nil, policy: CachePolicy,
+    options: RequestOptions, onlyFresh: Bool = false
+  ) throws(CacheError) -> CacheResponse? {
+    var chain = RedirectChain(of: request, limit: options.redirectLimit)
+    while true {
+      var exchange = try lookup.exchange(
+        for: chain.request, content: content, policy: policy, options: options)
+      guard let response = stored(for: &exchange, onlyFresh: onlyFresh) else { return nil }
+      switch chain.step(after: response, isRepeatable: exchange.isRepeatable) {
+      case .end(let last): return last
+      case .limitReached: return nil
+      case .follow: if exchange.request.method == .query { return nil }
+      }
+    }
+  }
+
+  private func stored(for exchange: inout Exchange, onlyFresh: Bool) -> CacheResponse? {
+    guard case .lookUp = exchange.start(), var variants = lookup.variants(for: exchange) else { return nil }
+    while true {
+      let now = configuration.clock.now
+      guard case .answer(let found, _) = lookup.look(among: variants, for: &exchange, now: now) else {
+        return nil
+      }
+      if onlyFresh, case .hit(_, _, _?) = found.outcome { return nil }
+      if let response = answer(found, from: variants[found.index], to: exchange.asked(at: now)) {
+        return response
+      }
+      // The body is gone or damaged: treat this variant as not stored.
+      variants.remove(at: found.index)
+    }
+  }
+
+  /// As `HTTPCache.stored(for:partition:in:where:)`.
+  func storedOfAnyAge(
+    for request: HTTPRequest, partition: String, in forms: BodyForms,
+    where mayUse: (StoredResponse) -> Bool
+  ) -> (response: CacheResponse, record: CacheRecord)? {
+    guard request.method == .get || request.method == .head,
+      let place = lookup.place(of: request, in: partition)
+    else { return nil }
+    var features = RequestFeatures(request.headerFields)
+    if features.contains(.content) { return nil }
+    var request = request
+    if !features.isDisjoint(with: [.conditions, .originConditions]) {
+      for name in [
+        HTTPField.Name.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
+      ] { request.headerFields[name] = nil }
+      features.subtract([.conditions, .originConditions])
+    }
+    let rules = place.rules
+    var variants: [StoredVariant] = []
+    do throws(CacheError) { variants = try lookup.stored(for: place.key, rules: rules) } catch {
+      observers.tell(.storeFailed(operation: "read", error))
+    }
+    let isUsable = { (variant: StoredVariant) in
+      variant.record.response.isIn(forms) && variant.record.response.seen(by: rules).map(mayUse) ?? false
+    }
+    // Most often there is one variant, and it may be used.
+    if !variants.allSatisfy(isUsable) { variants = variants.filter(isUsable) }
+    let now = configuration.clock.now
+    while let (variant, _) = lookup.selected(among: variants, for: request, rules: rules) {
+      guard let stored = variant.record.response.seen(by: rules) else { return nil }
+      let age = Age.current(stored, now: now)
+      let lifetime = stored.facts.freshnessLifetime
+      // A response that would need validation is used here only because the caller asks for it.
+      let isFresh =
+        age < lifetime && !stored.isInvalidated && !stored.facts.directives.contains(.noCache)
+      let outcome = CacheOutcome.hit(
+        age: .seconds(age), lifetime: .seconds(lifetime),
+        allowance: isFresh ? nil : .policy(.cacheElseNetwork))
+      if var response = answer(
+        stored, head: stored.head, outcome: outcome, from: variant,
+        to: AskedRequest(request: request, features: features, key: place.key, target: place.target, now: now)
+      ) {
+        response.shareHead(of: variant.record, for: request)
+        return (response, variant.record)
+      }
+      variants.removeAll { $0.record === variant.record }
+    }
+    return nil
+  }
+}

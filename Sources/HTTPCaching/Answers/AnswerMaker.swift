@@ -1,0 +1,158 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// Makes answers from stored responses: the client's condition may turn one into a 304, its range into a 206
+/// (RFC 9110 §13, §14); and adds the cache's own fields to every answer.
+final class AnswerMaker: Sendable {
+  let configuration: HTTPCache.Configuration
+  let lookup: Lookup
+  let shelf: Shelf
+
+  init(lookup: Lookup) {
+    self.lookup = lookup
+    shelf = lookup.shelf
+    configuration = lookup.configuration
+  }
+
+  var observers: Observers { shelf.observers }
+
+  /// The answer from the store; nil if its body cannot be opened.
+  ///
+  /// - Parameter event: when the observer is told.
+  func answer(
+    _ answer: Exchange.StoredAnswer, from variant: StoredVariant, to asked: AskedRequest,
+    event: AnswerEvent = .atOnce
+  ) -> CacheResponse? {
+    self.answer(
+      answer.stored, head: ResponseHead.fromStore(answer.stored, age: answer.age),
+      outcome: answer.outcome, from: variant, to: asked, event: event)
+  }
+
+  /// Like `answer`, but first reads the beginning of the body; nil if that read fails.
+  func readableAnswer(
+    _ answer: Exchange.StoredAnswer, from variant: StoredVariant, to asked: AskedRequest
+  ) async -> CacheResponse? {
+    guard let response = self.answer(answer, from: variant, to: asked, event: .onceReadable) else {
+      return nil
+    }
+    // The read itself tells the observer why it failed.
+    do throws(CacheError) {
+      switch response.body.source {
+      case let source as StoredBodySource: try await source.readBeginning()
+      case let source as MultipartRangesSource: try await source.readBeginning()
+      default: break
+      }
+    } catch { return nil }
+    observers.tell(.answered(target: asked.target, response.outcome))
+    return response
+  }
+
+  /// The answer from the store; nil if its body cannot be opened.
+  ///
+  /// - Parameters:
+  ///   - stored: the response to send; it may be newer than the record of `variant`, which has the body.
+  ///   - whole: the head of the complete response, with its age.
+  ///   - event: when the observer is told.
+  func answer(
+    _ stored: StoredResponse, head whole: @autoclosure () -> HTTPResponse, outcome: CacheOutcome,
+    from variant: StoredVariant, to asked: AskedRequest, event: AnswerEvent = .atOnce
+  ) -> CacheResponse? {
+    let reader: any BodyReader
+    do throws(CacheError) {
+      reader = try variant.body.open()
+    } catch {
+      observers.tell(.storeFailed(operation: "open", error))
+      return nil
+    }
+    let length = reader.length ?? variant.record.bodyLength
+    guard
+      let plan = StoredAnswerPlan(
+        request: asked.request, features: asked.features, stored: stored, head: whole(), length: length,
+        part: variant.record.part, now: asked.now)
+    else { return nil }
+    var counts = CacheCounts()
+    if case .validated = outcome { counts.validated = 1 } else { counts.hits = 1 }
+    let body: MessageBody
+    var head: HTTPResponse
+    switch plan {
+    case .head(let planned):
+      head = planned
+      body = .empty
+    case .body(let planned, let range):
+      head = planned
+      counts.hitBytes = range.upperBound - range.lowerBound
+      body = MessageBody(
+        StoredBodySource(
+          reader: reader, range: range, trailers: stored.trailers, counts: counts, onDamage: readFailed))
+    case .parts(let whole, let ranges):
+      // Random, so that no body can contain it on purpose.
+      let boundary = "swift-http-cache-" + String(UInt64.random(in: .min ... .max), radix: 16)
+      let source = MultipartRangesSource(
+        reader: reader, ranges: ranges, total: length,
+        contentType: whole.headerFields[.contentType], boundary: boundary,
+        counts: counts, onDamage: readFailed)
+      head = MultipartRangesSource.head(whole, boundary: boundary, length: source.length)
+      counts.hitBytes = source.length ?? 0
+      body = MessageBody(source)
+    }
+    shelf.store.count(counts)
+    addOwnFields(to: &head, outcome, key: asked.key, isSeed: variant.record.isSeed)
+    if case .atOnce = event { observers.tell(.answered(target: asked.target, outcome)) }
+    var response = CacheResponse(
+      head: head, body: body, outcome: outcome, finalTarget: asked.target, contentChange: .unchanged,
+      userInfo: variant.record.userInfo, storedAt: stored.responseTime,
+      isMemoryOnly: variant.record.isMemoryOnly)
+    response.record = variant.record
+    return response
+  }
+
+  /// Reports that the body of an answer cannot be read.
+  private var readFailed: @Sendable (CacheError, CacheCounts) -> Void {
+    // Captures only this object, so that a hit allocates nothing for it.
+    { [self] error, counts in
+      observers.tell(.storeFailed(operation: "read body", error))
+      takeBack(counts)
+    }
+  }
+
+  /// Undoes the counts of an answer whose body could not be read: the repeated request is counted instead.
+  func takeBack(_ counts: CacheCounts) {
+    shelf.store.count(
+      CacheCounts(
+        hits: -counts.hits, validated: -counts.validated, hitBytes: -counts.hitBytes))
+  }
+
+  // MARK: The cache's own fields
+
+  /// Adds `Date`, if it is missing, and the configured `Cache-Status` (RFC 9211).
+  ///
+  /// - Parameter stored: the response that is being stored; its lifetime is told.
+  func addOwnFields(
+    to head: inout HTTPResponse, _ outcome: CacheOutcome, key: CacheKey, stored: StoredResponse? = nil,
+    isSeed: Bool = false
+  ) {
+    if !head.headerFields.contains(.date) {
+      // RFC 9110 §6.6.1: a cache that forwards a response without Date adds the time it was received.
+      head.headerFields[.date] = configuration.clock.now.httpDate
+    }
+    // A response that the cache generated has no such field (RFC 9211 §2).
+    guard let name = configuration.cacheStatusName else { return }
+    if case .unsatisfiable = outcome { return }
+    var status = CacheStatus(outcome: outcome, name: name)
+    if let stored {
+      let age = Age.current(stored, now: configuration.clock.now)
+      status.ttl = stored.facts.freshnessLifetime.saturatingSubtract(age)
+    }
+    if isSeed { status.detail = status.detail.map { "\($0), seed" } ?? "seed" }
+    if configuration.cacheStatusShowsKey { status.key = CacheStatus.key(key) }
+    CacheStatus.appended(status, to: &head.headerFields)
+  }
+}
+
+/// When the observer is told of an answer from the store.
+enum AnswerEvent {
+  case atOnce
+  /// When a reader first reads the beginning of the body: if that read fails, the answer does not count.
+  case onceReadable
+}

@@ -1,0 +1,139 @@
+public import HTTPCacheSemantics
+public import HTTPCacheStore
+public import HTTPTypes
+
+/// Listing, removing and invalidating what is stored.
+///
+/// A removal or an invalidation also covers running requests: if it may match a response whose request was
+/// sent before, this response is stored as invalidated, whichever process sent the request.
+extension HTTPCache {
+  /// Bytes and entries in use.
+  public var usage: StoreUsage { store.usage }
+
+  /// The counts over the life of the cache.
+  ///
+  /// - Throws: `CacheError` if the directory cannot be read.
+  public func counts() async throws(CacheError) -> CacheCounts { try await store.counts() }
+
+  /// Changes capacities, and evicts down to them at once. The capacity of the disk tier is kept in the
+  /// directory, for all processes that use it.
+  ///
+  /// - Parameters:
+  ///   - memory: bytes; nil leaves the capacity as it is.
+  ///   - disk: bytes; nil leaves the capacity as it is.
+  /// - Throws: `CacheError` if the directory cannot be written.
+  public func setCapacity(memory: Int64? = nil, disk: Int64? = nil) async throws(CacheError) {
+    try await store.setCapacity(memory: memory, disk: disk)
+  }
+
+  /// A page of the stored entries.
+  ///
+  /// - Parameters:
+  ///   - selection: which entries; all by default.
+  ///   - cursor: where the previous page ended; nil for the first page.
+  ///   - limit: the maximum number of entries of the page.
+  /// - Throws: `CacheError` if the directory cannot be read.
+  public func entries(
+    _ selection: CacheSelection = .all, after cursor: EntryCursor? = nil, limit: Int = 256
+  ) async throws(CacheError) -> EntryPage {
+    try await store.entries(selection, after: cursor, limit: limit)
+  }
+
+  /// Removes the entries that match. Takes effect at once, however many they are.
+  ///
+  /// `.target` takes the URL of a request; it also selects entries that are stored under other names of it
+  /// (overridden keys, `No-Vary-Search`, cache items).
+  ///
+  /// - Returns: the number of responses removed.
+  /// - Throws: `CacheError` with `invalidRequest` for a URL or an origin that is not absolute; `CacheError` if
+  ///   the directory cannot be written.
+  @discardableResult
+  public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
+    try await engine.shelf.remove(selection)
+  }
+
+  /// Removes what is stored for the URL of a request, in all partitions and variants.
+  ///
+  /// - Parameter request: with scheme, authority and path.
+  /// - Returns: the number of responses removed.
+  /// - Throws: as `remove(_:)` for a selection.
+  @discardableResult
+  public func remove(_ request: HTTPRequest) async throws(CacheError) -> Int {
+    try await remove(.target(try Self.target(of: request)))
+  }
+
+  /// Removes all entries.
+  ///
+  /// - Returns: the number of responses removed.
+  /// - Throws: `CacheError` if the directory cannot be written.
+  @discardableResult
+  public func removeAll() async throws(CacheError) -> Int { try await remove(.all) }
+
+  /// Invalidates the entries that match: they are kept, and validated before they are used again
+  /// (RFC 9111 §4.4). Takes effect at once, however many they are.
+  ///
+  /// - Parameter selection: as for `remove(_:)`.
+  /// - Returns: the number of responses invalidated; nil if the store does not count.
+  /// - Throws: as `remove(_:)`.
+  @discardableResult
+  public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    try await engine.shelf.invalidate(selection)
+  }
+
+  /// Invalidates what is stored for the URL of a request, in all partitions and variants.
+  ///
+  /// - Parameter request: with scheme, authority and path.
+  /// - Returns: the number of responses invalidated; nil if the store does not count.
+  /// - Throws: as `remove(_:)`.
+  @discardableResult
+  public func invalidate(_ request: HTTPRequest) async throws(CacheError) -> Int? {
+    try await invalidate(.target(try Self.target(of: request)))
+  }
+
+  private static func target(of request: HTTPRequest) throws(CacheError) -> String {
+    guard let target = CacheKey.target(of: request) else {
+      throw CacheError(.invalidRequest, "the request has no absolute http or https URL")
+    }
+    return target
+  }
+
+  /// Removes everything stored for an account, for example when it signs out: responses, parts of responses,
+  /// responses that are being stored, and notes about refusals. When this returns, no file of the cache
+  /// contains any byte of the partition. Copies that a file system or a flash disk keeps of deleted files are
+  /// out of reach, and so are files that a caller still holds.
+  ///
+  /// Running transfers of the partition continue for their readers, and are not stored. A response that another
+  /// process is storing at this moment is stored as invalidated: wipe while no process uses the account.
+  ///
+  /// - Parameter partition: as in `RequestOptions.partition`; the partition of this cache's mode.
+  /// - Returns: the number of responses removed.
+  /// - Throws: `CacheError`; `CacheError.busy` if another process has been reading an old state of the index
+  ///   for seconds: everything is removed, but the index's log still contains bytes of it.
+  @discardableResult
+  public func wipe(partition: String) async throws(CacheError) -> Int {
+    try await engine.shelf.wipe(partition: partition)
+  }
+
+  /// Stores a local file as the response to a request, for example a file that a background session or another
+  /// program downloaded. The file stays where it is. It is read in pieces; where the file system lets files share
+  /// blocks (such as Btrfs and XFS), its bytes are not written again.
+  ///
+  /// RFC 9111 §3 decides as for a response of an origin that arrives now. A `Repr-Digest` or `Content-Digest` of
+  /// the response is verified (RFC 9530).
+  ///
+  /// - Parameters:
+  ///   - path: a regular file with the whole body, in the content coding that the response states.
+  ///   - response: the head that came with the body; not a 206.
+  ///   - request: the request that was answered.
+  ///   - partition: as in `RequestOptions.partition`.
+  /// - Returns: why the response is not stored; nil if it is.
+  /// - Throws: `CacheError.io` if the file cannot be opened, `CacheError.invalidRequest` for a request that has
+  ///   no key.
+  @discardableResult
+  public func adopt(
+    file path: String, response: HTTPResponse, for request: HTTPRequest, partition: String = ""
+  ) async throws(CacheError) -> StorageRefusal? {
+    try await Adoption(lookup: engine.lookup, shelf: engine.shelf)
+      .store(file: path, response: response, for: request, partition: partition)
+  }
+}

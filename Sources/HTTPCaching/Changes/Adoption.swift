@@ -1,0 +1,144 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// Stores responses that did not come through this cache.
+struct Adoption {
+  let lookup: Lookup
+  let shelf: Shelf
+
+  private var configuration: HTTPCache.Configuration { shelf.configuration }
+
+  /// As `HTTPCache.adopt(file:response:for:partition:)`.
+  func store(
+    file path: String, response: HTTPResponse, for request: HTTPRequest, partition: String
+  ) async throws(CacheError) -> StorageRefusal? {
+    guard let target = CacheKey.target(of: request) else {
+      throw CacheError(.invalidRequest, "the request has no absolute http or https URL")
+    }
+    let file = try AdoptedFile(path)
+    if response.status.code == 206 { return .partialContent }
+    if let text = response.headerFields[.contentLength], Int64(text) != file.length { return .incomplete }
+    if case .doNotStore(let refusal) = Storability.decide(
+      request: request, response: response,
+      rules: configuration.rules.resolved(for: request, target: target), now: configuration.clock.now)
+    {
+      return refusal
+    }
+    return await store(
+      AdoptedResponse(response, file: file), to: request, partition: partition,
+      asking: .concurrent(configuration.clock, executor: configuration.executor))
+  }
+
+  /// As `HTTPCache.adopt(_:to:partition:asking:)`.
+  func store(
+    _ adopted: AdoptedResponse, to request: HTTPRequest, partition: String, asking turn: HookTurn
+  ) async -> StorageRefusal? {
+    guard let place = lookup.place(of: request, in: partition) else {
+      return request.namesOtherHost ? .policy : .method(request.method)
+    }
+    let (key, rules) = (place.key, place.rules)
+    let response = adopted.head
+    await shelf.retryFailedChanges()
+    let ticket = shelf.store.ticket()
+    let hook = configuration.willStore
+    let refuse = { [shelf] (refusal: StorageRefusal) -> StorageRefusal in
+      shelf.notStored(
+        refusal, response, to: request, key: key,
+        isConfidential: adopted.isMemoryOnly || hook != nil)
+      return refusal
+    }
+    let stored: StoredResponse
+    switch make(adopted, to: request, rules: rules) {
+    case .refused(let refusal): return refuse(refusal)
+    case .made(let made): stored = made
+    }
+    var terms = StoringTerms(
+      response: stored, userInfo: adopted.userInfo, isPinned: rules.pins(response),
+      isMemoryOnly: adopted.isMemoryOnly)
+    let question = hook.map {
+      HookQuestion(hook: $0, request: request, key: key, target: place.target, rules: rules, turn: turn)
+    }
+    switch await shelf.decision(on: terms, asking: question) {
+    case .store(let decided): terms = decided
+    case .refuse(let refusal): return refuse(refusal)
+    }
+    let record = terms.record(for: key, head: response, length: adopted.length, ticket: ticket)
+    do throws(CacheError) {
+      let writer = try await shelf.store.write(record, variantLimit: rules.variantLimit)
+      if let algorithm = try await append(adopted, to: writer) {
+        writer.abandon()
+        return refuse(.digestMismatch(algorithm: algorithm.rawValue))
+      }
+      try await writer.commit(trailers: [:])
+      shelf.store.count(CacheCounts(stores: 1))
+      shelf.observers.tell(.stored(key, bytes: adopted.length))
+      return nil
+    } catch {
+      if terms.isMemoryOnly, error.code == .invalidRequest { return refuse(.memoryOnly) }
+      if ![.tooLarge, .notAdmitted, .superseded].contains(error.code) {
+        shelf.observers.tell(.storeFailed(operation: "store", error))
+      }
+      return refuse(shelf.refusal(of: error))
+    }
+  }
+
+  private func make(
+    _ adopted: AdoptedResponse, to request: HTTPRequest, rules: CacheRules
+  ) -> StoredResponse.Making {
+    let response = adopted.head
+    let now = configuration.clock.now
+    var isDistrusted = false
+    switch Storability.decide(request: request, response: response, rules: rules, now: now) {
+    case .store: break
+    case .doNotStore(let refusal):
+      switch refusal {
+      case .privateInShared, .authorized, .setCookie, .credentials, .clientError, .content, .partialContent,
+        .malformed, .interim,
+        .method, .statusNotStored, .override:
+        return .refused(refusal)
+      case .statusNotUnderstood, .responseNoStore, .noStoreDespiteOverride, .requestNoStore, .notCacheable,
+        .neverReusable, .varyAny, .varySecret, .clearsSite, .digestMismatch, .policy, .tooLarge, .notAdmitted,
+        .superseded, .upstream,
+        .hook, .hookFailed, .hookTimedOut, .memoryOnly, .incomplete, .storeFailed:
+        isDistrusted = true
+      }
+    }
+    if let part = PartialContent.part(of: response), part.range.count != adopted.length {
+      return .refused(.incomplete)
+    }
+    let making = StoredResponse.make(
+      request: request, response: ReceivedResponse(response, requestTime: now, responseTime: now),
+      isDecoded: adopted.isDecoded, rules: rules, digest: lookup.digest)
+    if isDistrusted, case .made(let made) = making { return .made(made.invalidated) }
+    return making
+  }
+
+  /// Appends the bytes of an adopted response to a writer.
+  ///
+  /// - Returns: the algorithm of a digest that the bytes do not match; nil if there is none.
+  private func append(
+    _ adopted: AdoptedResponse, to writer: any BodyWriter
+  ) async throws(CacheError) -> IntegrityDigest.Algorithm? {
+    guard let file = adopted.file else {
+      try await writer.append(adopted.body)
+      return nil
+    }
+    var verifier = DigestVerifier(
+      IntegrityDigest.list(of: .content, in: adopted.head.headerFields)
+        + IntegrityDigest.list(of: .representation, in: adopted.head.headerFields))
+    if let writer = writer as? any CloningBodyWriter,
+      try await writer.appendClone(of: file.descriptor, length: file.length, see: { verifier?.update($0) })
+    {
+      return verifier?.mismatch()
+    }
+    var position: Int64 = 0
+    while position < file.length {
+      let bytes = try file.read(at: position)
+      verifier?.update(bytes)
+      try await writer.append(bytes)
+      position += Int64(bytes.count)
+    }
+    return verifier?.mismatch()
+  }
+}

@@ -1,0 +1,40 @@
+import HTTPCacheSemantics
+import HTTPTypes
+
+/// The redirects that are followed for a request.
+struct RedirectChain {
+  enum Step {
+    /// The response is the last one.
+    case end(CacheResponse)
+    /// `request` is the next one.
+    case follow
+    case limitReached
+  }
+
+  private(set) var request: HTTPRequest
+  private let limit: Int
+  private var outcomes: [CacheOutcome] = []
+
+  init(of request: HTTPRequest, limit: Int) {
+    self.request = request
+    self.limit = limit
+  }
+
+  /// - Parameters:
+  ///   - response: the response to `request`.
+  ///   - isRepeatable: whether the content of `request` can be sent again.
+  mutating func step(after response: CacheResponse, isRepeatable: Bool) -> Step {
+    guard limit > 0,
+      let next = Redirect(
+        of: request, isRepeatable: isRepeatable, response: response.head, base: response.finalTarget)
+    else {
+      var last = response
+      last.redirects = outcomes
+      return .end(last)
+    }
+    guard outcomes.count < limit else { return .limitReached }
+    outcomes.append(response.outcome)
+    request = next.request
+    return .follow
+  }
+}

@@ -1,0 +1,204 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// The only reader of the store for requests: finds what is stored for a key under each of its names, as it would be
+/// if no change had failed.
+final class Lookup: Sendable {
+  let configuration: HTTPCache.Configuration
+  let shelf: Shelf
+  let digest: SecretDigest
+  private let names: StoredNames
+
+  init(shelf: Shelf, names: StoredNames) {
+    self.shelf = shelf
+    self.names = names
+    configuration = shelf.configuration
+    digest = SecretDigester.make(key: shelf.store.secret)
+  }
+
+  // MARK: In the whole store
+
+  /// The stored variants for a key, most recent first.
+  ///
+  /// - Parameter rules: the rules, resolved for the request.
+  func stored(for key: CacheKey, rules: CacheRules) throws(CacheError) -> [StoredVariant] {
+    var found = try shelf.store.read(key)
+    if !found.allSatisfy({ $0.record.response.isKeyed(by: rules) }) {
+      found = found.filter { $0.record.response.isKeyed(by: rules) }
+    }
+    if let other = try names.other(of: key, rules: rules) {
+      found = Self.latestFirst(found, try shelf.store.read(other.key).filter(other.holds))
+    }
+    return shelf.failedChanges.applied(to: found)
+  }
+
+  private static func latestFirst(
+    _ exact: [StoredVariant], _ others: [StoredVariant]
+  ) -> [StoredVariant] {
+    if others.isEmpty || exact.isEmpty { return exact + others }
+    return (exact + others).enumerated().sorted { first, second in
+      let (time, other) = (
+        first.element.record.response.responseTime, second.element.record.response.responseTime
+      )
+      return time == other ? first.offset < second.offset : time > other
+    }.map(\.element)
+  }
+
+  /// The stored variants that a request may use; nil, after telling the observer, if the store cannot be read.
+  func variants(for exchange: Exchange) -> [StoredVariant]? {
+    let (key, rules) = (exchange.key, exchange.rules)
+    do throws(CacheError) {
+      let stored = try stored(for: key, rules: rules)
+      if stored.isEmpty {
+        names.forgetPointer(of: key, rules: rules) { [self] in
+          (try? self.stored(for: key, rules: rules))?.isEmpty != true
+        }
+      }
+      return stored.filter { variant in
+        let response = variant.record.response
+        return response.isIn(exchange.bodyForms) && response.seen(by: rules) != nil
+      }
+    } catch {
+      shelf.observers.tell(.storeFailed(operation: "read", error))
+      return nil
+    }
+  }
+
+  /// The next action for a request, given its stored variants.
+  func look(
+    among variants: [StoredVariant], for exchange: inout Exchange, now: Timestamp
+  ) -> Exchange.LookAction {
+    let parts = variants.parts
+    if !parts.isEmpty { exchange.mayComplete = !shelf.failedCompletions.contains(exchange.key) }
+    let rules = exchange.rules
+    let responses = variants.map { variant in
+      let response = variant.record.response
+      return response.seen(by: rules) ?? response
+    }
+    let action = exchange.found(responses, parts: parts, now: now)
+    exchange.comparedRecord = (exchange.matched ?? exchange.matching.first).map { variants[$0].record }
+    return action
+  }
+
+  /// The keys under which something is stored for a key.
+  func names(of key: CacheKey, rules: CacheRules) -> Set<CacheKey> {
+    do throws(CacheError) {
+      var found = Set(try stored(for: key, rules: rules).map(\.record.key))
+      if try !shelf.store.read(key).isEmpty { found.insert(key) }
+      return found
+    } catch {
+      shelf.observers.tell(.storeFailed(operation: "read", error))
+      return []
+    }
+  }
+
+  /// The variant that `Vary` selects, and its response.
+  func selected(
+    among variants: [StoredVariant], for request: HTTPRequest, rules: CacheRules
+  ) -> (StoredVariant, StoredResponse)? {
+    // A single variant only has to match.
+    if variants.count == 1 {
+      let variant = variants[0]
+      let response = variant.record.response
+      let isMatch = Vary.matches(response, request: request, rules: rules, digest: digest)
+      return isMatch ? (variant, response) : nil
+    }
+    guard
+      case .selected(let index) = Vary.select(
+        among: variants.map(\.record.response), for: request, rules: rules, digest: digest)
+    else { return nil }
+    return (variants[index], variants[index].record.response)
+  }
+
+  // MARK: In memory
+
+  /// The variants in memory for a key; nil if the disk tier may have more of them.
+  func inMemory(_ key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
+    let found: [StoredVariant]
+    if !rules.isPlain, rules.alias != nil {
+      guard let item = names.itemInMemory(of: key, rules: rules) else { return nil }
+      found = item
+    } else {
+      guard case .found(let stored) = shelf.store.peek(key),
+        stored.allSatisfy({
+          $0.record.response.keyFingerprint == 0 || $0.record.response.isKeyed(by: rules)
+        })
+      else { return nil }
+      found = stored
+    }
+    return shelf.failedChanges.concern(found) ? nil : found
+  }
+
+  /// The response in memory that may answer a request without asking the origin, before the request's conditions and
+  /// ranges are looked at; nil if the caller has to look in the whole store.
+  func inMemory(
+    _ request: HTTPRequest, partition: String, bodyForms: BodyForms, separatesCredentials: Bool
+  ) -> FoundInMemory? {
+    // Only the whole store tells the latest of several equivalent targets.
+    if configuration.rules.obeysNoVarySearch { return nil }
+    guard request.method == .get || request.method == .head,
+      let target = CacheKey.target(of: request)
+    else { return nil }
+    var rules =
+      configuration.rules.isPlain
+      ? configuration.rules : configuration.rules.resolved(for: request, target: target)
+    if separatesCredentials { rules.separatesCredentials = true }
+    let key = CacheKey(request: request, target: target, rules: rules, partition: partition)
+    guard let stored = inMemory(key, rules: rules) else { return nil }
+    let features = RequestFeatures(request.headerFields)
+    guard Reuse.methodMiss(request, features: features) == nil,
+      !features.contains(.host) || !request.namesOtherHost,
+      let (variant, selected) = selected(among: Self.usable(stored, bodyForms), for: request, rules: rules)
+    else { return nil }
+    let now = configuration.clock.now
+    let response: StoredResponse
+    if rules.isPlain, selected.facts.overrides == 0 {
+      response = selected
+    } else {
+      guard let seen = selected.seen(by: rules) else { return nil }
+      response = seen
+    }
+    let decision = Reuse.decide(
+      stored: response, request: request,
+      directives: rules.isPlain
+        ? RequestDirectives(request.headerFields, features: features)
+        : RequestDirectives(of: request, features: features, rules: rules),
+      policy: .standard, rules: rules, now: now)
+    guard let outcome = Self.hit(decision) else { return nil }
+    return FoundInMemory(
+      asked: AskedRequest(request: request, features: features, key: key, target: target, now: now),
+      stored: stored, variant: variant, response: response, outcome: outcome)
+  }
+
+  private static func hit(_ decision: ReuseDecision) -> CacheOutcome? {
+    switch decision {
+    case .fresh(let age, let lifetime): .hit(age: age, lifetime: lifetime, allowance: nil)
+    case .stale(let allowance, let age, let lifetime) where allowance != .window(.staleWhileRevalidate):
+      .hit(age: age, lifetime: lifetime, allowance: allowance)
+    case .stale, .validate, .miss, .unsatisfiable: nil
+    }
+  }
+
+  /// The variants that are complete and in a form that the request accepts.
+  private static func usable(_ variants: [StoredVariant], _ forms: BodyForms) -> [StoredVariant] {
+    let isUsable = { (variant: StoredVariant) in
+      variant.record.isComplete && variant.record.response.isIn(forms)
+    }
+    return variants.allSatisfy(isUsable) ? variants : variants.filter(isUsable)
+  }
+}
+
+/// A response in memory that may answer a request.
+struct FoundInMemory {
+  let asked: AskedRequest
+  /// All variants of the key.
+  let stored: [StoredVariant]
+  let variant: StoredVariant
+  /// The response of `variant`, seen by the rules.
+  let response: StoredResponse
+  let outcome: CacheOutcome
+
+  /// The head of the complete response, with its age.
+  var head: HTTPResponse { variant.record.head(age: outcome.age?.wholeSeconds ?? 0) }
+}

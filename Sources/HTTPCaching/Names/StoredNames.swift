@@ -1,0 +1,206 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// The names under which a response is stored besides its own key: the item that several targets share (`CacheAlias`),
+/// or the canonical form of its target (draft-ietf-httpbis-no-vary-search §7). For each there is a pointer in the
+/// store: a response without a body.
+final class StoredNames: Sendable {
+  private let shelf: Shelf
+  private let background: BackgroundWork
+
+  init(shelf: Shelf, background: BackgroundWork) {
+    self.shelf = shelf
+    self.background = background
+  }
+
+  private var store: any CacheStore { shelf.store }
+
+  // MARK: Reading
+
+  /// A name under which more responses to a key may be stored.
+  struct Other {
+    let key: CacheKey
+    /// Whether a response that is stored under this name answers requests for the key.
+    let holds: (StoredVariant) -> Bool
+  }
+
+  /// The other name of a key; nil if it has none.
+  ///
+  /// - Parameter rules: the rules, resolved for the request.
+  func other(of key: CacheKey, rules: CacheRules) throws(CacheError) -> Other? {
+    if rules.alias != nil, key.methodClass == .get,
+      let item = Self.item(try store.read(key.pointer).first, rules)
+    {
+      return Other(key: key.with(target: item)) { _ in true }
+    }
+    guard shelf.rules.obeysNoVarySearch, key.methodClass == .get,
+      let rule = try store.read(key.searchRule).first
+    else { return nil }
+    let canonical = Self.variance(rule).canonical(key.target)
+    guard canonical != key.target else { return nil }
+    // The rule may come from a later response: each response's own rule decides.
+    return Other(key: key.with(target: canonical)) {
+      $0.record.response.isKeyed(by: rules) && Self.variance($0).canonical(key.target) == canonical
+    }
+  }
+
+  /// The variants in memory for a key that may have an item; nil if the disk tier may have more.
+  func itemInMemory(of key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
+    guard case .found(let pointers) = store.peek(key.pointer),
+      let item = Self.item(pointers.first, rules), !isFound(key),
+      case .found(let stored) = store.peek(key.with(target: item))
+    else { return nil }
+    return stored
+  }
+
+  /// A response stored under the target itself may be newer than the item.
+  private func isFound(_ key: CacheKey) -> Bool {
+    if case .found(let stored) = store.peek(key) { !stored.isEmpty } else { false }
+  }
+
+  // MARK: Writing
+
+  /// The key under which a response is stored. If the key needs a pointer, writes the pointer first, or removes
+  /// one that is no longer valid.
+  ///
+  /// - Parameter isMemoryOnly: whether the response must not be written to disk.
+  func storageKey(
+    for exchange: Exchange, _ response: StoredResponse, isMemoryOnly: Bool
+  ) async -> CacheKey {
+    let key = exchange.key
+    guard exchange.request.method == .get else { return key }
+    do throws(CacheError) {
+      if let item = try await itemKey(for: exchange, response, isMemoryOnly: isMemoryOnly) { return item }
+      let variance = SearchVariance(response.head.headerFields)
+      guard shelf.rules.obeysNoVarySearch, !variance.isDefault else { return key }
+      try await write(variance, of: response, for: key, isMemoryOnly: isMemoryOnly)
+      return key.with(target: variance.canonical(key.target))
+    } catch {
+      shelf.observers.tell(.storeFailed(operation: "store", error))
+      return key
+    }
+  }
+
+  private func itemKey(
+    for exchange: Exchange, _ response: StoredResponse, isMemoryOnly: Bool
+  ) async throws(CacheError) -> CacheKey? {
+    let key = exchange.key
+    guard let name = exchange.rules.alias else { return nil }
+    guard case .item(let item) = CacheAlias.read(name, in: response.head.headerFields, target: key.target)
+    else {
+      // Remove pointers one by one: a change of the target itself would overtake this response.
+      for pointer in try store.read(key.pointer) {
+        try await store.remove(.variant(pointer.record.key, sequence: pointer.record.sequence))
+      }
+      return nil
+    }
+    if Self.item(try store.read(key.pointer).first, exchange.rules) != item {
+      try await write(
+        Self.pointer(response, keeping: name), at: key.pointer, isPinned: exchange.rules.pins(response.head),
+        isMemoryOnly: isMemoryOnly)
+    }
+    return key.with(target: item)
+  }
+
+  /// Removes a pointer to an item that is not stored, unless a transfer is storing the item.
+  ///
+  /// - Parameter isStored: whether something is stored for the key after all.
+  func forgetPointer(of key: CacheKey, rules: CacheRules, unless isStored: @escaping @Sendable () -> Bool) {
+    guard rules.alias != nil, key.methodClass == .get, !shelf.running.contains(key.target),
+      let pointer = try? store.read(key.pointer).first?.record
+    else { return }
+    background.begin { [shelf] in
+      guard !shelf.running.contains(key.target), !shelf.running.contains(pointer.item ?? key.target),
+        !isStored()
+      else { return }
+      _ = try? await shelf.store.remove(.variant(pointer.key, sequence: pointer.sequence))
+    }
+  }
+
+  /// Writes the pointer to an item that was just stored, if the pointer was removed meanwhile because the
+  /// item was missing: before the transfer began, or by another process.
+  ///
+  /// - Parameter alias: the field that names the item.
+  func restorePointer(
+    to item: CacheKey, from key: CacheKey, alias: HTTPField.Name?, _ terms: StoringTerms
+  ) async {
+    let response = terms.response
+    guard let alias, item != key,
+      case .item(item.target) = CacheAlias.read(alias, in: response.head.headerFields, target: key.target)
+    else { return }
+    do throws(CacheError) {
+      guard try store.read(key.pointer).isEmpty else { return }
+      try await write(
+        Self.pointer(response, keeping: alias), at: key.pointer, isPinned: terms.isPinned,
+        isMemoryOnly: terms.isMemoryOnly)
+    } catch {
+      shelf.observers.tell(.storeFailed(operation: "store", error))
+    }
+  }
+
+  private func write(
+    _ variance: SearchVariance, of response: StoredResponse, for key: CacheKey, isMemoryOnly: Bool
+  ) async throws(CacheError) {
+    if let rule = try store.read(key.searchRule).first, Self.variance(rule) == variance { return }
+    try await invalidateShared(key)
+    guard let name = HTTPField.Name("No-Vary-Search") else { return }
+    try await write(
+      Self.pointer(response, keeping: name), at: key.searchRule, isPinned: false, isMemoryOnly: isMemoryOnly)
+  }
+
+  /// Invalidates entries that were stored for the path of a key under other rules: an unsafe method could not
+  /// find them while another rule, or none, was valid.
+  private func invalidateShared(_ key: CacheKey) async throws(CacheError) {
+    let path = SearchVariance.path(of: key.target)
+    for selection in [CacheSelection.target(path), .prefix(path + "?")] {
+      var cursor: EntryCursor?
+      repeat {
+        let page = try await store.entries(selection, after: cursor, limit: 256)
+        for record in page.entries.map(\.record)
+        where record.key.methodClass == .get && record.key.partition == key.partition
+          && record.key.mode == key.mode
+          && !SearchVariance(record.response.head.headerFields).isDefault
+        {
+          try await store.invalidate(.variant(record.key, sequence: record.sequence))
+        }
+        cursor = page.next
+      } while cursor != nil
+    }
+  }
+
+  /// Stores a pointer, unless a more recent request stored another.
+  private func write(
+    _ pointer: StoredResponse, at key: CacheKey, isPinned: Bool, isMemoryOnly: Bool
+  ) async throws(CacheError) {
+    let record = CacheRecord(
+      key: key, response: pointer, bodyLength: 0, storedRanges: nil, groups: [], userInfo: [],
+      isSeed: false, isPinned: isPinned, isMemoryOnly: isMemoryOnly, isResumable: false, sequence: 0,
+      ticket: nil)
+    let writer = try await store.write(record, variantLimit: 1)
+    do throws(CacheError) { try await writer.commit(trailers: [:]) } catch {
+      guard error.code == .superseded else { throw error }
+    }
+  }
+
+  private static func pointer(_ response: StoredResponse, keeping name: HTTPField.Name) -> StoredResponse {
+    var pointer = response
+    pointer.requestMethod = .get
+    pointer.nominated = []
+    pointer.trailers = [:]
+    pointer.head = HTTPResponse(status: .noContent)
+    pointer.head.headerFields[fields: name] = response.head.headerFields[fields: name]
+    return pointer
+  }
+
+  private static func item(_ pointer: StoredVariant?, _ rules: CacheRules) -> String? {
+    guard let record = pointer?.record, record.response.isKeyed(by: rules),
+      record.response.head.headerFields.first?.name == rules.alias
+    else { return nil }
+    return record.item
+  }
+
+  private static func variance(_ variant: StoredVariant) -> SearchVariance {
+    SearchVariance(variant.record.response.head.headerFields)
+  }
+}

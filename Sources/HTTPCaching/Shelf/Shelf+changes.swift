@@ -1,0 +1,190 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// Removing and invalidating.
+///
+/// A change covers running requests, too: if it may match a response whose request was sent before, this response is
+/// stored as invalidated, whichever process sent the request.
+extension Shelf {
+  // MARK: What a caller asks for
+
+  /// - Returns: the number of responses removed.
+  /// - Throws: `CacheError` with `invalidRequest` for a selection without an absolute URL; what the store throws.
+  func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
+    var count = 0
+    for selection in try await resolved(selection) { count += try await store.remove(selection) }
+    observers.tell(.selectionRemoved(selection, count: count))
+    return count
+  }
+
+  /// - Returns: the number of responses invalidated; nil if the store does not count.
+  /// - Throws: as `remove(_:)`.
+  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    var count: Int? = 0
+    for selection in try await resolved(selection) {
+      guard let marked = try await store.invalidate(selection) else {
+        count = nil
+        continue
+      }
+      count = count.map { $0 + marked }
+    }
+    observers.tell(.selectionInvalidated(selection, count: count))
+    return count
+  }
+
+  /// Translates a caller's selection into selections of the store.
+  private func resolved(_ selection: CacheSelection) async throws(CacheError) -> [CacheSelection] {
+    switch selection {
+    case .target(let url):
+      guard let target = TargetURI.normalized(url) else {
+        throw CacheError(.invalidRequest, "not an absolute URL: \(url)")
+      }
+      // Another process may have other rules than this one.
+      return try await selections(ofTarget: target, asksForOtherNames: true)
+    case .group(let url, let name):
+      guard let origin = TargetURI.origin(of: url) else {
+        throw CacheError(.invalidRequest, "not an origin: \(url)")
+      }
+      return [.group(origin: origin, name: name)]
+    case .site(let url, let mode, let partition):
+      guard let origin = TargetURI.origin(of: url) else {
+        throw CacheError(.invalidRequest, "not an origin: \(url)")
+      }
+      return [.site(origin: origin, mode: mode, partition: partition)]
+    case .all, .partition, .key, .variant, .prefix, .storedSince, .storedBefore, .unusedSince:
+      return [selection]
+    }
+  }
+
+  /// The selections that a change of a target covers.
+  ///
+  /// - Parameters:
+  ///   - target: the normalised target.
+  ///   - asksForOtherNames: whether to look up other names of the target in the store.
+  private func selections(
+    ofTarget target: String, asksForOtherNames: Bool
+  ) async throws(CacheError) -> [CacheSelection] {
+    guard let keys = rules.keyTargets(of: target) else {
+      // Overrides can give the target any key of its origin.
+      return [.prefix((TargetURI.origin(of: target) ?? target) + "/")]
+    }
+    guard asksForOtherNames else { return keys.map { .target($0) } }
+    var names: [String] = []
+    for key in keys {
+      for name in [key] + (try await store.targets(equivalentTo: key)) where !names.contains(name) {
+        names.append(name)
+      }
+    }
+    return names.map { .target($0) }
+  }
+
+  // MARK: What a response demands
+
+  /// Invalidates what an unsafe request changed (RFC 9111 §4.4).
+  func invalidate(_ targets: [InvalidationTarget]) async {
+    for target in targets {
+      if rules.obeysNoVarySearch { forgetFlights(ofPath: target.target) }
+      let selections: [CacheSelection]
+      do throws(CacheError) {
+        selections = try await self.selections(
+          ofTarget: target.target, asksForOtherNames: rules.obeysNoVarySearch || rules.hasAliases)
+      } catch {
+        // The other names of the target are unknown: any target of its origin may be one.
+        observers.tell(.storeFailed(operation: "invalidate", error))
+        selections = [.prefix((TargetURI.origin(of: target.target) ?? target.target) + "/")]
+      }
+      for selection in selections {
+        var name = target.target
+        if case .target(let other) = selection { name = other }
+        await invalidate(selection, telling: name)
+      }
+    }
+  }
+
+  /// Invalidates groups of an origin that a response names (RFC 9875 §3).
+  func invalidate(groups: [String], of target: String) async {
+    guard !groups.isEmpty, let origin = TargetURI.origin(of: target) else { return }
+    for name in groups {
+      await invalidate(.group(origin: origin, name: name), telling: "\(origin) group \(name)")
+    }
+  }
+
+  private func invalidate(_ selection: CacheSelection, telling target: String) async {
+    do throws(CacheError) {
+      _ = try await store.invalidate(selection)
+      observers.tell(.invalidated(target: target))
+    } catch {
+      failed(to: "invalidate", selection, removes: false, error)
+    }
+  }
+
+  /// Removes the stored responses of the origin of a key in its partition (W3C Clear Site Data).
+  func clearSite(of key: CacheKey) async {
+    guard let origin = TargetURI.origin(of: key.target) else { return }
+    let site = CacheSelection.site(origin: origin, mode: key.mode, partition: key.partition)
+    do throws(CacheError) {
+      try await store.remove(site)
+      observers.tell(.siteCleared(origin: origin, partition: key.partition))
+    } catch {
+      failed(to: "clear", site, removes: true, error)
+    }
+  }
+
+  /// Removes a response.
+  func discard(_ record: CacheRecord) async {
+    let variant = CacheSelection.variant(record.key, sequence: record.sequence)
+    do throws(CacheError) { try await store.remove(variant) } catch {
+      failed(to: "remove", variant, removes: true, error)
+    }
+  }
+
+  /// Removes all responses to a key: each variant in each form, under each name.
+  ///
+  /// - Parameter names: the keys under which there is a response.
+  /// - Returns: the keys whose responses were removed.
+  func removeAll(of key: CacheKey, storedUnder names: Set<CacheKey>) async -> [CacheKey] {
+    var removed: [CacheKey] = []
+    // Also for a key without a stored response: a transfer may be storing one.
+    for name in names.union([key]) {
+      do throws(CacheError) {
+        try await store.remove(.key(name))
+        if names.contains(name) { removed.append(name) }
+      } catch { failed(to: "remove", .key(name), removes: true, error) }
+    }
+    return removed
+  }
+
+  // MARK: Failed changes
+
+  /// The store failed to invalidate or to remove: tells the observer, and remembers the change, so that the
+  /// responses that it selects are not reused without validation (RFC 9111 §4.4).
+  private func failed(
+    to operation: String, _ selection: CacheSelection, removes: Bool, _ error: CacheError
+  ) {
+    failedChanges.insert(selection, removes: removes, at: configuration.clock.now)
+    observers.tell(.storeFailed(operation: operation, error))
+  }
+
+  /// Retries failed changes, at most once a second; called before a request reads or changes the store.
+  func retryFailedChanges() async {
+    let changes = failedChanges.beginRetry(uptime: configuration.clock.uptime)
+    if changes.isEmpty { return }
+    var done: [FailedChanges.Change] = []
+    do throws(CacheError) {
+      for change in changes {
+        if change.removes {
+          let count = try await store.remove(change.selection)
+          observers.tell(.selectionRemoved(change.selection, count: count))
+        } else {
+          let count = try await store.invalidate(change.selection)
+          observers.tell(.selectionInvalidated(change.selection, count: count))
+        }
+        done.append(change)
+      }
+    } catch {
+      observers.tell(.storeFailed(operation: "invalidate again", error))
+    }
+    failedChanges.endRetry(done: done, uptime: configuration.clock.uptime)
+  }
+}

@@ -1,0 +1,84 @@
+public import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+extension Shelf {
+  /// A response was not stored: tells the observer, and keeps a note of the reason.
+  ///
+  /// - Parameter isConfidential: whether a hook may have forbidden to keep anything of the response on disk.
+  func notStored(
+    _ refusal: StorageRefusal, _ response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
+    isConfidential: Bool = false
+  ) {
+    observers.tell(.notStored(target: CacheKey.target(of: request) ?? key.target, refusal))
+    let now = configuration.clock.now
+    guard isNoted(refusal, method: request.method),
+      refusalLimit.allows(refusal, status: response.status.code, key: key, now: now)
+    else { return }
+    store.note(
+      RefusalNote(
+        key: key, time: now, status: response.status.code,
+        explanation: isConfidential
+          ? CacheExplanation.refusal(refusal)
+          : CacheExplanation.note(
+            of: refusal, request: request, response: response, rules: configuration.rules, now: now)))
+  }
+
+  /// Why the store did not take a response, in the terms of its notes.
+  func refusal(of error: CacheError) -> StorageRefusal {
+    if error.code == .notAdmitted { return .notAdmitted }
+    if error.code == .superseded { return .superseded }
+    let usage = store.usage
+    let capacity = max(usage.memoryCapacity, usage.diskCapacity)
+    // If the directory could not be opened, the capacity is 0 and every response is too large.
+    guard error.code == .tooLarge, capacity > 0 else { return .storeFailed }
+    let largest = usage.diskCapacity > 0 ? configuration.largestEntry : configuration.largestEntry.inMemory
+    return .tooLarge(limit: largest.bytes(of: capacity))
+  }
+
+  /// Whether a refusal is worth a note: not for methods that are never stored, nor if the caller asked to store
+  /// nothing.
+  private func isNoted(_ refusal: StorageRefusal, method: HTTPRequest.Method) -> Bool {
+    if case .method = refusal { return false }
+    return refusal != .policy && (method == .get || method == .query || method == .head)
+  }
+}
+
+extension CacheExplanation {
+  /// Ends an explanation of storing with a reason: the head may have allowed storing, and the body prevented
+  /// it.
+  ///
+  /// - Parameter reason: as `refusal(_:)` makes it.
+  public mutating func conclude(refusedFor reason: CacheExplanation) {
+    steps.removeAll { step in reason.steps.contains { $0.question == step.question } }
+    steps += reason.steps
+  }
+
+  /// The part of the explanation that may be kept for a response that was not stored. With "no-store", only
+  /// that reason is kept, and nothing of the messages (RFC 9111 §5.2.1.5, §5.2.2.5).
+  static func note(
+    of refusal: StorageRefusal, request: HTTPRequest, response: HTTPResponse, rules: CacheRules,
+    now: Timestamp
+  ) -> CacheExplanation {
+    let reason = CacheExplanation.refusal(refusal)
+    // A cache must not keep a note of content that it must not store (RFC 9111 §5.2.2.7, §3.5).
+    switch refusal {
+    case .privateInShared, .authorized, .setCookie, .credentials, .varySecret, .clearsSite, .upstream, .hook,
+      .hookFailed,
+      .hookTimedOut, .memoryOnly:
+      return reason
+    case .method, .interim, .statusNotUnderstood, .statusNotStored, .responseNoStore,
+      .noStoreDespiteOverride, .requestNoStore, .notCacheable, .neverReusable, .varyAny, .malformed,
+      .partialContent, .content, .digestMismatch, .clientError,
+      .override, .policy, .tooLarge, .notAdmitted, .superseded, .incomplete, .storeFailed:
+      break
+    }
+    guard !RequestDirectives(request.headerFields).noStore,
+      !ResponseDirectives(response.headerFields, rules: rules).noStore
+    else { return reason }
+    var explanation = CacheExplanation.storage(
+      request: request, response: response, rules: rules, now: now)
+    explanation.conclude(refusedFor: reason)
+    return explanation
+  }
+}

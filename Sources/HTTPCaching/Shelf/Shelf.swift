@@ -1,0 +1,166 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// The store as the engine changes it. Each write, removal and invalidation passes here, so that running transfers and
+/// waiting requests learn of it, and a change that the store failed to make is remembered.
+final class Shelf: Sendable {
+  let configuration: HTTPCache.Configuration
+  let observers: Observers
+  let running: RunningTransfers
+  let failedChanges: FailedChanges
+  let failedCompletions: FailedCompletions
+  let refusalLimit: RefusalLimit
+  private let coalescing: Coalescing
+  private let opened: OpenStore
+  /// Wiped partitions: responses to requests that were sent before the wipe are not stored.
+  private let wipes: ChangeCounters
+
+  init(
+    _ store: any CacheStore, configuration: HTTPCache.Configuration, observers: Observers,
+    coalescing: Coalescing
+  ) {
+    self.configuration = configuration
+    self.observers = observers
+    self.coalescing = coalescing
+    opened = OpenStore(configuration.seeded(store))
+    running = RunningTransfers()
+    failedChanges = FailedChanges()
+    failedCompletions = FailedCompletions()
+    refusalLimit = RefusalLimit()
+    wipes = ChangeCounters()
+  }
+
+  /// Changes the same store for a cache with another configuration.
+  init(sharing other: Shelf, configuration: HTTPCache.Configuration) {
+    self.configuration = configuration
+    observers = other.observers
+    coalescing = other.coalescing
+    opened = other.opened
+    running = other.running
+    failedChanges = other.failedChanges
+    failedCompletions = other.failedCompletions
+    refusalLimit = other.refusalLimit
+    wipes = other.wipes
+  }
+
+  var store: any CacheStore { opened.store }
+
+  var rules: CacheRules { configuration.rules }
+
+  /// Closes the store; does nothing if it is closed already.
+  ///
+  /// - Parameter beforehand: called first.
+  func close(_ beforehand: () -> Void) async { await opened.close(beforehand) }
+
+  // MARK: Storing
+
+  /// A request with the tickets of the moment at which it is sent.
+  func ticketed(_ forward: Exchange.Forward) -> Exchange.Forward {
+    forward.with(ticket: store.ticket(), wipeTicket: wipes.ticket())
+  }
+
+  /// Registers a transfer before it starts. If the partition was wiped after the request was sent, neither the
+  /// response nor the names written for it are stored.
+  ///
+  /// - Parameters:
+  ///   - key: the key of the request.
+  ///   - storageKey: the key under which the response is stored.
+  func register(
+    _ transfer: Transfer, for key: CacheKey, storedAs storageKey: CacheKey, _ forward: Exchange.Forward
+  ) async {
+    running.add(transfer, for: key)
+    if storageKey != key { running.add(transfer, for: storageKey) }
+    guard let ticket = forward.wipeTicket, wipes.isOvertaken(key, groups: [], since: ticket) else { return }
+    await transfer.stopStoring()
+    do throws(CacheError) { try await store.wipe(mode: key.mode, partition: key.partition) } catch {
+      observers.tell(.storeFailed(operation: "wipe", error))
+    }
+  }
+
+  /// Writes a stored response with newer fields, or removes it if the hooks refuse it.
+  ///
+  /// - Parameters:
+  ///   - key: the key of the request that validated it.
+  ///   - ticket: the ticket of that request.
+  func freshen(
+    _ record: CacheRecord, as decision: StoringDecision, for key: CacheKey, ticket: InvalidationTicket?
+  ) async {
+    switch decision {
+    case .store(let terms):
+      do throws(CacheError) {
+        if try await store.update(terms.applied(to: record).with(ticket: ticket)) {
+          observers.tell(.freshened(key))
+        }
+      } catch {
+        observers.tell(.storeFailed(operation: "freshen", error))
+      }
+    case .refuse(let refusal):
+      await discard(record)
+      observers.tell(.removed(key, .refused(refusal)))
+    }
+  }
+
+  /// Writes a stored response that was only invalidated.
+  func update(invalidated record: CacheRecord) async {
+    do throws(CacheError) {
+      if try await store.update(record) { observers.tell(.invalidated(target: record.key.target)) }
+    } catch {
+      observers.tell(.storeFailed(operation: "freshen", error))
+    }
+  }
+
+  /// A response was stored: removes the responses that it replaces.
+  ///
+  /// - Parameters:
+  ///   - part: the announced octets of a part, and the request. If its whole message has other octets, only a request
+  ///     for the same range gets them.
+  ///   - length: the `Content-Length` of the message in bytes; nil if unknown. A part with fewer octets broke
+  ///     off, and must not pass for the range that was requested (RFC 9111 §3.3).
+  func committed(
+    _ record: CacheRecord, askedFor range: Range<Int64>?, length: Int64?, of request: HTTPRequest,
+    outdated: [CacheRecord]
+  ) async {
+    do throws(CacheError) {
+      if let range, let length, let stored = record.storedRanges, stored != [range],
+        stored.map({ Int64($0.count) }) == [length]
+      {
+        var response = record.response
+        response.requestedRange = request.headerFields[.range]
+        try await store.update(record.with(response: response))
+      }
+      // A part never replaces a complete response.
+      for old in outdated where record.isComplete || !old.isComplete {
+        try await store.remove(.variant(old.key, sequence: old.sequence))
+      }
+    } catch {
+      observers.tell(.storeFailed(operation: "replace", error))
+    }
+  }
+
+  // MARK: Wiping
+
+  /// - Returns: the number of responses removed.
+  /// - Throws: what the store throws.
+  func wipe(partition: String) async throws(CacheError) -> Int {
+    let mode = rules.mode
+    wipes.note(.partition(mode: mode, partition))
+    coalescing.forget { $0.mode == mode && $0.partition == partition }
+    await running.stopStoring(mode: mode, partition: partition)
+    do throws(CacheError) {
+      let count = try await store.wipe(mode: mode, partition: partition)
+      observers.tell(.wiped(partition: partition, count: count))
+      return count
+    } catch {
+      observers.tell(.storeFailed(operation: "wipe", error))
+      throw error
+    }
+  }
+
+  /// Ends the flights of requests whose target may be another name of a changed one: their leader does not know of the
+  /// change.
+  func forgetFlights(ofPath target: String) {
+    let path = SearchVariance.path(of: target)
+    coalescing.forget { SearchVariance.path(of: $0.target) == path }
+  }
+}

@@ -1,0 +1,99 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// A response whose body is on its way into the store: what its body must match, what of it may be stored, and what
+/// follows from its commit and its end.
+struct IncomingEntry: Sendable {
+  private let engine: Engine
+  private let presented: PresentedRequest
+  private let flight: FlightHold?
+  private let head: HTTPResponse
+  private let terms: StoringTerms
+  /// The key under which it is stored.
+  private let key: CacheKey
+  /// Whether a hook may have forbidden to keep anything of the response on disk, besides the response.
+  var isConfidential = false
+  /// The digests that the bytes of the body must match to be stored.
+  var verifier: DigestVerifier?
+  /// The digests that these bytes and the stored ones must match together.
+  var combined: CombinedDigest?
+  /// The stored part that the body continues.
+  var continued: CacheRecord?
+  /// Whether the request asked for what is missing in that part.
+  var isCompletion = false
+  /// The octets that a part announces.
+  var range: Range<Int64>?
+  /// The `Content-Length` of a part in bytes; nil if unknown.
+  var length: Int64?
+  /// The responses that it replaces.
+  var outdated: [CacheRecord] = []
+
+  /// - Parameters:
+  ///   - head: the head as it arrived.
+  ///   - key: the key under which it is stored.
+  init(
+    _ terms: StoringTerms, head: HTTPResponse, to conversation: Conversation, storedAs key: CacheKey,
+    in engine: Engine
+  ) {
+    self.engine = engine
+    self.head = head
+    self.terms = terms
+    self.key = key
+    presented = conversation.exchange.presented
+    flight = conversation.flight
+  }
+
+  /// The trailer fields that may be stored.
+  func storable(trailers: HTTPFields) -> HTTPFields {
+    FieldHygiene.storable(trailers: trailers, of: head, rules: presented.rules).without(terms.strippedNames)
+  }
+
+  func committed(_ record: CacheRecord) async {
+    await engine.shelf.committed(
+      record, askedFor: range, length: length, of: presented.request, outdated: outdated)
+    await engine.names.restorePointer(to: key, from: presented.key, alias: presented.rules.alias, terms)
+  }
+
+  /// The stored part and the body do not belong together.
+  func discardContinued() async {
+    if let continued { await engine.shelf.discard(continued) }
+  }
+
+  /// Tells and counts the end of the transfer.
+  ///
+  /// - Parameter received: bytes of the body.
+  func ended(_ transfer: Transfer, _ end: Transfer.End, received: Int64) {
+    let (shelf, observers, requestKey) = (engine.shelf, engine.observers, presented.key)
+    shelf.running.remove(transfer, for: requestKey.target)
+    if key != requestKey { shelf.running.remove(transfer, for: key.target) }
+    var counts = CacheCounts(originBytes: received)
+    switch end {
+    case .stored:
+      shelf.failedCompletions.remove(requestKey)
+      counts.stores = 1
+      observers.tell(.stored(requestKey, bytes: received))
+    case .notStored(let error):
+      if ![.tooLarge, .notAdmitted, .superseded].contains(error.code) {
+        observers.tell(.storeFailed(operation: "store", error))
+      }
+      refused(shelf.refusal(of: error))
+    case .kept(let record):
+      let bytes = record.storedRanges?.reduce(0) { $0 + Int64($1.count) } ?? received
+      observers.tell(.kept(requestKey, bytes: bytes))
+    case .refused(let refusal): refused(refusal)
+    case .wiped: break
+    case .failed:
+      if isCompletion { shelf.failedCompletions.insert(requestKey) }
+      refused(.incomplete)
+    case .leftAlone: refused(.incomplete)
+    }
+    shelf.store.count(counts)
+    flight?.lookAgain()
+  }
+
+  private func refused(_ refusal: StorageRefusal) {
+    engine.shelf.notStored(
+      refusal, head, to: presented.request, key: presented.key, isConfidential: isConfidential)
+  }
+}
