@@ -11,7 +11,7 @@
 
 let suites = [
   ("Decisions", try decisionRows()), ("Hits from memory", try memoryHitRows()),
-  ("Hits over and from a disk", try diskHitRows()),
+  ("Misses", try missRows()), ("Hits over and from a disk", try diskHitRows()),
 ]
 let arguments = CommandLine.arguments.dropFirst()
 

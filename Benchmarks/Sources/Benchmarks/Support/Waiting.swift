@@ -13,11 +13,13 @@ final class Waiting: TaskExecutor {
 
   /// The result of `work`; nil if it waits for an event that never happens.
   ///
-  /// - Parameter others: whether it waits for threads of a store, which resume it here.
+  /// - Parameters:
+  ///   - executor: runs the work, and the tasks of a cache that has it in its configuration.
+  ///   - others: whether it waits for threads of a store, which resume it here.
   static func run<Result: Sendable>(
-    waitingForOthers others: Bool = false, _ work: @escaping @Sendable () async throws -> Result
+    on executor: Waiting = Waiting(), waitingForOthers others: Bool = false,
+    _ work: @escaping @Sendable () async throws -> Result
   ) throws -> Result? {
-    let executor = Waiting()
     let box = Box<Result>()
     Task(executorPreference: executor) {
       do {

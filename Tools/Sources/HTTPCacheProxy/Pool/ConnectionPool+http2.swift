@@ -32,6 +32,7 @@ extension ConnectionPool {
       connections.waiters = []
       return (isNeeded, waiters)
     }
+    waiting.subtract(waiters.count, ordering: .sequentiallyConsistent)
     for waiter in waiters { waiter.continuation.resume(returning: .again) }
     connection.onFreeStreams { [weak self] count, isUnused in
       self?.wakeWaiters(count, of: origin, isUnused: isUnused)
@@ -65,6 +66,7 @@ extension ConnectionPool {
       }
       return woken
     }
+    waiting.subtract(woken.count, ordering: .sequentiallyConsistent)
     for waiter in woken { waiter.continuation.resume(returning: .again) }
   }
 

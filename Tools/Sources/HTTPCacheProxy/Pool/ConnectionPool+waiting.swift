@@ -15,6 +15,8 @@ extension ConnectionPool {
 
   private enum Place {
     case free
+    /// An idle connection of another event loop.
+    case idle(ByteStream)
     /// The place of an idle connection, to be closed.
     case replacing(ByteStream)
     /// The place of an unused connection over HTTP/2, to be closed.
@@ -25,6 +27,9 @@ extension ConnectionPool {
     func taken() -> Grant {
       switch self {
       case .free: break
+      case .idle(let stream):
+        if stream.unwatch() { return .connection(stream) }
+        stream.close()
       case .replacing(let stream): stream.close()
       case .retiring(let connection): connection.retire()
       case .none(let connection): return .stream(connection)
@@ -49,10 +54,7 @@ extension ConnectionPool {
       state.origins[origin, default: Connections()].open += 1
       return .free
     }
-    if let idle = state.origins[origin]?.idle.popLast() {
-      state.idleCount -= 1
-      return .replacing(idle)
-    }
+    if let idle = takeIdleAnywhere(origin) { return fresh ? .replacing(idle) : .idle(idle) }
     let unused = connections.http2.first { connection in
       connection.isUnused && (fresh || !connection.hasFreeStream)
         && !connections.placeless.contains(ObjectIdentifier(connection))
@@ -72,9 +74,15 @@ extension ConnectionPool {
         let (immediate, place) = state.withLock { state -> (Grant?, Place?) in
           if Task.isCancelled { return (.cancelled, nil) }
           if deadline <= .now() { return (.timedOut, nil) }
-          // A place may have become free since the last look.
-          if let place = takePlace(in: &state, of: origin, fresh: fresh) { return (nil, place) }
-          state.origins[origin]?.waiters.append(Waiter(id: id, fresh: fresh, continuation: continuation))
+          // A connection that is given back after this number has risen is given to this request; one that was given
+          // back before is found below.
+          waiting.add(1, ordering: .sequentiallyConsistent)
+          if let place = takePlace(in: &state, of: origin, fresh: fresh) {
+            waiting.subtract(1, ordering: .sequentiallyConsistent)
+            return (nil, place)
+          }
+          state.origins[origin, default: Connections()].waiters.append(
+            Waiter(id: id, fresh: fresh, continuation: continuation))
           scheduleSweep(in: &state, of: origin)
           return (nil, nil)
         }
@@ -93,18 +101,11 @@ extension ConnectionPool {
       guard let index = state.origins[origin]?.waiters.firstIndex(where: { $0.id == id }) else { return nil }
       return state.origins[origin]?.waiters.remove(at: index)
     }
+    if waiter != nil { waiting.subtract(1, ordering: .sequentiallyConsistent) }
     waiter?.continuation.resume(returning: grant)
   }
 
   // MARK: Places of connections that wait for their clients
-
-  /// Notes that a connection in use gives its place to another connection.
-  func giveUpPlace(of lease: ConnectionLease) {
-    let held = state.withLock { state in
-      state.origins[lease.origin]?.leases.removeValue(forKey: ObjectIdentifier(lease)) != nil
-    }
-    if held { gone(lease.origin) }
-  }
 
   /// Takes the places of at most `count` connections that wait for slow clients, over HTTP/2 for those of some of their
   /// streams. As many connections as there are places may have lost theirs.
@@ -112,18 +113,15 @@ extension ConnectionPool {
   /// - Returns: the number of free places now.
   private func takePlaces(_ count: Int, in state: inout State, of origin: Origin) -> Int {
     guard let connections = state.origins[origin] else { return 0 }
+    let most = min(count, max(0, configuration.connectionsPerOrigin - connections.placeless.count))
     let (now, patience) = (NIODeadline.now(), configuration.clientPatience)
-    let leases = connections.leases.filter { $0.value.pace.isSlow(at: now, patience: patience) }.keys
+    let http1 = takeSlowPlaces(most, of: origin)
     let http2 = connections.http2.filter { connection in
       !connections.placeless.contains(ObjectIdentifier(connection))
         && connection.hasSlowStream(at: now, patience: patience)
     }.map { ObjectIdentifier($0) }
-    let most = min(count, max(0, configuration.connectionsPerOrigin - connections.placeless.count))
-    let slow = (Array(leases) + http2).prefix(most)
-    for id in slow {
-      state.origins[origin]?.leases[id] = nil
-      state.origins[origin]?.placeless.insert(id)
-    }
+    let slow = http1 + http2.prefix(most - http1.count)
+    state.origins[origin]?.placeless.formUnion(slow)
     return slow.count
   }
 
@@ -144,6 +142,7 @@ extension ConnectionPool {
       if count < waiting { scheduleSweep(in: &state, of: origin) }
       return granted
     }
+    waiting.subtract(granted.count, ordering: .sequentiallyConsistent)
     for waiter in granted { waiter.continuation.resume(returning: .permit) }
   }
 }

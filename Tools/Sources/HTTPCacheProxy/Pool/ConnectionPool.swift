@@ -22,40 +22,46 @@ final class ConnectionPool: Sendable {
     case cancelled
   }
 
+  /// The connections to an origin that the pool counts, over all event loops.
   struct Connections {
     /// The connections that hold a place, idle ones included.
     var open = 0
-    /// Idle connections; the most recently used is last.
-    var idle: [ByteStream] = []
     var http2: [HTTP2OriginConnection] = []
     /// The open connections that have lost their place because they wait for slow clients.
     var placeless: Set<ObjectIdentifier> = []
-    /// The connections in use over HTTP/1.1 that hold a place.
-    var leases: [ObjectIdentifier: ConnectionLease] = [:]
     var waiters: [Waiter] = []
     /// The number of connections that are being opened and may speak HTTP/2.
     var opening = 0
     /// Whether `sweep` is scheduled.
     var isSweeping = false
 
-    var isUnused: Bool { open == 0 && placeless.isEmpty }
+    var isUnused: Bool { open == 0 && placeless.isEmpty && waiters.isEmpty }
   }
 
   struct State {
     var origins: [Origin: Connections] = [:]
-    var idleCount = 0
     var nextID = 0
     var isShutDown = false
   }
 
   let configuration: NIOUpstream.Configuration
   let group: any EventLoopGroup
+  /// Taken to open or close a connection and to wait for one, not for a request that finds an idle connection.
   let state = Mutex(State())
+  /// The number of requests that wait for a connection to any origin.
+  let waiting = Atomic<Int>(0)
+  private let idleCount = Atomic<Int>(0)
+  private let loops: [ObjectIdentifier: LoopConnections]
+  /// The connections of event loops of other groups.
+  private let otherLoops = LoopConnections()
   private let connector: Connector
 
   init(group: any EventLoopGroup, configuration: NIOUpstream.Configuration) throws {
     self.group = group
     self.configuration = configuration
+    loops = Dictionary(
+      group.makeIterator().map { (ObjectIdentifier($0), LoopConnections()) },
+      uniquingKeysWith: { first, _ in first })
     connector = try Connector(
       group: group, timeout: configuration.connectTimeout, tls: configuration.tls,
       addresses: configuration.addresses, limits: configuration.limits, idleTimeout: configuration.idleTimeout
@@ -64,7 +70,7 @@ final class ConnectionPool: Sendable {
 
   /// The number of open connections, and of idle ones among them.
   var counts: (open: Int, idle: Int) {
-    state.withLock { state in (state.origins.values.reduce(0) { $0 + $1.open }, state.idleCount) }
+    (state.withLock { $0.origins.values.reduce(0) { $0 + $1.open } }, idleCount.load(ordering: .relaxed))
   }
 
   /// A connection to an origin.
@@ -76,11 +82,13 @@ final class ConnectionPool: Sendable {
   func lease(
     _ origin: Origin, fresh: Bool, until deadline: NIODeadline
   ) async throws(UpstreamError) -> ConnectionLease {
-    if !fresh, let lease = await stream(to: origin) { return lease }
-    while !fresh, let stream = takeIdle(origin) {
-      if stream.unwatch() { return hold(ConnectionLease(stream, origin, isReused: true)) }
-      stream.close()
-      gone(origin)
+    if !fresh {
+      if mayBeHTTP2(origin), let lease = await stream(to: origin) { return lease }
+      while let stream = takeIdle(origin) {
+        if stream.unwatch() { return hold(ConnectionLease(stream, origin, isReused: true)) }
+        stream.close()
+        gone(origin)
+      }
     }
     switch await permit(origin, fresh: fresh, until: deadline) {
     case .connection(let stream): return hold(ConnectionLease(stream, origin, isReused: true))
@@ -104,7 +112,7 @@ final class ConnectionPool: Sendable {
   private func open(
     _ origin: Origin, fresh: Bool, until deadline: NIODeadline
   ) async throws(UpstreamError) -> Connector.Connection {
-    let mayBeHTTP2 = configuration.offersHTTP2 && configuration.proxy == nil && origin.isSecure && !fresh
+    let mayBeHTTP2 = mayBeHTTP2(origin) && !fresh
     if mayBeHTTP2 { state.withLock { $0.origins[origin]?.opening += 1 } }
     defer { if mayBeHTTP2 { state.withLock { $0.origins[origin]?.opening -= 1 } } }
     do {
@@ -123,33 +131,69 @@ final class ConnectionPool: Sendable {
     try await connector.connect(to: origin)
   }
 
+  private func mayBeHTTP2(_ origin: Origin) -> Bool {
+    origin.isSecure && configuration.offersHTTP2 && configuration.proxy == nil
+  }
+
+  // MARK: Connections of an event loop
+
   private func hold(_ lease: ConnectionLease) -> ConnectionLease {
-    state.withLock {
-      $0.origins[lease.origin, default: Connections()].leases[ObjectIdentifier(lease)] = lease
-    }
+    connections(of: lease.stream).add(lease)
     return lease
   }
 
+  private func connections(of stream: ByteStream) -> LoopConnections {
+    loops[ObjectIdentifier(stream.channel.eventLoop)] ?? otherLoops
+  }
+
+  private var allLoops: [LoopConnections] { Array(loops.values) + [otherLoops] }
+
+  /// An idle connection of the caller's event loop, which needs no change of thread; of any for a caller without one.
   private func takeIdle(_ origin: Origin) -> ByteStream? {
-    let loop = MultiThreadedEventLoopGroup.currentEventLoop
-    return state.withLock { state in
-      guard let idle = state.origins[origin]?.idle, !idle.isEmpty else { return nil }
-      // Prefer a connection on the caller's event loop: it needs no change of thread.
-      let index = idle.lastIndex { $0.channel.eventLoop === loop } ?? idle.count - 1
-      state.idleCount -= 1
-      return state.origins[origin]?.idle.remove(at: index)
+    guard let loop = MultiThreadedEventLoopGroup.currentEventLoop, let own = loops[ObjectIdentifier(loop)]
+    else {
+      return takeIdleAnywhere(origin)
     }
+    guard let stream = own.takeIdle(origin) else { return nil }
+    idleCount.subtract(1, ordering: .relaxed)
+    return stream
+  }
+
+  func takeIdleAnywhere(_ origin: Origin) -> ByteStream? {
+    for connections in allLoops {
+      guard let stream = connections.takeIdle(origin) else { continue }
+      idleCount.subtract(1, ordering: .relaxed)
+      return stream
+    }
+    return nil
+  }
+
+  /// Takes the places of at most `count` connections over HTTP/1.1 that wait for slow clients.
+  func takeSlowPlaces(_ count: Int, of origin: Origin) -> [ObjectIdentifier] {
+    var taken: [ObjectIdentifier] = []
+    for connections in allLoops where taken.count < count {
+      taken += connections.takePlaces(
+        count - taken.count, of: origin, at: .now(), patience: configuration.clientPatience)
+    }
+    return taken
+  }
+
+  /// Notes that a connection in use gives its place to another connection.
+  func giveUpPlace(of lease: ConnectionLease) {
+    if connections(of: lease.stream).remove(lease) { gone(lease.origin) }
   }
 
   /// Removes a connection that is closed, or was never opened, from the count.
   func gone(_ origin: Origin) {
     let waiter = state.withLock { state -> Waiter? in
-      guard var connections = state.origins[origin] else { return nil }
-      defer { state.origins[origin] = connections.isUnused ? nil : connections }
-      if !connections.waiters.isEmpty { return connections.waiters.removeFirst() }
-      connections.open -= 1
+      if state.origins[origin]?.waiters.isEmpty == false {
+        return state.origins[origin]?.waiters.removeFirst()
+      }
+      state.origins[origin]?.open -= 1
+      if state.origins[origin]?.isUnused == true { state.origins[origin] = nil }
       return nil
     }
+    if waiter != nil { waiting.subtract(1, ordering: .sequentiallyConsistent) }
     waiter?.continuation.resume(returning: .permit)
   }
 
@@ -162,89 +206,76 @@ final class ConnectionPool: Sendable {
   ///
   /// - Parameter isReusable: false closes it.
   func release(_ lease: ConnectionLease, isReusable: Bool) {
-    let stream = lease.stream
+    let (stream, origin) = (lease.stream, lease.origin)
     if lease.http2 != nil { return endStream(stream, isComplete: isReusable) }
-    let origin = lease.origin
     let isUsable = isReusable && !stream.hasBytes && !stream.isEnded
-    let heldPlace = state.withLock { state in
-      var connections = state.origins[origin, default: Connections()]
-      defer { state.origins[origin] = connections.isUnused ? nil : connections }
-      connections.placeless.remove(ObjectIdentifier(lease))
-      if connections.leases.removeValue(forKey: ObjectIdentifier(lease)) != nil { return true }
-      // A connection that gave its place away needs a new place to be kept.
-      guard isUsable, connections.open < configuration.connectionsPerOrigin else { return false }
-      connections.open += 1
+    let heldPlace = connections(of: stream).remove(lease)
+    if isUsable, heldPlace || takePlaceAgain(lease) { return keep(stream, for: origin) }
+    stream.close()
+    if heldPlace { gone(origin) } else { forgetPlaceless(lease) }
+  }
+
+  /// Takes a place for a connection that gave its place away, so that it can be kept.
+  private func takePlaceAgain(_ lease: ConnectionLease) -> Bool {
+    state.withLock { state in
+      guard state.origins[lease.origin, default: Connections()].open < configuration.connectionsPerOrigin
+      else {
+        return false
+      }
+      state.origins[lease.origin, default: Connections()].open += 1
+      state.origins[lease.origin]?.placeless.remove(ObjectIdentifier(lease))
       return true
-    }
-    guard isUsable, heldPlace else {
-      stream.close()
-      if heldPlace { gone(origin) }
-      return
-    }
-    enum Place {
-      case waiter(Waiter)
-      case idle
-      case none
-    }
-    let place = state.withLock { state -> Place in
-      guard var connections = state.origins[origin], !state.isShutDown else { return .none }
-      defer { state.origins[origin] = connections }
-      if !connections.waiters.isEmpty { return .waiter(connections.waiters.removeFirst()) }
-      return state.idleCount < configuration.idleConnections ? .idle : .none
-    }
-    switch place {
-    case .waiter(let waiter): return waiter.continuation.resume(returning: .connection(stream))
-    case .none:
-      stream.close()
-      return gone(origin)
-    case .idle: keep(stream, for: origin)
     }
   }
 
+  private func forgetPlaceless(_ lease: ConnectionLease) {
+    state.withLock { state in
+      state.origins[lease.origin]?.placeless.remove(ObjectIdentifier(lease))
+      if state.origins[lease.origin]?.isUnused == true { state.origins[lease.origin] = nil }
+    }
+  }
+
+  /// Gives a connection to a request that waits for one, or keeps it for a while.
   private func keep(_ stream: ByteStream, for origin: Origin) {
+    if let waiter = takeWaiter(of: origin) {
+      return waiter.continuation.resume(returning: .connection(stream))
+    }
     let watches = stream.watch(until: .now() + configuration.idleTimeout) { [weak self, weak stream] in
       guard let self, let stream else { return }
       self.dropIdle(stream, origin)
     }
-    guard watches else {
+    let isKept =
+      watches && idleCount.add(1, ordering: .relaxed).newValue <= configuration.idleConnections
+      && connections(of: stream).addIdle(stream, origin)
+    guard isKept else {
+      if watches { idleCount.subtract(1, ordering: .relaxed) }
       stream.close()
       return gone(origin)
     }
-    let (isKept, waiter) = state.withLock { state -> (Bool, Waiter?) in
-      guard !state.isShutDown, var connections = state.origins[origin] else { return (false, nil) }
-      defer { state.origins[origin] = connections }
-      // A request may have begun to wait since the last look.
-      if !connections.waiters.isEmpty { return (true, connections.waiters.removeFirst()) }
-      connections.idle.append(stream)
-      state.idleCount += 1
-      return (true, nil)
+    // The watcher may have run before the connection was added.
+    if stream.isEnded || stream.hasBytes { return dropIdle(stream, origin) }
+    // A request that began to wait before the connection was added did not find it.
+    guard let waiter = takeWaiter(of: origin) else { return }
+    guard let idle = takeIdleAnywhere(origin) else { return waiter.continuation.resume(returning: .again) }
+    if idle.unwatch() { return waiter.continuation.resume(returning: .connection(idle)) }
+    idle.close()
+    waiter.continuation.resume(returning: .permit)
+  }
+
+  /// Takes the request that has waited longest for a connection to an origin.
+  private func takeWaiter(of origin: Origin) -> Waiter? {
+    guard waiting.load(ordering: .sequentiallyConsistent) > 0 else { return nil }
+    let waiter = state.withLock { state -> Waiter? in
+      guard state.origins[origin]?.waiters.isEmpty == false else { return nil }
+      return state.origins[origin]?.waiters.removeFirst()
     }
-    if let waiter {
-      if stream.unwatch() {
-        waiter.continuation.resume(returning: .connection(stream))
-      } else {
-        stream.close()
-        waiter.continuation.resume(returning: .permit)
-      }
-      return
-    }
-    // The watcher may have run before the connection was added to the idle ones.
-    if !isKept {
-      stream.close()
-      gone(origin)
-    } else if stream.isEnded || stream.hasBytes {
-      dropIdle(stream, origin)
-    }
+    if waiter != nil { waiting.subtract(1, ordering: .sequentiallyConsistent) }
+    return waiter
   }
 
   private func dropIdle(_ stream: ByteStream, _ origin: Origin) {
-    let isMine = state.withLock { state -> Bool in
-      guard let index = state.origins[origin]?.idle.firstIndex(where: { $0 === stream }) else { return false }
-      state.origins[origin]?.idle.remove(at: index)
-      state.idleCount -= 1
-      return true
-    }
-    guard isMine else { return }
+    guard connections(of: stream).take(stream, origin) else { return }
+    idleCount.subtract(1, ordering: .relaxed)
     stream.close()
     gone(origin)
   }
@@ -256,15 +287,8 @@ final class ConnectionPool: Sendable {
       return state.origins.values.flatMap(\.http2)
     }
     for connection in http2 { connection.retire() }
-    let idle = state.withLock { state -> [(Origin, ByteStream)] in
-      state.idleCount = 0
-      var all: [(Origin, ByteStream)] = []
-      for origin in state.origins.keys {
-        all += (state.origins[origin]?.idle ?? []).map { (origin, $0) }
-        state.origins[origin]?.idle = []
-      }
-      return all
-    }
+    let idle = allLoops.flatMap { $0.shutDown() }
+    idleCount.subtract(idle.count, ordering: .relaxed)
     for (origin, stream) in idle {
       stream.close()
       gone(origin)

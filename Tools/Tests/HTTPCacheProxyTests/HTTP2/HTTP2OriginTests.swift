@@ -210,11 +210,12 @@ import Testing
   @Test("an origin that only knows HTTP/1.1 is asked so, and its connection is used again")
   func http1() async throws {
     try await withAnswers(protocols: ["http/1.1"], { _ in }) { fixture in
-      for _ in 0..<3 {
+      // One for each event loop at most.
+      for _ in 0..<System.coreCount * 3 {
         let response = try await get("/", from: fixture)
         #expect(response.hasSuffix("\r\n\r\none"))
       }
-      #expect(fixture.upstream.connectionCounts.open == 1)
+      #expect(fixture.upstream.connectionCounts.open <= System.coreCount)
     }
   }
 
