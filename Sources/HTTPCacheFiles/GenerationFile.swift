@@ -108,9 +108,12 @@ package final class GenerationFile: @unchecked Sendable {
     shim_atomic_load(cell(hash)) &+ shim_atomic_load(words + 1)
   }
 
+  /// The most keys whose counters are raised one by one.
+  package static let mostKeys = 256
+
   /// Raises the counters of keys, after a commit that changes their entries.
   package func bump(_ hashes: [UInt64]) {
-    guard hashes.count <= 64 else { return bumpAll() }
+    guard hashes.count <= Self.mostKeys else { return bumpAll() }
     for hash in hashes { shim_atomic_increment(cell(hash)) }
   }
 

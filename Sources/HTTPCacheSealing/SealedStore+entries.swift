@@ -117,7 +117,7 @@ extension SealedStore {
   private func open(_ entry: CacheEntry) -> CacheEntry? {
     guard entry.record.key.target.utf8.starts(with: names.prefix.utf8) else { return nil }
     do throws(CacheError) {
-      guard let opened = try SealedRecord.open(entry.record, cipher, names) else { return nil }
+      guard let opened = try SealedRecord.open(entry.record, cipher: cipher, names: names) else { return nil }
       return CacheEntry(
         record: opened.record, size: entry.size, lastUsed: entry.lastUsed, bodyPath: nil)
     } catch {

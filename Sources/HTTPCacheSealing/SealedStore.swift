@@ -187,7 +187,8 @@ public final class SealedStore: CacheStore {
       stored.record.storedRanges, bodyLength: stored.record.bodyLength)
     let sealed = try SealedRecord.seal(
       next, bodyID: stored.bodyID, isFinal: below.isComplete,
-      as: SealedRecord.Extent(slots: below.storedRanges, length: below.bodyLength), cipher, names)
+      as: SealedRecord.Extent(slots: below.storedRanges, length: below.bodyLength),
+      cipher: cipher, names: names)
     return try await base.update(sealed)
   }
 
@@ -208,7 +209,8 @@ public final class SealedStore: CacheStore {
     try SealedRecord.seal(
       record, bodyID: bodyID, isFinal: isFinal,
       as: SealedRecord.Extent(
-        slots: slots, length: record.bodyLength.map { layout.sealedLength(of: $0) }), cipher, names)
+        slots: slots, length: record.bodyLength.map { layout.sealedLength(of: $0) }),
+      cipher: cipher, names: names)
   }
 
   /// The entry that the base has for a response, decrypted.
@@ -219,7 +221,7 @@ public final class SealedStore: CacheStore {
     let variants: [StoredVariant]
     if let tierBase { variants = try tierBase.variants(of: key) } else { variants = try base.read(key) }
     guard let below = variants.first(where: { $0.record.sequence == record.sequence })?.record,
-      let stored = try SealedRecord.open(below, cipher, names), stored.record.key == record.key
+      let stored = try SealedRecord.open(below, cipher: cipher, names: names), stored.record.key == record.key
     else { return nil }
     return (below, stored)
   }
@@ -228,7 +230,7 @@ public final class SealedStore: CacheStore {
   func opened(_ variants: [StoredVariant], of key: CacheKey) -> [StoredVariant] {
     variants.compactMap { variant in
       do throws(CacheError) {
-        guard let opened = try SealedRecord.open(variant.record, cipher, names) else { return nil }
+        guard let opened = try SealedRecord.open(variant.record, cipher: cipher, names: names) else { return nil }
         guard opened.record.key == key else {
           throw CacheError(.damaged, "sealed: a record of something else", key: key)
         }

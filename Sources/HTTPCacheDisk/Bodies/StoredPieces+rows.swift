@@ -34,3 +34,15 @@ extension StoredPieces {
     }
   }
 }
+
+extension DiskIndex {
+  /// The pieces of an entry; none if the entry was removed.
+  ///
+  /// - Parameter wholeLength: the length of the body if all of it is stored.
+  /// - Throws: `CacheError.damaged` if the pieces are impossible.
+  func pieces(of id: Int64, wholeLength: Int64? = nil) throws(CacheError) -> StoredPieces {
+    try read { (connection) throws(CacheError) in
+      try StoredPieces.load(connection, entry: id, wholeLength: wholeLength)
+    }
+  }
+}

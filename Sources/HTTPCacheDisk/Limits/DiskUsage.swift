@@ -1,6 +1,3 @@
-import HTTPCacheSemantics
-public import HTTPCacheStore
-
 /// The usage of a directory by kind, in bytes.
 public struct DiskUsage: Sendable, Hashable {
   /// The index: records, inline bodies, and the indexes of SQLite.
@@ -19,23 +16,4 @@ public struct DiskUsage: Sendable, Hashable {
 
   /// The sum.
   public var total: Int64 { index + log + bodies + writing + other }
-}
-
-extension DiskStore {
-  /// The usage of the directory by kind.
-  ///
-  /// - Throws: `CacheError`.
-  /// - Complexity: O(1).
-  public func diskUsage() throws(CacheError) -> DiskUsage {
-    try diskUsage(in: try directoryToRead())
-  }
-
-  func diskUsage(in opened: OpenDirectory) throws(CacheError) -> DiskUsage {
-    let (state, pages) = try reading(opened) { (connection) throws(CacheError) in
-      (try IndexState(connection), try PageCount(connection))
-    }
-    return DiskUsage(
-      index: pages.bytes, log: opened.logBytes, bodies: state.bodies, writing: opened.reservations.bytes,
-      other: opened.fixedBytes, capacity: capacity(by: state), entries: Int(clamping: state.entries))
-  }
 }

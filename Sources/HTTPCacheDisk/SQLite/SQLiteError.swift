@@ -4,7 +4,7 @@ import HTTPCacheStore
 
 /// Makes a cache error of a result code of SQLite.
 enum SQLiteError {
-  static func make(_ result: Int32, _ handle: OpaquePointer?, _ operation: String) -> CacheError {
+  static func make(_ result: Int32, on handle: OpaquePointer?, during operation: String) -> CacheError {
     let text = handle.map { String(cString: sqlite3_errmsg($0)) } ?? ""
     let message = "\(operation): \(text.isEmpty ? String(cString: sqlite3_errstr(result)) : text)"
     let systemError = handle.map { sqlite3_system_errno($0) } ?? 0

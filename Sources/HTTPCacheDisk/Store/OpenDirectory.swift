@@ -34,6 +34,7 @@ final class OpenDirectory: Sendable {
   let ownership: Ownership
   /// The reservations of this store.
   let reservations: Reservations
+  let freeSpace: FreeSpace
   // Bytes of the indexes that were set aside.
   private let setAside: Atomic<Int64>
   // When the requests were sent for responses that this store recently committed.
@@ -42,7 +43,7 @@ final class OpenDirectory: Sendable {
   init(
     directory: CacheDirectory, index: DiskIndex, generations: GenerationFile, secret: [UInt8],
     settings: DirectorySettings, identity: FileIdentity, notes: [String], needsSweep: Bool,
-    replacing older: OpenDirectory?
+    freeSpace: FreeSpace, replacing older: OpenDirectory?
   ) {
     self.directory = directory
     self.index = index
@@ -53,6 +54,7 @@ final class OpenDirectory: Sendable {
     self.identity = identity
     self.notes = notes
     self.needsSweep = needsSweep
+    self.freeSpace = freeSpace
     firstGeneration = older.map { $0.firstGeneration &+ 1 << 48 } ?? 0
     replacements = generations.replacements
     // Keep the owner in the same directory: the names of existing body files contain it. Take a new owner if
@@ -63,16 +65,6 @@ final class OpenDirectory: Sendable {
     reservations.setLimit(0)
     setAside = Atomic(directory.setAsideBytes)
     suspicions = older.map { $0.identity == identity ? $0.suspicions + 1 : 0 } ?? 0
-  }
-
-  /// Inserts, removes or invalidates entries in one transaction, on the calling thread. Takes the owner lock before, if it can: if
-  /// this process ends before it has deleted the files of removed rows and raised the counters, the next process that
-  /// opens the directory finds the free lock.
-  func write<Value: Sendable>(
-    _ body: (SQLiteConnection) throws(CacheError) -> Value
-  ) throws(CacheError) -> Value {
-    _ = try? ownership.become()
-    return try index.write(body)
   }
 
   /// Whether the index at the path is still the open index; compares one number in memory.
@@ -107,9 +99,6 @@ final class OpenDirectory: Sendable {
     }
   }
 
-  /// The size of the log now.
-  var logBytes: Int64 { directory.size(of: CacheDirectory.databaseName + "-wal") }
-
   /// Bytes that belong to no single entry: the counters, the shared memory of the log, the folders, and the
   /// indexes that were set aside.
   var fixedBytes: Int64 {
@@ -132,15 +121,8 @@ final class OpenDirectory: Sendable {
 
   /// The lowest priority of all entries, with which the eviction policy starts.
   var lowestPriority: Double {
-    let found = try? index.read { (connection) throws(CacheError) -> Double in
-      var priority = 0.0
-      try connection.query("SELECT min(priority) FROM entry WHERE pinned = 0") { row in
-        priority = row.real(0)
-        return false
-      }
-      return priority
-    }
-    guard let found, found.isFinite, found > 0 else { return 0 }
+    let row = try? index.rows(where: "pinned = 0 ORDER BY priority LIMIT 1").first
+    guard let found = row?.priority, found.isFinite, found > 0 else { return 0 }
     return found
   }
 
@@ -169,10 +151,83 @@ final class OpenDirectory: Sendable {
   /// process ends in between, the response is validated once more than needed.
   func noteInvalidation(_ selection: CacheSelection) { generations.note(selection) }
 
-  /// Raises the counters of matching entries, so that copies in memory are out of date in all processes. Call
-  /// this within the transaction, because the process may end right after the commit, and again after it: a
-  /// reader that read the old row in between then reads again.
+  /// Raises the counters of matching entries, so that copies in memory are out of date in all processes. A transaction
+  /// does so with `Transaction.bumpGenerations`.
   func bumpGenerations(_ selection: CacheSelection) {
     if let key = selection.key { generations.bump([hashes.hash(of: key)]) } else { generations.bumpAll() }
+  }
+}
+
+extension OpenDirectory {
+  /// Opens a directory. Makes missing files, and sets a damaged index aside.
+  ///
+  /// - Parameters:
+  ///   - settings: the settings for a new directory.
+  ///   - freeSpace: the free space of the directory's file system.
+  ///   - older: the open directory that the result replaces.
+  ///   - isDamaged: whether the index of `older` was found damaged while in use. It is then set aside, unless
+  ///     another process has done so already.
+  static func open(
+    path: String, durability: Durability, settings: DirectorySettings, freeSpace: FreeSpace,
+    replacing older: OpenDirectory? = nil, isDamaged: Bool = false
+  ) throws(CacheError) -> OpenDirectory {
+    let directory = try CacheDirectory(path: path, durably: durability == .durable)
+    var notes: [String] = []
+    // One process at a time makes or replaces an index. Closing the descriptor releases the lock.
+    let lock = try takeLock(of: directory)
+    defer { withExtendedLifetime(lock) {} }
+    let generations: GenerationFile
+    do throws(CacheError) {
+      generations = try GenerationFile.map(in: directory.root)
+    } catch {
+      generations = older.flatMap { $0.generations.isShared ? nil : $0.generations } ?? GenerationFile()
+      notes.append("no shared counters, so what other processes change goes unnoticed in memory: \(error)")
+    }
+    var wasSetAside = false
+    let wasThere = directory.databaseIdentity() != nil
+    let database: Database
+    do throws(CacheError) {
+      if isDamaged, let older, directory.databaseIdentity() == older.identity {
+        throw CacheError(.damaged, "found while in use")
+      }
+      database = try Database(in: directory, durability: durability, settings: settings)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      let kept = DirectorySettings(damaged: directory) ?? settings
+      try directory.setIndexAside()
+      generations.bumpReplacements()
+      notes.append("the index was set aside as \(CacheDirectory.damagedName): \(error.message)")
+      wasSetAside = true
+      database = try Database(in: directory, durability: durability, settings: kept)
+    }
+    if !wasSetAside, wasThere, database.isNew, try hasBodies(directory) {
+      notes.append("Cache.db was empty: a new index was begun, and the bodies of the old one are deleted")
+    }
+    guard let identity = directory.databaseIdentity() else {
+      throw CacheError(.unavailable, "Cache.db vanished")
+    }
+    let opened = OpenDirectory(
+      directory: directory,
+      index: DiskIndex(
+        path: directory.databasePath, writer: database.connection, durability: durability),
+      generations: generations, secret: database.secret, settings: database.settings,
+      identity: identity, notes: notes,
+      needsSweep: wasSetAside || database.isNew, freeSpace: freeSpace, replacing: older)
+    generations.didCommit(database.sequence)
+    return opened
+  }
+
+  private static func hasBodies(_ directory: CacheDirectory) throws(CacheError) -> Bool {
+    var hasBodies = false
+    try directory.bodies { (names) throws(CacheError) in hasBodies = hasBodies || !names.isEmpty }
+    return hasBodies
+  }
+
+  private static func takeLock(of directory: CacheDirectory) throws(CacheError) -> OpenFile {
+    let file = try OpenFile(".", in: directory.root, flags: OpenFile.folder)
+    guard file.lock(seconds: 2) else {
+      throw CacheError(.busy, "another process is opening \(directory.path)")
+    }
+    return file
   }
 }

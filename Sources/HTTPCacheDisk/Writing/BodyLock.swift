@@ -57,8 +57,6 @@ extension OpenDirectory {
 
   /// Whether a row has this file.
   func hasRow(of name: BodyName) throws(CacheError) -> Bool {
-    try index.read { (connection) throws(CacheError) in
-      try connection.number("SELECT id FROM entry WHERE file = ?", [.text(name.fileName)]) != nil
-    }
+    try index.number("SELECT id FROM entry WHERE file = ?", [.text(name.fileName)]) != nil
   }
 }

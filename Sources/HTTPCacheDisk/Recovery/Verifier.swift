@@ -1,15 +1,15 @@
 import HTTPCacheFiles
 import HTTPCacheSemantics
-public import HTTPCacheStore
+import HTTPCacheStore
 
-extension DiskStore {
-  /// Reads and checks everything: each record decodes, each body exists and has its length and checksums, each
-  /// body file belongs to an entry, and the usage is correct. Other processes may read and write meanwhile.
-  ///
-  /// - Parameter repair: deletes damaged entries and files without an entry, and counts the usage again. A
-  ///   damaged index is set aside and a new one started.
-  /// - Throws: `CacheError` if the check cannot continue. Damage is a finding, not an error.
-  public func verify(repair: Bool) async throws(CacheError) -> VerificationReport {
+/// Reads and checks everything that is stored (`DiskStore.verify`).
+struct Verifier: Sendable {
+  let thread: IndexThread
+  let batch: ChangeBatch
+  let sweeper: Sweeper
+  let reader: EntryReader
+
+  func verify(repair: Bool) async throws(CacheError) -> VerificationReport {
     var report = VerificationReport()
     let opened = try await checkedDirectory(repair: repair, &report)
     guard repair || report.isSound else { return report }
@@ -18,8 +18,8 @@ extension DiskStore {
     var cursor = Int64.min
     while true {
       let start = cursor
-      let step = try await sweepQueue.run { [self] () throws(CacheError) in
-        try checkSome(from: start, opened)
+      let step = try await sweeper.queue.run { [self] () throws(CacheError) in
+        try checkSome(from: start, in: opened)
       }
       if let last = step.last { cursor = last.addingReportingOverflow(1).partialValue }
       report.entries += step.entries
@@ -30,13 +30,13 @@ extension DiskStore {
     }
     if repair {
       for id in damaged {
-        try await onIndex { [self] (opened) throws(CacheError) in
-          _ = try removeRows(in: opened, "id = ?", [.integer(id)])
+        try await thread.run { (opened) throws(CacheError) in
+          _ = try opened.removeRows(where: "id = ?", [.integer(id)])
         }
       }
     }
     try await checkOrphans(opened, repair: repair, &report)
-    report.findings += try await onIndex { (opened) throws(CacheError) in
+    report.findings += try await thread.run { (opened) throws(CacheError) in
       try opened.index.write { (connection) throws(CacheError) in
         try Self.checkSums(connection, repair: repair)
       }
@@ -49,21 +49,19 @@ extension DiskStore {
   private func checkedDirectory(
     repair: Bool, _ report: inout VerificationReport
   ) async throws(CacheError) -> OpenDirectory {
-    let opened = try await onIndex { [self] (opened) throws(CacheError) in
-      try writeBatch(opened)
+    let opened = try await thread.run { [self] (opened) throws(CacheError) in
+      try batch.write(in: opened)
       return opened
     }
     try await checkIndex(opened, &report)
     if report.isSound || !repair { return opened }
-    return try await indexQueue.run { [self] () throws(CacheError) in
-      try reopen(insteadOf: opened, isDamaged: true)
-    }
+    return try await thread.replaceDamaged(opened)
   }
 
   private func checkIndex(
     _ opened: OpenDirectory, _ report: inout VerificationReport
   ) async throws(CacheError) {
-    let messages = try await sweepQueue.run { () throws(CacheError) in
+    let messages = try await sweeper.queue.run { () throws(CacheError) in
       do throws(CacheError) {
         return try opened.index.read { (connection) throws(CacheError) in try connection.integrityErrors() }
       } catch {
@@ -89,13 +87,13 @@ extension DiskStore {
   }
 
   /// Checks some entries from an id on. `last` is nil if there are no more.
-  private func checkSome(from start: Int64, _ opened: OpenDirectory) throws(CacheError) -> Step {
+  private func checkSome(from start: Int64, in opened: OpenDirectory) throws(CacheError) -> Step {
     var (step, files) = try opened.index.read { (connection) throws(CacheError) in
-      try Self.checkRows(from: start, opened.hashes, connection)
+      try Self.checkRows(from: start, hashes: opened.hashes, on: connection)
     }
     for file in files {
       step.bytes += file.row.length
-      guard let finding = try check(file, opened), try isStored(file, opened) else { continue }
+      guard let finding = try check(file, in: opened), try isStored(file, in: opened) else { continue }
       step.findings.append(finding)
       step.damaged.append(file.row.id)
     }
@@ -103,14 +101,12 @@ extension DiskStore {
   }
 
   // The entry may have been replaced or removed while its file was checked.
-  private func isStored(_ file: FileToCheck, _ opened: OpenDirectory) throws(CacheError) -> Bool {
-    try opened.index.read { (connection) throws(CacheError) in
-      try connection.number("SELECT 1 FROM entry WHERE id = ?", [.integer(file.row.id)]) != nil
-    }
+  private func isStored(_ file: FileToCheck, in opened: OpenDirectory) throws(CacheError) -> Bool {
+    try opened.index.number("SELECT 1 FROM entry WHERE id = ?", [.integer(file.row.id)]) != nil
   }
 
   private static func checkRows(
-    from start: Int64, _ hashes: RowHashes, _ connection: SQLiteConnection
+    from start: Int64, hashes: RowHashes, on connection: SQLiteConnection
   ) throws(CacheError) -> (Step, [FileToCheck]) {
     var step = Step()
     var files: [FileToCheck] = []
@@ -128,7 +124,7 @@ extension DiskStore {
         record = try RecordCodec.decode(row.blob(all[.record]), sequence: UInt64(bitPattern: entry.id))
         let wrong = EntryColumn.allCases.first { column in
           let value = column.value(
-            for: record, hashes, length: row.integer(all[.length]), hasFile: entry.hasFile)
+            for: record, hashes: hashes, length: row.integer(all[.length]), hasFile: entry.hasFile)
           return value.map { !row.has($0, all[column]) } ?? false
         }
         if let wrong { throw CacheError(.damaged, "the index has a wrong \(wrong.name) for it") }
@@ -160,7 +156,7 @@ extension DiskStore {
     EntryRow.columns + EntryColumn.allCases.filter { !EntryRow.columns.contains($0) })
 
   private func check(
-    _ file: FileToCheck, _ opened: OpenDirectory
+    _ file: FileToCheck, in opened: OpenDirectory
   ) throws(CacheError) -> VerificationReport.Finding? {
     let target = file.record.key.target
     do throws(CacheError) {
@@ -168,13 +164,13 @@ extension DiskStore {
         return .bodyMissing(target: target, path: file.path)
       }
       let context = StoredFileBody.Context(
-        opened: opened, queue: fileQueue, verification: .everyRead, checkedBodies: checkedBodies,
-        onDamage: { _, _ in })
+        opened: opened, queue: reader.fileQueue, verification: .everyRead,
+        checkedBodies: reader.checkedBodies, onDamage: { _, _ in })
       try StoredFileBody(file.row, name: name, record: file.record, context: context).blocks().checkAll()
       return nil
     } catch {
       if error.code == .damaged { return .body(target: target, error.message) }
-      if try !isStored(file, opened) { return nil }
+      if try !isStored(file, in: opened) { return nil }
       throw error
     }
   }
@@ -182,14 +178,14 @@ extension DiskStore {
   private func checkOrphans(
     _ opened: OpenDirectory, repair: Bool, _ report: inout VerificationReport
   ) async throws(CacheError) {
-    report.findings += try await sweepQueue.run { [self] () throws(CacheError) in
+    report.findings += try await sweeper.queue.run { [self] () throws(CacheError) in
       let deadOwners = OwnerLock.owners(in: opened.directory).dead
       var found: [VerificationReport.Finding] = []
-      let isComplete = try orphans(of: opened, deadOwners: deadOwners) { name in
+      let isComplete = try sweeper.orphans(of: opened, deadOwners: deadOwners) { name in
         if repair { opened.directory.removeBody(name) }
         found.append(.orphan(path: name.fileName))
       }
-      if repair { finishSweep(of: opened, deadOwners, isComplete: isComplete) }
+      if repair { sweeper.finishSweep(of: opened, deadOwners: deadOwners, isComplete: isComplete) }
       return found
     }
   }

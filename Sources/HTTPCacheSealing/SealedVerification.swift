@@ -47,7 +47,7 @@ extension SealedStore {
     report.entries += 1
     var target = below.key.target
     do throws(CacheError) {
-      guard let opened = try SealedRecord.open(below, cipher, names) else { return nil }
+      guard let opened = try SealedRecord.open(below, cipher: cipher, names: names) else { return nil }
       let record = opened.record
       target = record.key.target
       guard names.key(record.key) == below.key else {

@@ -1,11 +1,10 @@
 import Dispatch
 import HTTPCacheFiles
-public import HTTPCacheSealing
-import HTTPCacheSemantics
-public import HTTPCacheStore
-import Synchronization
+import HTTPCacheSealing
+import HTTPCacheStore
 
-extension DiskStore {
+/// Finds sealed responses (`SealedStore`) and responses in the clear, and removes what is in the clear.
+struct PlainContent: Sendable {
   /// The beginning of the targets of all sealed responses, and the text that sorts right after all of them.
   private static let (mark, afterMark) = (
     SealedStore.targetMark, String(SealedStore.targetMark.dropLast() + ".")
@@ -17,8 +16,15 @@ extension DiskStore {
   // An epoch of the partition without a name reveals nothing, and sealed responses use it too.
   private static let plainEpochs =
     "kind <> 0 AND scope <> '' AND (scope < '\(mark)' OR scope >= '\(afterMark)')"
-  private static let mostCounted = 10_000
+  private static let sealedMark = "SELECT value FROM meta WHERE name = 'sealed'"
+  fileprivate static let mostCounted = 10_000
   private static let patience = DispatchTimeInterval.seconds(30)
+
+  let directory: String
+  let thread: IndexThread
+  let sweeper: Sweeper
+  let policy: DiskEvictionPolicy
+  let clock: any CacheClock
 
   /// Removes everything in the directory that is not encrypted, and overwrites it as far as files can be
   /// overwritten: rows and removed rows in free pages, body files, files of dead processes, copies that were
@@ -28,18 +34,18 @@ extension DiskStore {
   /// - Returns: the number of responses in the clear, at most 10,000.
   /// - Throws: `CacheError`; `CacheError.busy` if another process reads the index, so that its log may still
   ///   have bytes in the clear.
-  package func removePlain() throws(CacheError) -> Int {
+  func remove() throws(CacheError) -> Int {
     var attempt = 0
     while true {
       attempt += 1
-      let opened = currentDirectory
+      let opened = thread.currentDirectory
       do throws(CacheError) {
-        let count = try removePlain(in: opened)
-        if currentDirectory === opened || attempt >= 3 { return count }
+        let count = try remove(from: opened)
+        if thread.currentDirectory === opened || attempt >= 3 { return count }
       } catch {
         guard error.cause is IndexDamage, attempt < 3 else { throw error }
         replace(opened, after: error)
-        guard currentDirectory !== opened else { throw error }
+        guard thread.currentDirectory !== opened else { throw error }
       }
     }
   }
@@ -47,33 +53,31 @@ extension DiskStore {
   // Replaces a damaged index on the index thread. The new index has another `secret`.
   private func replace(_ opened: OpenDirectory, after error: CacheError) {
     let isDone = DispatchSemaphore(value: 0)
-    indexQueue.submit { [weak self] in
-      self?.answer(error, of: opened)
+    thread.queue.submit { [thread] in
+      thread.handleIndexError(error, of: opened)
       isDone.signal()
     }
     _ = isDone.wait(timeout: .now() + Self.patience)
   }
 
-  private func removePlain(in opened: OpenDirectory) throws(CacheError) -> Int {
+  private func remove(from opened: OpenDirectory) throws(CacheError) -> Int {
     let (count, hasOther, last, wasClean) = try opened.index.withWriter { (connection) throws(CacheError) in
-      let flag = try connection.number("SELECT value FROM meta WHERE name = 'sealed'")
-      return (
+      (
         try Self.countPlain(connection), try Self.hasOtherPlain(connection),
-        try IndexState(connection).sequence,
-        flag == 1
+        try IndexState(connection).sequence, try connection.number(Self.sealedMark) == 1
       )
     }
     if count == 0, !hasOther, wasClean { return 0 }
     // Until all is done, the next process that opens the directory has to look again.
     if wasClean { try setSealed(false, in: opened) }
     let isIdle = DispatchSemaphore(value: 0)
-    sweepQueue.submit { isIdle.signal() }
+    sweeper.queue.submit { isIdle.signal() }
     guard isIdle.wait(timeout: .now() + Self.patience) == .success else {
       throw CacheError(.busy, "what dead processes left is still being looked for")
     }
     for plain in Self.plainEntries {
       // Remove rows up to `last` only: a process without the key may store rows faster than this removes them.
-      while try removeRows(in: opened, "\(plain) AND id <= ? LIMIT 256", [.integer(last)]) > 0 {}
+      while try opened.removeRows(where: "\(plain) AND id <= ? LIMIT 256", [.integer(last)]) > 0 {}
     }
     try opened.index.write { (connection) throws(CacheError) in
       try connection.run("DELETE FROM refusal WHERE \(Self.plainRefusals)")
@@ -84,8 +88,8 @@ extension DiskStore {
     policy.forgetUses()
     _ = opened.removeSetAside()
     FileHandout.sweep(in: directory, isThorough: true)
-    try removeOrphans(of: opened)
-    do throws(CacheError) { try emptyLog(of: opened) } catch {
+    try sweeper.removeOrphans(of: opened)
+    do throws(CacheError) { try opened.emptyLog(clock) } catch {
       // Another process that opened the directory at the same time may have emptied the log.
       guard count == 0, !hasOther, try isSealed(opened) else { throw error }
       return 0
@@ -100,7 +104,7 @@ extension DiskStore {
 
   private static func countPlain(_ connection: SQLiteConnection) throws(CacheError) -> Int {
     var sum = 0
-    for condition in plainEntries { sum += try count(condition, [], connection) }
+    for condition in plainEntries { sum += try connection.count(condition) }
     return min(sum, mostCounted)
   }
 
@@ -115,8 +119,8 @@ extension DiskStore {
   /// Notes that from now on responses may be stored in the clear. On the calling thread.
   ///
   /// - Throws: `CacheError`.
-  package func mayStorePlain() throws(CacheError) {
-    let opened = currentDirectory
+  func mayStore() throws(CacheError) {
+    let opened = thread.currentDirectory
     if try isSealed(opened) { try setSealed(false, in: opened) }
   }
 
@@ -124,17 +128,17 @@ extension DiskStore {
   ///
   /// - Parameter cipher: responses that this cipher sealed do not count.
   /// - Throws: `CacheError`.
-  public func countSealed(except cipher: (any CacheCipher)? = nil) throws(CacheError) -> Int {
+  func countSealed(except cipher: (any CacheCipher)?) throws(CacheError) -> Int {
     // All sealed responses, or those before and after the responses of the cipher.
     var ranges = [(Self.mark, Self.afterMark)]
     if let prefix = cipher.map({ SealedStore.prefix(of: $0) }) {
       ranges = [(Self.mark, prefix), (prefix + "\u{10FFFF}", Self.afterMark)]
     }
-    let opened = try directoryToRead()
-    return try reading(opened) { [ranges] (connection) throws(CacheError) in
+    let opened = try thread.directoryToRead()
+    return try thread.read(opened) { [ranges] (connection) throws(CacheError) in
       var sum = 0
       for (start, end) in ranges {
-        sum += try Self.count("target >= ? AND target < ?", [.text(start), .text(end)], connection)
+        sum += try connection.count("target >= ? AND target < ?", [.text(start), .text(end)])
       }
       return min(sum, Self.mostCounted)
     }
@@ -143,15 +147,12 @@ extension DiskStore {
   /// The number of responses in the directory that are in the clear, at most 10,000.
   ///
   /// - Throws: `CacheError`.
-  public func countPlain() throws(CacheError) -> Int {
-    let opened = try directoryToRead()
-    return try reading(opened) { (connection) throws(CacheError) in try Self.countPlain(connection) }
+  func count() throws(CacheError) -> Int {
+    try thread.read(try thread.directoryToRead(), Self.countPlain)
   }
 
   private func isSealed(_ opened: OpenDirectory) throws(CacheError) -> Bool {
-    try opened.index.read { (connection) throws(CacheError) in
-      try connection.number("SELECT value FROM meta WHERE name = 'sealed'") == 1
-    }
+    try opened.index.number(Self.sealedMark) == 1
   }
 
   private func setSealed(_ isSealed: Bool, in opened: OpenDirectory) throws(CacheError) {
@@ -160,12 +161,13 @@ extension DiskStore {
         "INSERT OR REPLACE INTO meta VALUES ('sealed', ?)", [.integer(isSealed ? 1 : 0)])
     }
   }
+}
 
-  private static func count(
-    _ condition: String, _ values: [SQLiteValue], _ connection: SQLiteConnection
-  ) throws(CacheError) -> Int {
+extension SQLiteConnection {
+  /// The number of rows that match a condition, at most `PlainContent.mostCounted`.
+  fileprivate func count(_ condition: String, _ values: [SQLiteValue] = []) throws(CacheError) -> Int {
     let sql =
-      "SELECT count(*) FROM (SELECT 1 FROM entry WHERE \(condition) LIMIT \(mostCounted))"
-    return Int(clamping: try connection.number(sql, values) ?? 0)
+      "SELECT count(*) FROM (SELECT 1 FROM entry WHERE \(condition) LIMIT \(PlainContent.mostCounted))"
+    return Int(clamping: try number(sql, values) ?? 0)
   }
 }
