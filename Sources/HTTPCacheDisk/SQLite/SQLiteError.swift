@@ -1,5 +1,4 @@
 import CSQLite
-import HTTPCacheFiles
 import HTTPCacheStore
 
 /// Makes a cache error of a result code of SQLite.
@@ -19,7 +18,7 @@ enum SQLiteError {
     case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
       return CacheError(.unavailable, message)
     case SQLITE_TOOBIG: return CacheError(.tooLarge, message)
-    case SQLITE_IOERR where SystemError.isFull(systemError):
+    case SQLITE_IOERR where FullFileSystem.isMeant(by: systemError):
       return CacheError(.noSpace, message, cause: FullFileSystem())
     default: return CacheError(.io, message)
     }

@@ -96,10 +96,10 @@ public final class DiskStore: Sendable {
   /// - Parameter look: returns the free bytes and all bytes of the file system, in place of the system.
   static func open(
     directory: String, changes: DirectorySettings.Changes, largestEntry: LargestEntry, options: Options,
-    clock: any CacheClock, look: (@Sendable (OpenFile) -> FreeSpace.Space?)? = nil
+    clock: any CacheClock, look: (@Sendable (_ descriptor: Int32) -> FreeSpace.Space?)? = nil
   ) throws(CacheError) -> DiskStore {
     let path = DirectoryPath.absolute(directory)
-    let freeSpace = FreeSpace(minimum: 0, look: look, clock: clock)
+    let freeSpace = FreeSpace(minimum: 0, look: look, uptime: { clock.uptime })
     let opened = try OpenDirectory.open(
       path: path, durability: options.durability, settings: DirectorySettings().changed(by: changes),
       freeSpace: freeSpace)

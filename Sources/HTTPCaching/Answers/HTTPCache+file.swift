@@ -1,5 +1,4 @@
 import HTTPCacheDisk
-import HTTPCacheFiles
 import HTTPCacheSealing
 public import HTTPCacheSemantics
 public import HTTPCacheStore

@@ -1,5 +1,4 @@
 import HTTPCacheDisk
-import HTTPCacheFiles
 public import HTTPCacheStore
 
 extension HTTPCache {

@@ -1,5 +1,4 @@
 import HTTPCacheDisk
-import HTTPCacheFiles
 import HTTPCacheSemantics
 public import HTTPCacheStore
 import Synchronization

@@ -1,9 +1,10 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 
 /// A locked file in `writers` that tells other processes that an owner lives. The system releases the lock when the
 /// process ends, however it ends. Other processes can then tell its unfinished bodies from bodies being written.
-package final class OwnerLock: Sendable {
-  package let owner: UInt64
+final class OwnerLock: Sendable {
+  let owner: UInt64
   private let folder: OpenFile
   private let file: OpenFile
 
@@ -39,7 +40,7 @@ package final class OwnerLock: Sendable {
   }
 
   /// The owners whose processes live, and the owners whose processes ended without deleting their locks.
-  package static func owners(in directory: CacheDirectory) -> (living: Set<UInt64>, dead: [DeadOwner]) {
+  static func owners(in directory: CacheDirectory) -> (living: Set<UInt64>, dead: [DeadOwner]) {
     guard let folder = try? OpenFile("writers", in: directory.root, flags: OpenFile.folder)
     else { return ([], []) }
     return owners(of: folder)
@@ -69,11 +70,11 @@ package final class OwnerLock: Sendable {
 }
 
 /// The lock of a dead process, held now by the process that deletes its files.
-package struct DeadOwner: Sendable {
-  package let owner: UInt64
+struct DeadOwner: Sendable {
+  let owner: UInt64
   let folder: OpenFile
   let file: OpenFile
 
   /// Deletes the lock file, after the files of the owner were deleted.
-  package func forget() { folder.remove(BodyName.ownerText(owner)) }
+  func forget() { folder.remove(BodyName.ownerText(owner)) }
 }

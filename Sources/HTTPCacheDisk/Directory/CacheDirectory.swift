@@ -1,5 +1,6 @@
 import CSystemShims
-package import HTTPCacheStore
+import HTTPCacheFiles
+import HTTPCacheStore
 
 #if canImport(Darwin)
   import Darwin
@@ -13,20 +14,20 @@ package import HTTPCacheStore
 ///
 /// Every file below the folder is opened from its descriptor, one path component at a time. Symbolic links
 /// are never followed.
-package final class CacheDirectory: Sendable {
-  package static let databaseName = "Cache.db"
-  package static let generationsName = "Cache.gen"
+final class CacheDirectory: Sendable {
+  static let databaseName = "Cache.db"
+  static let generationsName = "Cache.gen"
 
   /// The path without symbolic links.
-  package let path: String
-  package let root: OpenFile
+  let path: String
+  let root: OpenFile
   private let bodies: OpenFile
 
   /// Opens a folder, and makes it and its missing parents for the user alone.
   ///
   /// - Parameter durably: whether the names of new folders must survive a power loss.
   /// - Throws: `CacheError.unavailable`, `CacheError.io`.
-  package init(path: String, durably: Bool) throws(CacheError) {
+  init(path: String, durably: Bool) throws(CacheError) {
     let made = try Self.makeFolders(path)
     (root, self.path) = try Self.folder(at: path)
     databasePath = self.path + "/" + Self.databaseName
@@ -84,7 +85,7 @@ package final class CacheDirectory: Sendable {
   /// Opens a folder, and makes it if needed.
   static func folder(_ name: String, in parent: OpenFile) throws(CacheError) -> OpenFile {
     if mkdirat(parent.descriptor, name, 0o700) != 0, errno != EEXIST {
-      let error = SystemError.last("make \(name)")
+      let error = CacheError.last(during: "make \(name)")
       throw CacheError(error.code == .noSpace ? .noSpace : .unavailable, error.message)
     }
     do throws(CacheError) {
@@ -95,17 +96,17 @@ package final class CacheDirectory: Sendable {
   }
 
   /// Device and inode of the folder.
-  package var identity: FileIdentity? { (try? root.status()).map { FileIdentity($0) } }
+  var identity: FileIdentity? { (try? root.status()).map { FileIdentity($0) } }
 
-  package let databasePath: String
+  let databasePath: String
 
-  package func bodyPath(_ name: BodyName) -> String { path + "/bodies/" + name.fileName }
+  func bodyPath(_ name: BodyName) -> String { path + "/bodies/" + name.fileName }
 
   /// Opens a body file, for reading unless `flags` say otherwise.
   ///
   /// - Returns: the file and its current state; nil if there is no such file.
   /// - Throws: `CacheError.damaged` if the file is not a regular file, `CacheError.io`.
-  package func openBody(
+  func openBody(
     _ name: BodyName, flags: Int32 = O_RDONLY
   ) throws(CacheError) -> (file: OpenFile, state: FileState)? {
     // O_NONBLOCK: opening a fifo in the place of the body must not wait.
@@ -113,7 +114,7 @@ package final class CacheDirectory: Sendable {
       bodies.descriptor, name.fileName, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0)
     if descriptor == -ENOENT { return nil }
     guard descriptor >= 0 else {
-      let error = SystemError.make(-descriptor, "open body \(name.fileName)")
+      let error = CacheError(number: -descriptor, during: "open body \(name.fileName)")
       // A link or a file of another kind was put there by another program and counts as damage.
       guard [ELOOP, ENOTDIR, EISDIR, ENXIO].contains(-descriptor) else { throw error }
       throw CacheError(.damaged, error.message)
@@ -127,15 +128,15 @@ package final class CacheDirectory: Sendable {
   }
 
   /// Makes a body file, which must not exist.
-  package func createBody(_ name: BodyName) throws(CacheError) -> OpenFile {
+  func createBody(_ name: BodyName) throws(CacheError) -> OpenFile {
     try OpenFile(name.fileName, in: bodies, flags: OpenFile.making)
   }
 
   /// Syncs the names of the body files.
-  package func syncBodyNames() throws(CacheError) { try bodies.sync() }
+  func syncBodyNames() throws(CacheError) { try bodies.sync() }
 
   /// The result of deleting a body file.
-  package enum Deletion {
+  enum Deletion {
     /// The file does not exist now.
     case gone
     /// The deletion failed but may succeed later, for example after too many open files.
@@ -146,7 +147,7 @@ package final class CacheDirectory: Sendable {
 
   /// Deletes a body file.
   @discardableResult
-  package func removeBody(_ name: BodyName) -> Deletion {
+  func removeBody(_ name: BodyName) -> Deletion {
     // An empty folder may be in the place of the body.
     switch bodies.remove(name.fileName) {
     case 0, ENOENT, ENOTDIR, ELOOP: .gone
@@ -156,7 +157,7 @@ package final class CacheDirectory: Sendable {
   }
 
   /// Passes the names of the body files on, some at a time, so that few are in memory. Other names are left out.
-  package func bodies(_ some: ([BodyName]) throws(CacheError) -> Void) throws(CacheError) {
+  func bodies(_ some: ([BodyName]) throws(CacheError) -> Void) throws(CacheError) {
     try Self.names(in: bodies, atMost: 4_096) { (names) throws(CacheError) in
       try some(names.compactMap { BodyName(fileName: $0) })
     }
@@ -196,25 +197,25 @@ package final class CacheDirectory: Sendable {
   }
 
   /// Device and inode of the file at `Cache.db` now; nil if there is no such file.
-  package func databaseIdentity() -> FileIdentity? { FileIdentity(Self.databaseName, in: root) }
+  func databaseIdentity() -> FileIdentity? { FileIdentity(Self.databaseName, in: root) }
 
   /// The size of a file in this folder; 0 if there is no such file.
-  package func size(of name: String) -> Int64 {
+  func size(of name: String) -> Int64 {
     root.status(of: name).map { Int64($0.st_size) } ?? 0
   }
 
   // MARK: The index that was found damaged and is kept for analysis
 
-  package static let damagedName = databaseName + ".damaged"
+  static let damagedName = databaseName + ".damaged"
   private static let damagedNames = [damagedName, damagedName + "-wal"]
 
   /// Bytes of its files.
-  package var setAsideBytes: Int64 { Self.damagedNames.reduce(0) { $0 + size(of: $1) } }
+  var setAsideBytes: Int64 { Self.damagedNames.reduce(0) { $0 + size(of: $1) } }
 
-  package func removeSetAside() { for name in Self.damagedNames { root.remove(name) } }
+  func removeSetAside() { for name in Self.damagedNames { root.remove(name) } }
 
   /// Renames the index and its log, so that a new index can be made. An index that was set aside before is deleted.
-  package func setIndexAside() throws(CacheError) {
+  func setIndexAside() throws(CacheError) {
     removeSetAside()
     do throws(CacheError) {
       try root.rename(Self.databaseName, to: Self.damagedName)

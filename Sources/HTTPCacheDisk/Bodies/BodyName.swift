@@ -1,18 +1,18 @@
 /// The name of a body file: the random number of its writer and a running number. The name contains nothing
 /// of a URL or a field. A name of any other form in an index is rejected.
-package struct BodyName: Hashable, Sendable {
+struct BodyName: Hashable, Sendable {
   /// The writer: a random number of an open store.
-  package let owner: UInt64
+  let owner: UInt64
   /// The running number of the body; each writer counts its own.
-  package let number: UInt64
+  let number: UInt64
 
-  package init(owner: UInt64, number: UInt64) {
+  init(owner: UInt64, number: UInt64) {
     self.owner = owner
     self.number = number
   }
 
   /// Parses the name of a file: the owner with all its digits, and the number without leading zeros.
-  package init?(fileName: String) {
+  init?(fileName: String) {
     var fileName = fileName
     guard let name = fileName.withUTF8({ BodyName(digits: $0) }) else { return nil }
     self = name
@@ -42,7 +42,7 @@ package struct BodyName: Hashable, Sendable {
   }
 
   /// The name of the file in the folder `bodies`.
-  package var fileName: String {
+  var fileName: String {
     let digits = max(1, (67 - number.leadingZeroBitCount) / 4)
     return Self.ownerText(owner) + "-" + Self.text(of: number, digits: digits)
   }

@@ -1,10 +1,11 @@
+import HTTPCacheFiles
 import HTTPCacheSemantics
-package import HTTPCacheStore
+import HTTPCacheStore
 
 /// Reads a body file and checks the checksums of the blocks it reads.
-package final class BlockReader: Sendable {
+final class BlockReader: Sendable {
   /// Loads the stored pieces with their checksums; called only if a block must be checked.
-  package typealias Pieces = @Sendable () throws(CacheError) -> StoredPieces
+  typealias Pieces = @Sendable () throws(CacheError) -> StoredPieces
 
   let file: OpenFile
   private let pieces: Pieces
@@ -21,7 +22,7 @@ package final class BlockReader: Sendable {
   ///   - checksEveryRead: whether a block is checked again although it was checked before.
   ///   - checked: the blocks that were checked before.
   ///   - state: the state of the file when it was opened; nil for a file that this store is writing.
-  package init(
+  init(
     file: OpenFile, checksEveryRead: Bool, checked: CheckedBlocks = CheckedBlocks(),
     state: FileState? = nil, pieces: @escaping Pieces
   ) {
@@ -63,7 +64,7 @@ package final class BlockReader: Sendable {
   /// - Parameter onlyCached: returns nil if the read would wait for a disk, or if copying or hashing so many
   ///   bytes would hold the thread.
   /// - Throws: `CacheError.damaged`, `CacheError.io`.
-  package func read(_ range: Range<Int64>, onlyCached: Bool) throws(CacheError) -> BodyBytes? {
+  func read(_ range: Range<Int64>, onlyCached: Bool) throws(CacheError) -> BodyBytes? {
     if isChecked(range) {
       if onlyCached, range.count > Self.inlineLimit.checked { return nil }
       guard let bytes = try bytes(at: range, onlyCached: onlyCached) else { return nil }
@@ -116,7 +117,7 @@ package final class BlockReader: Sendable {
   /// Checks every piece that was not checked yet.
   ///
   /// - Throws: `CacheError.damaged`, `CacheError.io`.
-  package func checkAll() throws(CacheError) {
+  func checkAll() throws(CacheError) {
     for piece in try pieces().list where !isChecked(piece.range) {
       _ = try read(piece.range, onlyCached: false)
     }

@@ -1,6 +1,7 @@
 import CSystemShims
-package import HTTPCacheSemantics
-package import HTTPCacheStore
+import HTTPCacheFiles
+import HTTPCacheSemantics
+import HTTPCacheStore
 
 #if canImport(Darwin)
   import Darwin
@@ -17,25 +18,25 @@ package import HTTPCacheStore
 /// highest number of a committed change of the index, and one counter for each of 8,187 classes of key
 /// hashes. The second part has the number of the last invalidation, of the last invalidation of everything,
 /// and of the last invalidation for each of 8,190 classes of scopes (`InvalidationScope`).
-package final class GenerationFile: @unchecked Sendable {
+final class GenerationFile: @unchecked Sendable {
   // @unchecked Sendable because the memory is only read and written by atomic operations, and unmapped only in
   // deinit.
   private let words: UnsafeMutablePointer<UInt64>
   /// Device and inode of the mapped file; nil for counters of this process alone.
-  package let identity: FileIdentity?
+  let identity: FileIdentity?
 
   /// Whether other processes see the counters.
-  package var isShared: Bool { identity != nil }
+  var isShared: Bool { identity != nil }
 
   private static let wordCount = 16_384
   private static let firstPart = 8_192
   private static let headerWords = 5
   private static let magic: UInt64 = 0x3130_6E65_4763_6848
-  package static let byteCount = wordCount * 8
+  static let byteCount = wordCount * 8
   private static let name = CacheDirectory.generationsName
 
   /// Counters of this process alone, where memory cannot be shared.
-  package init() {
+  init() {
     words = .allocate(capacity: Self.wordCount)
     words.initialize(repeating: 0, count: Self.wordCount)
     identity = nil
@@ -46,7 +47,7 @@ package final class GenerationFile: @unchecked Sendable {
   /// The caller must hold the lock of the directory, so that no other process does this at the same time.
   ///
   /// - Throws: `CacheError.unavailable` if memory cannot be shared through the file.
-  package static func map(in directory: OpenFile) throws(CacheError) -> GenerationFile {
+  static func map(in directory: OpenFile) throws(CacheError) -> GenerationFile {
     guard shim_is_on_network(directory.descriptor) == 0 else {
       throw CacheError(.unavailable, "a network file system does not share memory")
     }
@@ -70,7 +71,7 @@ package final class GenerationFile: @unchecked Sendable {
     // another length is made longer, never shorter, because other processes may have mapped it.
     if status.st_size < off_t(byteCount) || Int64(status.st_blocks) * 512 < byteCount {
       let result = shim_allocate(file.descriptor, Int64(byteCount))
-      guard result == 0 else { throw SystemError.make(-result, "make \(name)") }
+      guard result == 0 else { throw CacheError(number: -result, during: "make \(name)") }
     }
     guard
       let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0),
@@ -104,25 +105,25 @@ package final class GenerationFile: @unchecked Sendable {
   }
 
   /// A number that rises with each commit that may change an entry with this key hash.
-  package func generation(of hash: UInt64) -> UInt64 {
+  func generation(of hash: UInt64) -> UInt64 {
     shim_atomic_load(cell(hash)) &+ shim_atomic_load(words + 1)
   }
 
   /// The most keys whose counters are raised one by one.
-  package static let mostKeys = 256
+  static let mostKeys = 256
 
   /// Raises the counters of keys, after a commit that changes their entries.
-  package func bump(_ hashes: [UInt64]) {
+  func bump(_ hashes: [UInt64]) {
     guard hashes.count <= Self.mostKeys else { return bumpAll() }
     for hash in hashes { shim_atomic_increment(cell(hash)) }
   }
 
   /// Raises the global counter, after a commit that may change any entry.
-  package func bumpAll() { shim_atomic_increment(words + 1) }
+  func bumpAll() { shim_atomic_increment(words + 1) }
 
   /// Sets all counters of each kind to the highest of them, so that they show nothing of earlier changes.
   /// Counts as a change of any key.
-  package func level() {
+  func level() {
     for cells in [Self.headerWords..<Self.firstPart, Self.firstPart..<Self.wordCount] {
       let highest = cells.reduce(0) { max($0, shim_atomic_load(words + $1)) }
       for cell in cells { raise(words + cell, to: highest) }
@@ -138,15 +139,15 @@ package final class GenerationFile: @unchecked Sendable {
   }
 
   /// The number of times the index was replaced by another file.
-  package var replacements: UInt64 { shim_atomic_load(words + 2) }
+  var replacements: UInt64 { shim_atomic_load(words + 2) }
 
-  package func bumpReplacements() {
+  func bumpReplacements() {
     shim_atomic_increment(words + 2)
     bumpAll()
   }
 
   /// Notes that the change with this number was committed.
-  package func didCommit(_ sequence: Int64) { raise(words + 4, to: UInt64(clamping: sequence)) }
+  func didCommit(_ sequence: Int64) { raise(words + 4, to: UInt64(clamping: sequence)) }
 
   // MARK: Invalidations
 
@@ -158,14 +159,14 @@ package final class GenerationFile: @unchecked Sendable {
   }
 
   /// The ticket of a request that is about to be sent.
-  package func ticket() -> InvalidationTicket {
+  func ticket() -> InvalidationTicket {
     InvalidationTicket(
       source: shim_atomic_load(words + 3), number: shim_atomic_load(lastInvalidation),
       seen: shim_atomic_load(words + 4))
   }
 
   /// Notes that a selection was invalidated or removed, see `InvalidationLog.note(_:)`.
-  package func note(_ selection: CacheSelection) {
+  func note(_ selection: CacheSelection) {
     for scope in InvalidationScope.all(of: selection) {
       let number = shim_atomic_add(lastInvalidation, 1)
       raise(scope == .everything ? lastOfEverything : scopeCell(scope.hash), to: number)
@@ -173,7 +174,7 @@ package final class GenerationFile: @unchecked Sendable {
   }
 
   /// Whether an invalidation may have overtaken a request; true for a ticket of another file.
-  package func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
+  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     guard ticket.source == shim_atomic_load(words + 3) else { return true }
     if shim_atomic_load(lastInvalidation) == ticket.number { return false }
     if shim_atomic_load(lastOfEverything) > ticket.number { return true }

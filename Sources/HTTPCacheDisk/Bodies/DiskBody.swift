@@ -1,38 +1,39 @@
+import HTTPCacheFiles
 import HTTPCacheSemantics
-package import HTTPCacheStore
+import HTTPCacheStore
 import Synchronization
 
 /// A body, whole or in parts, that is stored or being written: its bytes in the file, and its bytes in memory that
 /// are not in the file yet. Appended bytes that are stored already are skipped.
-package final class DiskBody: Sendable {
+final class DiskBody: Sendable {
   /// Appended bytes that are not in the file yet.
-  package struct Pending: Sendable {
-    package let start: Int64
-    package let bytes: BodyBytes
+  struct Pending: Sendable {
+    let start: Int64
+    let bytes: BodyBytes
 
-    package var end: Int64 { start + Int64(bytes.count) }
-    package var range: Range<Int64> { start..<end }
+    var end: Int64 { start + Int64(bytes.count) }
+    var range: Range<Int64> { start..<end }
   }
 
-  package struct State: Sendable {
+  struct State: Sendable {
     /// The pieces in the file of a body that is being written.
-    package var pieces = StoredPieces()
+    var pieces = StoredPieces()
     var file: BlockReader?
     /// The bytes in memory.
     var pending: [Pending] = []
     /// The ranges for the bytes appended next, one after the other.
-    package var targets: [Range<Int64>] = []
+    var targets: [Range<Int64>] = []
     /// The ranges that can be read, in the file and in memory.
-    package var ranges: [Range<Int64>]
+    var ranges: [Range<Int64>]
     /// Bytes that can be read.
-    package var count: Int64
+    var count: Int64
     /// Bytes appended.
-    package var written: Int64 = 0
+    var written: Int64 = 0
     /// Appended bytes that are in memory.
     var buffered: Int64 = 0
     /// Appended bytes that were put into the file, and where the last of them ends.
-    package var flushed: Int64 = 0
-    package var flushedEnd: Int64 = 0
+    var flushed: Int64 = 0
+    var flushedEnd: Int64 = 0
     /// The length of the whole body, if it is known.
     var length: Int64?
     var isComplete = false
@@ -46,7 +47,7 @@ package final class DiskBody: Sendable {
   ///   - stored: the file of a partial body, and its pieces.
   ///   - targets: the ranges for the appended bytes, one after the other.
   ///   - length: the length of the whole body, if it is known.
-  package init(
+  init(
     stored: (file: OpenFile, pieces: StoredPieces)? = nil, targets: [Range<Int64>], length: Int64?,
     checksEveryRead: Bool
   ) {
@@ -63,7 +64,7 @@ package final class DiskBody: Sendable {
   /// - Parameters:
   ///   - ranges: the stored ranges; nil for all of the body.
   ///   - length: the length of the whole body, if it is known.
-  package init(file: BlockReader, ranges: [Range<Int64>]?, length: Int64?) {
+  init(file: BlockReader, ranges: [Range<Int64>]?, length: Int64?) {
     let stored = ranges ?? [0..<(length ?? 0)]
     state = Mutex(
       State(
@@ -72,7 +73,7 @@ package final class DiskBody: Sendable {
   }
 
   /// The reader of the file; made at the first call.
-  package func reader(of file: OpenFile, checksEveryRead: Bool) -> BlockReader {
+  func reader(of file: OpenFile, checksEveryRead: Bool) -> BlockReader {
     let new = BlockReader(file: file, checksEveryRead: checksEveryRead) { [weak self] in
       self?.snapshot.pieces ?? StoredPieces()
     }
@@ -83,14 +84,14 @@ package final class DiskBody: Sendable {
   }
 
   /// The current state.
-  package var snapshot: State { state.withLock { $0 } }
+  var snapshot: State { state.withLock { $0 } }
 
   /// Appends bytes.
   ///
   /// - Parameter limit: the most bytes that the body may have. If it would have more, no bytes are appended.
   /// - Returns: the number of bytes in memory now.
   /// - Throws: `CacheError.damaged` if the bytes exceed `targets`, `CacheError.tooLarge`.
-  package func append(_ bytes: BodyBytes, limit: Int64) throws(CacheError) -> Int64 {
+  func append(_ bytes: BodyBytes, limit: Int64) throws(CacheError) -> Int64 {
     let result: Result<Int64, CacheError> = state.withLock { state in
       guard StoredRanges.count(state.targets) >= Int64(bytes.count) else {
         return .failure(CacheError(.damaged, "more bytes came than were announced"))
@@ -109,12 +110,12 @@ package final class DiskBody: Sendable {
   /// The bytes to write as the next piece; nil if the piece may still grow.
   ///
   /// - Parameter all: returns a piece that may still grow, too.
-  package func nextPiece(all: Bool) -> Pending? { snapshot.nextPiece(all: all) }
+  func nextPiece(all: Bool) -> Pending? { snapshot.nextPiece(all: all) }
 
   /// Notes that the bytes of `nextPiece` are in the file.
   ///
   /// - Parameter piece: the new piece, joined with the pieces that it touches in its block.
-  package func didFlush(_ next: Pending, as piece: StoredPiece) {
+  func didFlush(_ next: Pending, as piece: StoredPiece) {
     state.withLock { state in
       state.pieces.insert(piece)
       state.flushed += Int64(next.bytes.count)
@@ -130,7 +131,7 @@ package final class DiskBody: Sendable {
   }
 
   /// Notes that the whole body is stored.
-  package func complete() {
+  func complete() {
     state.withLock { state in
       state.isComplete = true
       state.length = state.count
@@ -144,10 +145,10 @@ extension DiskBody.State {
   fileprivate typealias Step = (range: Range<Int64>, isStored: Bool)
 
   /// Appended bytes that were not stored before.
-  package var added: Int64 { flushed + buffered }
+  var added: Int64 { flushed + buffered }
 
   /// The contiguous bytes in memory from the beginning of a range, at most to its end.
-  package func pendingBytes(_ range: Range<Int64>) -> BodyBytes {
+  func pendingBytes(_ range: Range<Int64>) -> BodyBytes {
     var slices: [BodyBytes] = []
     var position = range.lowerBound
     for next in pending where next.end > position {

@@ -1,4 +1,5 @@
 import CSystemShims
+import HTTPCacheFiles
 package import HTTPCacheStore
 
 #if canImport(Darwin)
@@ -97,9 +98,9 @@ extension FileHandout {
       if text.hasPrefix("/") { base = text }
     }
     let path = "\(base)/swift-http-cache-\(getuid())"
-    if mkdir(path, 0o700) != 0, errno != EEXIST { throw SystemError.last("make \(path)") }
+    if mkdir(path, 0o700) != 0, errno != EEXIST { throw CacheError.last(during: "make \(path)") }
     var status = stat()
-    guard lstat(path, &status) == 0 else { throw SystemError.last("look at \(path)") }
+    guard lstat(path, &status) == 0 else { throw CacheError.last(during: "look at \(path)") }
     guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid(),
       status.st_mode & 0o077 == 0
     else { throw CacheError(.unavailable, "\(path) is not this user's alone") }

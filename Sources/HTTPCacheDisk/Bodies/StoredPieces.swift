@@ -1,45 +1,46 @@
-package import HTTPCacheStore
+import HTTPCacheFiles
+import HTTPCacheStore
 
 /// Contiguous stored bytes of a body within one block of 256 KiB, with their XXH64.
-package struct StoredPiece: Sendable, Hashable {
-  package let start: Int64
-  package let end: Int64
-  package let checksum: UInt64
+struct StoredPiece: Sendable, Hashable {
+  let start: Int64
+  let end: Int64
+  let checksum: UInt64
 
-  package init(start: Int64, end: Int64, checksum: UInt64) {
+  init(start: Int64, end: Int64, checksum: UInt64) {
     self.start = start
     self.end = end
     self.checksum = checksum
   }
 
-  package var range: Range<Int64> { start..<end }
+  var range: Range<Int64> { start..<end }
 }
 
 /// The pieces of a body that are stored in its file, where each byte lies at its place in the body. Pieces
 /// ascend and do not overlap. Pieces of one block do not touch: a block that is stored whole has one
 /// checksum, however many parts its bytes came in.
-package struct StoredPieces: Sendable {
+struct StoredPieces: Sendable {
   /// The unit of reading and checking.
-  package static let blockLength: Int64 = 256 << 10
+  static let blockLength: Int64 = 256 << 10
   /// The length of the part of a body whose pieces are in one row of the table `block`.
   static let partLength = 64 * blockLength
   /// No byte of a body lies beyond this, so that sums of positions do not overflow.
-  package static let farthest: Int64 = 1 << 60
+  static let farthest: Int64 = 1 << 60
 
-  package private(set) var list: [StoredPiece] = []
+  private(set) var list: [StoredPiece] = []
   /// The length of the body if all of it is stored; nil for a partial body.
-  package var wholeLength: Int64?
+  var wholeLength: Int64?
 
-  package init() {}
+  init() {}
 
   /// The only piece of a body of one block.
-  package init(length: Int64, checksum: UInt64) {
+  init(length: Int64, checksum: UInt64) {
     list = [StoredPiece(start: 0, end: length, checksum: checksum)]
     wholeLength = length
   }
 
   /// The numbers of the blocks in which a range lies.
-  package static func blocks(of range: Range<Int64>) -> Range<Int> {
+  static func blocks(of range: Range<Int64>) -> Range<Int> {
     guard !range.isEmpty else { return 0..<0 }
     return Int(range.lowerBound / blockLength)..<Int((range.upperBound - 1) / blockLength) + 1
   }
@@ -48,7 +49,7 @@ package struct StoredPieces: Sendable {
   static func blockEnd(of position: Int64) -> Int64 { (position / blockLength + 1) * blockLength }
 
   /// The stored ranges.
-  package var ranges: [Range<Int64>] {
+  var ranges: [Range<Int64>] {
     var ranges: [Range<Int64>] = []
     for piece in list {
       if let last = ranges.last, last.upperBound == piece.start {
@@ -61,16 +62,16 @@ package struct StoredPieces: Sendable {
   }
 
   /// The end of the last piece.
-  package var end: Int64 { list.last?.end ?? 0 }
+  var end: Int64 { list.last?.end ?? 0 }
 
   /// Whether a piece is a whole block.
-  package func isBlock(_ piece: StoredPiece) -> Bool {
+  func isBlock(_ piece: StoredPiece) -> Bool {
     piece.start % Self.blockLength == 0
       && (piece.end % Self.blockLength == 0 || piece.end == wholeLength)
   }
 
   /// Whether the pieces contain every byte of some ranges.
-  package func cover(_ ranges: [Range<Int64>]) -> Bool {
+  func cover(_ ranges: [Range<Int64>]) -> Bool {
     ranges.allSatisfy { run(from: $0).last?.end ?? .min >= $0.upperBound }
   }
 
@@ -83,7 +84,7 @@ package struct StoredPieces: Sendable {
   }
 
   /// The pieces of the same block that touch a range.
-  package func neighbors(of range: Range<Int64>) -> (before: StoredPiece?, after: StoredPiece?) {
+  func neighbors(of range: Range<Int64>) -> (before: StoredPiece?, after: StoredPiece?) {
     let next = firstIndex(after: range.lowerBound)
     let block = Self.blocks(of: range)
     func touching(_ index: Int, _ isTouching: (StoredPiece) -> Bool) -> StoredPiece? {
@@ -139,7 +140,7 @@ extension StoredPieces {
   /// Adds the pieces of the next part of the body, as `parts(changed:)` encoded them.
   ///
   /// - Throws: `CacheError.damaged` if the pieces are impossible.
-  package mutating func append(_ bytes: UnsafeRawBufferPointer, part: Int64) throws(CacheError) {
+  mutating func append(_ bytes: UnsafeRawBufferPointer, part: Int64) throws(CacheError) {
     guard (0..<Self.farthest / Self.partLength).contains(part), bytes.count % Self.encodedLength == 0
     else { throw CacheError(.damaged, "index: pieces of a body that cannot be") }
     for offset in stride(from: 0, to: bytes.count, by: Self.encodedLength) {
@@ -158,7 +159,7 @@ extension StoredPieces {
   }
 
   /// The parts of the body that have pieces of a changed range, with their encoded pieces.
-  package func parts(changed: Range<Int64>) -> [(part: Int64, bytes: [UInt8])] {
+  func parts(changed: Range<Int64>) -> [(part: Int64, bytes: [UInt8])] {
     var parts: [(part: Int64, bytes: [UInt8])] = []
     var index = firstIndex(endingAfter: changed.lowerBound)
     while index < list.count, list[index].start < changed.upperBound {
@@ -176,5 +177,51 @@ extension StoredPieces {
       index = end
     }
     return parts
+  }
+}
+
+extension StoredPieces {
+  /// The pieces of an entry; none if the entry was removed.
+  ///
+  /// - Parameter wholeLength: the length of the body if all of it is stored.
+  /// - Throws: `CacheError.damaged` if the pieces are impossible.
+  static func load(
+    _ connection: SQLiteConnection, entry: Int64, wholeLength: Int64?
+  ) throws(CacheError) -> StoredPieces {
+    var pieces = StoredPieces()
+    pieces.wholeLength = wholeLength
+    try connection.query(
+      "SELECT part, pieces FROM block WHERE entry = ? ORDER BY part", [.integer(entry)]
+    ) { (row) throws(CacheError) in
+      try pieces.append(row.blob(1), part: row.integer(0))
+      return true
+    }
+    guard let wholeLength, !pieces.list.isEmpty else { return pieces }
+    guard pieces.ranges == [0..<wholeLength], pieces.list.allSatisfy(pieces.isBlock) else {
+      throw CacheError(.damaged, "index: checksums of the body are missing")
+    }
+    return pieces
+  }
+
+  /// Writes the rows of an entry that have pieces of a changed range.
+  func save(
+    _ connection: SQLiteConnection, entry: Int64, changed: Range<Int64> = 0..<farthest
+  ) throws(CacheError) {
+    for (part, bytes) in parts(changed: changed) {
+      try connection.run(
+        "INSERT OR REPLACE INTO block VALUES (?, ?, ?)", [.integer(entry), .integer(part), .blob(bytes)])
+    }
+  }
+}
+
+extension DiskIndex {
+  /// The pieces of an entry; none if the entry was removed.
+  ///
+  /// - Parameter wholeLength: the length of the body if all of it is stored.
+  /// - Throws: `CacheError.damaged` if the pieces are impossible.
+  func pieces(of id: Int64, wholeLength: Int64? = nil) throws(CacheError) -> StoredPieces {
+    try read { (connection) throws(CacheError) in
+      try StoredPieces.load(connection, entry: id, wholeLength: wholeLength)
+    }
   }
 }

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 
 #if canImport(Darwin)
@@ -15,7 +16,7 @@ extension CacheDirectory {
     """
 
   /// Excludes the folder from backups. A failure has no other effect than that the folder is backed up.
-  package func excludeFromBackups() {
+  func excludeFromBackups() {
     writeTag()
     #if canImport(Darwin)
       excludeFromTimeMachine()

@@ -1,28 +1,29 @@
-package import HTTPCacheStore
+import HTTPCacheFiles
+import HTTPCacheStore
 
 /// Reads a body, also while it is being written.
-package final class DiskBodyReader: BodyReader {
+final class DiskBodyReader: BodyReader {
   private let body: DiskBody
   private let queue: WorkQueue
   private let onDamage: @Sendable (CacheError) -> Void
 
-  package init(body: DiskBody, queue: WorkQueue, onDamage: @escaping @Sendable (CacheError) -> Void) {
+  init(body: DiskBody, queue: WorkQueue, onDamage: @escaping @Sendable (CacheError) -> Void) {
     self.body = body
     self.queue = queue
     self.onDamage = onDamage
   }
 
-  package var length: Int64? { body.snapshot.length }
+  var length: Int64? { body.snapshot.length }
 
-  package var availableRanges: [Range<Int64>] { body.snapshot.ranges }
+  var availableRanges: [Range<Int64>] { body.snapshot.ranges }
 
-  package var bytesInMemory: BodyBytes? {
+  var bytesInMemory: BodyBytes? {
     let state = body.snapshot
     guard state.isComplete, state.file == nil else { return nil }
     return state.pendingBytes(0..<state.count)
   }
 
-  package var fileRegion: FileRegion? {
+  var fileRegion: FileRegion? {
     let state = body.snapshot
     guard state.isComplete, let file = state.file else { return nil }
     return FileRegion(
@@ -30,14 +31,14 @@ package final class DiskBodyReader: BodyReader {
       isVerified: file.isVerified(0..<state.count))
   }
 
-  package func isVerified(_ range: Range<Int64>) -> Bool {
+  func isVerified(_ range: Range<Int64>) -> Bool {
     let state = body.snapshot
     guard state.isComplete, let file = state.file, range.lowerBound >= 0, range.upperBound <= state.count
     else { return false }
     return file.isVerified(range)
   }
 
-  package func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
+  func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
     var slices: [BodyBytes] = []
     var position = range.lowerBound
     do throws(CacheError) {
@@ -57,7 +58,7 @@ package final class DiskBodyReader: BodyReader {
     return BodyBytes(joining: slices)
   }
 
-  package func clone(to path: String) async throws(CacheError) {
+  func clone(to path: String) async throws(CacheError) {
     let state = body.snapshot
     guard state.isComplete else {
       throw CacheError(.unavailable, "the body is not complete, so it cannot be cloned")
@@ -66,7 +67,7 @@ package final class DiskBodyReader: BodyReader {
       let isCopied = try await queue.run { () throws(CacheError) in
         guard let file = state.file else { return false }
         if !file.isVerified(0..<state.count) { try file.checkAll() }
-        return try FileCopy.make(path, of: file.file, length: state.count)
+        return try file.file.copy(to: path, length: state.count)
       }
       if isCopied { return }
     } catch { throw reported(error) }
