@@ -96,7 +96,7 @@ let package = Package(
     .target(
       name: "HTTPCacheDisk",
       dependencies: [
-        "HTTPCacheFiles", "HTTPCacheSealing", "HTTPCacheStore", "HTTPCacheSemantics", "CSQLite", "CSystemShims",
+        "HTTPCacheFiles", "HTTPCacheStore", "HTTPCacheSemantics", "CSQLite", "CSystemShims",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

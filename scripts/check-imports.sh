@@ -12,7 +12,7 @@ allowed() {
     HTTPCacheSealing) echo 'Synchronization|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore' ;;
     HTTPCacheFiles) echo "$system|Dispatch|CSystemShims" ;;
     HTTPCacheDisk)
-      echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheFiles|CSQLite|CSystemShims" ;;
+      echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheFiles|CSQLite|CSystemShims" ;;
     HTTPCaching)
       echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheDisk|Crypto" ;;
     HTTPCacheURLSession)

@@ -13,8 +13,6 @@ import Synchronization
 /// keeps its whole chunks. Entries sealed under another key are neither found nor changed, but they count
 /// towards usage and are evicted like the rest.
 public final class SealedStore: CacheStore {
-  /// The first part of the target of each response that any cipher sealed.
-  package static let targetMark = "sealed-"
   let base: any CacheStore
   let cipher: any CacheCipher
   let names: SealedNames
@@ -78,10 +76,6 @@ public final class SealedStore: CacheStore {
   package static func longestSealed(of length: Int64) -> Int64 {
     sealedLength(of: length, overhead: SealedLayout.overheads.upperBound)
   }
-
-  /// The prefix of the targets that a cipher seals, in the store below. For every cipher it begins with
-  /// `sealed-`.
-  package static func prefix(of cipher: any CacheCipher) -> String { SealedNames.prefix(of: cipher) }
 
   /// The variants that the base has in memory.
   public func peek(_ key: CacheKey) -> PeekResult {

@@ -1,13 +1,12 @@
 import Dispatch
 import HTTPCacheFiles
-import HTTPCacheSealing
 import HTTPCacheStore
 
 /// Finds sealed responses (`SealedStore`) and responses in the clear, and removes what is in the clear.
 struct PlainContent: Sendable {
   /// The beginning of the targets of all sealed responses, and the text that sorts right after all of them.
   private static let (mark, afterMark) = (
-    SealedStore.targetMark, String(SealedStore.targetMark.dropLast() + ".")
+    SealedTarget.mark, String(SealedTarget.mark.dropLast() + ".")
   )
   // Two conditions, so that each is one range of SQLite's index.
   private static let plainEntries = ["target < '\(mark)'", "target >= '\(afterMark)'"]
@@ -126,12 +125,12 @@ struct PlainContent: Sendable {
 
   /// The number of sealed responses in the directory (`SealedStore`), at most 10,000.
   ///
-  /// - Parameter cipher: responses that this cipher sealed do not count.
+  /// - Parameter keyID: responses that were sealed with the key of this id do not count.
   /// - Throws: `CacheError`.
-  func countSealed(except cipher: (any CacheCipher)?) throws(CacheError) -> Int {
-    // All sealed responses, or those before and after the responses of the cipher.
+  func countSealed(exceptKey keyID: [UInt8]?) throws(CacheError) -> Int {
+    // All sealed responses, or those before and after the responses of the key.
     var ranges = [(Self.mark, Self.afterMark)]
-    if let prefix = cipher.map({ SealedStore.prefix(of: $0) }) {
+    if let prefix = keyID.map(SealedTarget.prefix(ofKey:)) {
       ranges = [(Self.mark, prefix), (prefix + "\u{10FFFF}", Self.afterMark)]
     }
     let opened = try thread.directoryToRead()

@@ -1,5 +1,4 @@
 import HTTPCacheFiles
-public import HTTPCacheSealing
 public import HTTPCacheStore
 import Synchronization
 
@@ -239,10 +238,10 @@ public final class DiskStore: Sendable {
 
   /// The number of sealed responses in the directory (`SealedStore`), at most 10,000.
   ///
-  /// - Parameter cipher: responses that this cipher sealed do not count.
+  /// - Parameter keyID: responses that were sealed with the key of this id (`CacheCipher.keyID`) do not count.
   /// - Throws: `CacheError`.
-  public func countSealed(except cipher: (any CacheCipher)? = nil) throws(CacheError) -> Int {
-    try plainContent.countSealed(except: cipher)
+  public func countSealed(exceptKey keyID: [UInt8]? = nil) throws(CacheError) -> Int {
+    try plainContent.countSealed(exceptKey: keyID)
   }
 
   /// The number of responses in the directory that are in the clear, at most 10,000.

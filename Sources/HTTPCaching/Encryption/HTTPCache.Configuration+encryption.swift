@@ -38,7 +38,7 @@ extension HTTPCache.Configuration {
     if removed > 0 {
       observer?.observe(.encryption(.removedPlain(responses: removed)))
     }
-    tell(try disk.countSealed(except: cipher))
+    tell(try disk.countSealed(exceptKey: cipher.keyID))
     let observer = observer
     return try SealedStore(
       base: disk, cipher: cipher, largestEntry: largestEntryInBytes, executor: executor

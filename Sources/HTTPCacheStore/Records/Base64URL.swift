@@ -1,9 +1,9 @@
 /// Bytes as text: base64 with the alphabet of RFC 4648 §5, without padding.
-enum Base64URL {
+package enum Base64URL {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-  static func encode(_ bytes: some Collection<UInt8>) -> String {
+  package static func encode(_ bytes: some Collection<UInt8>) -> String {
     var output: [UInt8] = []
     output.reserveCapacity((bytes.count * 4 + 2) / 3)
     var bits: UInt32 = 0
@@ -21,7 +21,7 @@ enum Base64URL {
   }
 
   /// Nil for any text that `encode` does not make.
-  static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+  package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     var output: [UInt8] = []
     output.reserveCapacity(text.count * 3 / 4)
     var bits: UInt32 = 0
