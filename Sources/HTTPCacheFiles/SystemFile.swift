@@ -136,7 +136,6 @@ package final class SystemFile<Failure: SystemFailure>: Sendable {
     }
   }
 
-
   /// Takes the advisory lock exclusively, waiting for it on the calling thread.
   ///
   /// - Returns: false if the lock was not free within `seconds`.

@@ -224,7 +224,9 @@ public final class SealedStore: CacheStore {
   func opened(_ variants: [StoredVariant], of key: CacheKey) -> [StoredVariant] {
     variants.compactMap { variant in
       do throws(CacheError) {
-        guard let opened = try SealedRecord.open(variant.record, cipher: cipher, names: names) else { return nil }
+        guard let opened = try SealedRecord.open(variant.record, cipher: cipher, names: names) else {
+          return nil
+        }
         guard opened.record.key == key else {
           throw CacheError(.damaged, "sealed: a record of something else", key: key)
         }

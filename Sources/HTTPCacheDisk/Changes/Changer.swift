@@ -187,7 +187,9 @@ final class Changer: Sendable {
     Task { [weak self] in
       while let changer = self, let epoch = (try? changer.firstEpoch()) ?? nil {
         // After an error the epoch stays in the index, and reads still apply it to its rows.
-        do throws(CacheError) { try await changer.finish(try await changer.remaining(of: epoch)) } catch { break }
+        do throws(CacheError) { try await changer.finish(try await changer.remaining(of: epoch)) } catch {
+          break
+        }
       }
       self?.isApplyingEpochs.store(false, ordering: .releasing)
     }

@@ -40,20 +40,23 @@ final class OpenDirectory: Sendable {
   // When the requests were sent for responses that this store recently committed.
   private let requests = RecentRequests()
 
-  init(
-    directory: CacheDirectory, index: DiskIndex, generations: GenerationFile, secret: [UInt8],
-    settings: DirectorySettings, identity: FileIdentity, notes: [String], needsSweep: Bool,
-    freeSpace: FreeSpace, replacing older: OpenDirectory?
+  /// - Parameters:
+  ///   - database: the index, which was checked or made.
+  ///   - wasSetAside: whether it is in the place of a damaged index.
+  private init(
+    directory: CacheDirectory, database: Database, wasSetAside: Bool, durability: Durability,
+    generations: GenerationFile, identity: FileIdentity, notes: [String], freeSpace: FreeSpace,
+    replacing older: OpenDirectory?
   ) {
     self.directory = directory
-    self.index = index
+    index = DiskIndex(path: directory.databasePath, writer: database.connection, durability: durability)
     self.generations = generations
-    self.secret = secret
-    self.settings = settings
+    secret = database.secret
+    settings = database.settings
     hashes = RowHashes(secret: secret)
     self.identity = identity
     self.notes = notes
-    self.needsSweep = needsSweep
+    needsSweep = wasSetAside || database.isNew
     self.freeSpace = freeSpace
     firstGeneration = older.map { $0.firstGeneration &+ 1 << 48 } ?? 0
     replacements = generations.replacements
@@ -207,12 +210,8 @@ extension OpenDirectory {
       throw CacheError(.unavailable, "Cache.db vanished")
     }
     let opened = OpenDirectory(
-      directory: directory,
-      index: DiskIndex(
-        path: directory.databasePath, writer: database.connection, durability: durability),
-      generations: generations, secret: database.secret, settings: database.settings,
-      identity: identity, notes: notes,
-      needsSweep: wasSetAside || database.isNew, freeSpace: freeSpace, replacing: older)
+      directory: directory, database: database, wasSetAside: wasSetAside, durability: durability,
+      generations: generations, identity: identity, notes: notes, freeSpace: freeSpace, replacing: older)
     generations.didCommit(database.sequence)
     return opened
   }

@@ -64,6 +64,11 @@ final class DiskIndex: Sendable {
     try read { (connection) throws(CacheError) in try connection.rows(where: condition, values) }
   }
 
+  /// The pieces of an entry, as `SQLiteConnection.pieces` reads them.
+  func pieces(of id: Int64, wholeLength: Int64? = nil) throws(CacheError) -> StoredPieces {
+    try read { (connection) throws(CacheError) in try connection.pieces(of: id, wholeLength: wholeLength) }
+  }
+
   private func use<Value: Sendable>(
     _ connection: inout SQLiteConnection?, _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {

@@ -132,7 +132,7 @@ struct NewEntry: Sendable {
         }
       })
     if case .file(_, let pieces) = body, !record.isComplete || pieces.list.count > 1 {
-      try pieces.save(connection, entry: id)
+      try connection.save(pieces, of: id)
     }
     try connection.insertGroups(groups, origin: record.key.origin, id: id)
     transaction.state.entries += 1

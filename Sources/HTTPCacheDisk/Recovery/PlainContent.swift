@@ -29,10 +29,6 @@ struct PlainContent: Sendable {
   /// overwritten: rows and removed rows in free pages, body files, files of dead processes, copies that were
   /// handed out, indexes that were set aside, and counters that depend on keys. If nothing was stored in the
   /// clear since the last call, this costs two look-ups. On the calling thread.
-  ///
-  /// - Returns: the number of responses in the clear, at most 10,000.
-  /// - Throws: `CacheError`; `CacheError.busy` if another process reads the index, so that its log may still
-  ///   have bytes in the clear.
   func remove() throws(CacheError) -> Int {
     var attempt = 0
     while true {
@@ -116,17 +112,12 @@ struct PlainContent: Sendable {
   }
 
   /// Notes that from now on responses may be stored in the clear. On the calling thread.
-  ///
-  /// - Throws: `CacheError`.
   func mayStore() throws(CacheError) {
     let opened = thread.currentDirectory
     if try isSealed(opened) { try setSealed(false, in: opened) }
   }
 
-  /// The number of sealed responses in the directory (`SealedStore`), at most 10,000.
-  ///
-  /// - Parameter keyID: responses that were sealed with the key of this id do not count.
-  /// - Throws: `CacheError`.
+  /// The number of sealed responses in the directory, without those of a key, at most `mostCounted`.
   func countSealed(exceptKey keyID: [UInt8]?) throws(CacheError) -> Int {
     // All sealed responses, or those before and after the responses of the key.
     var ranges = [(Self.mark, Self.afterMark)]
@@ -143,9 +134,7 @@ struct PlainContent: Sendable {
     }
   }
 
-  /// The number of responses in the directory that are in the clear, at most 10,000.
-  ///
-  /// - Throws: `CacheError`.
+  /// The number of responses in the directory that are in the clear, at most `mostCounted`.
   func count() throws(CacheError) -> Int {
     try thread.read(try thread.directoryToRead(), Self.countPlain)
   }

@@ -60,7 +60,7 @@ public final class DiskStore: Sendable {
   let trimmer: Trimmer
   let recentRecords = RecentRecords()
   private let policy: DiskEvictionPolicy
-  private let sweeper: Sweeper
+  let sweeper: Sweeper
   private let verifier: Verifier
   private let plainContent: PlainContent
   private let lastUsage = Mutex(StoreUsage())
@@ -105,7 +105,8 @@ public final class DiskStore: Sendable {
     if options.evicts { freeSpace.setMinimum(opened.settings.changed(by: changes).minimumFreeSpace) }
     let limits = DiskLimits(largestEntry: largestEntry, settings: opened.settings, changes: changes)
     let thread = IndexThread(path: path, options: options, limits: limits, opened: opened)
-    let store = DiskStore(directory: directory, options: options, limits: limits, thread: thread, clock: clock)
+    let store = DiskStore(
+      directory: directory, options: options, limits: limits, thread: thread, clock: clock)
     thread.whenOpened { [weak store] opened, older in store?.didOpen(opened, insteadOf: older) }
     return store
   }

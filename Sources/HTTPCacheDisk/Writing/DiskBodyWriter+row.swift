@@ -28,7 +28,8 @@ extension DiskBodyWriter {
     guard extended != nil || record.isResumable, body.flushed > before.saved,
       isLast || !before.isRowLost && body.flushed >= before.due, body.pieces.end <= record.bodyLength ?? .max
     else { return }
-    let name = try? await store.reader.fileQueue.run { () throws(CacheError) in self.file.prepareUnfinished() }
+    let name = try? await store.reader.fileQueue.run { () throws(CacheError) in self.file.prepareUnfinished()
+    }
     progress.withLock { progress in
       if name == nil { progress.isRowLost = true }
       // The interval grows by a quarter of the bytes: few bytes of a short body are lost, and a long body
@@ -94,7 +95,7 @@ extension DiskBodyWriter {
         .blob(encoded), .integer(length), .integer(cost),
         .integer(NewEntry.size(encoded: encoded.count, length: length, cost: cost)), .integer(id),
       ])
-    try pieces.save(connection, entry: id, changed: changed)
+    try connection.save(pieces, of: id, changed: changed)
     transaction.state.bodies = max(0, transaction.state.bodies + cost - row.cost)
   }
 }

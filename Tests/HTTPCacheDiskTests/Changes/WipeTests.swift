@@ -129,7 +129,7 @@ import Testing
     try await until { try String(contentsOfFile: tag, encoding: .utf8).hasPrefix(signature) }
     try Data("mine".utf8).write(to: URL(fileURLWithPath: tag))
     let other = try fixture.other()
-    try await other.fileQueue.run { () throws(CacheError) in }
+    try await other.reader.fileQueue.run { () throws(CacheError) in }
     #expect(try String(contentsOfFile: tag, encoding: .utf8) == "mine")
   }
 }
