@@ -82,7 +82,7 @@ package struct FileIdentity: Hashable, Sendable {
     self.init(status)
   }
 
-  package init?(_ name: String, in directory: SystemFile<some SystemFailure>) {
+  package init?(_ name: String, in directory: OpenFile<some SystemFailure>) {
     guard let status = directory.status(of: name) else { return nil }
     self.init(status)
   }

@@ -51,7 +51,7 @@ package final class FreeSpace: Sendable {
 
   /// Bytes to free to restore the minimum; negative if there is slack, nil if the free space is unknown or
   /// the minimum is 0.
-  package func shortage(in folder: SystemFile<some SystemFailure>) -> Int64? {
+  package func shortage(in folder: OpenFile<some SystemFailure>) -> Int64? {
     let minimum = minimum
     guard minimum > 0, let space = space(in: folder) else { return nil }
     // At most a quarter: otherwise nothing could be stored on a small file system.
@@ -59,9 +59,9 @@ package final class FreeSpace: Sendable {
   }
 
   /// The free bytes; nil if they are unknown.
-  package func free(in folder: SystemFile<some SystemFailure>) -> Int64? { space(in: folder)?.free }
+  package func free(in folder: OpenFile<some SystemFailure>) -> Int64? { space(in: folder)?.free }
 
-  private func space(in folder: SystemFile<some SystemFailure>) -> Space? {
+  private func space(in folder: OpenFile<some SystemFailure>) -> Space? {
     let now = uptime()
     let known: Space? = state.withLock { state in
       guard let asked = state.asked, now - asked < Self.longest, abs(state.change) < Self.most else {

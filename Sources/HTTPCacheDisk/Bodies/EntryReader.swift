@@ -100,7 +100,7 @@ final class EntryReader: Sendable {
       bytes: entry.body, record: record, checksum: row.checksum, onDamage: { onDamage(row.id, $0) })
   }
 
-  /// What the bodies of a directory use.
+  /// The objects that the bodies of a directory use.
   func context(_ opened: OpenDirectory) -> StoredFileBody.Context {
     StoredFileBody.Context(
       opened: opened, queue: fileQueue, verification: verification, checkedBodies: checkedBodies

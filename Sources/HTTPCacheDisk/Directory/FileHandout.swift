@@ -19,8 +19,8 @@ package final class FileHandout: Sendable {
   /// The most folders of dead processes, and the most files in each, that one sweep deletes.
   private static let sweepLimit = (folders: 64, files: 4096)
 
-  private let parent: OpenFile
-  private let folder: OpenFile
+  private let parent: DiskFile
+  private let folder: DiskFile
   private let lock: OwnerLock
   private let path: String
 
@@ -64,19 +64,19 @@ package final class FileHandout: Sendable {
   /// - Parameter isThorough: whether to delete all of them, however long that takes.
   package static func sweep(in directory: String, isThorough: Bool = false) {
     guard let (root, _) = try? CacheDirectory.folder(at: directory),
-      let files = try? OpenFile(folderName, in: root, flags: OpenFile.folder)
+      let files = try? DiskFile(folderName, in: root, flags: DiskFile.folder)
     else { return }
     sweep(files, isThorough: isThorough)
   }
 
-  private static func sweep(_ files: OpenFile, isThorough: Bool = false) {
-    guard let owners = try? OpenFile(ownersName, in: files, flags: OpenFile.folder) else {
+  private static func sweep(_ files: DiskFile, isThorough: Bool = false) {
+    guard let owners = try? DiskFile(ownersName, in: files, flags: DiskFile.folder) else {
       return
     }
     let limit = isThorough ? (folders: .max, files: .max) : sweepLimit
     for dead in OwnerLock.owners(of: owners).dead.prefix(limit.folders) {
       let name = BodyName.ownerText(dead.owner)
-      if let folder = try? OpenFile(name, in: files, flags: OpenFile.folder) {
+      if let folder = try? DiskFile(name, in: files, flags: DiskFile.folder) {
         for file in CacheDirectory.names(in: folder).prefix(limit.files) {
           unlinkat(folder.descriptor, file, 0)
         }

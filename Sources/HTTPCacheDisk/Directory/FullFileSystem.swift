@@ -10,7 +10,7 @@ package import HTTPCacheStore
 #endif
 
 /// An open file or directory of the store.
-typealias OpenFile = SystemFile<CacheError>
+typealias DiskFile = OpenFile<CacheError>
 
 extension CacheError: SystemFailure {
   package init(number: Int32, during operation: String) {

@@ -222,8 +222,8 @@ extension OpenDirectory {
     return hasBodies
   }
 
-  private static func takeLock(of directory: CacheDirectory) throws(CacheError) -> OpenFile {
-    let file = try OpenFile(".", in: directory.root, flags: OpenFile.folder)
+  private static func takeLock(of directory: CacheDirectory) throws(CacheError) -> DiskFile {
+    let file = try DiskFile(".", in: directory.root, flags: DiskFile.folder)
     guard file.lock(seconds: 2) else {
       throw CacheError(.busy, "another process is opening \(directory.path)")
     }

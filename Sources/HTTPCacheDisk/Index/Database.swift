@@ -84,7 +84,7 @@ struct Database {
       directory.root.remove(name + "-wal")
       directory.root.remove(name + "-shm")
       do throws(CacheError) {
-        _ = try OpenFile(name, in: directory.root, flags: OpenFile.making)
+        _ = try DiskFile(name, in: directory.root, flags: DiskFile.making)
       } catch {
         throw CacheError(
           error.code == .noSpace ? .noSpace : .unavailable, "cannot make Cache.db", cause: error)

@@ -77,7 +77,7 @@ extension DiskStore: CacheStore {
     return try await thread.run { [self] (opened) throws(CacheError) in
       let record = record.with(ticket: record.ticket ?? opened.generations.ticket())
       do throws(CacheError) {
-        let part = try StoredPart(of: record, extendedAt: offset, in: opened)
+        let part = try GrowingPart(of: record, extendedAt: offset, in: opened)
         return try DiskBodyWriter(
           store: self, opened: opened, record: part.record, limits: (variants: .max, bytes: limit),
           adding: (part, offset))

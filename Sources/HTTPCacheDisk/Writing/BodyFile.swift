@@ -25,7 +25,7 @@ final class BodyFile: Sendable {
   private struct State {
     var phase = Phase.open
     var name: BodyName?
-    var file: OpenFile?
+    var file: DiskFile?
     var lock: BodyLock?
     var reserved: Int64 = 0
 
@@ -41,7 +41,7 @@ final class BodyFile: Sendable {
   private let state: Mutex<State>
 
   /// - Parameter stored: a stored partial body to which bytes are added; nil if the file is not made yet.
-  init(of key: CacheKey, store: DiskStore, opened: OpenDirectory, stored: StoredPart?) {
+  init(of key: CacheKey, store: DiskStore, opened: OpenDirectory, stored: GrowingPart?) {
     self.key = key
     self.store = store
     self.opened = opened
@@ -93,10 +93,10 @@ final class BodyFile: Sendable {
   /// The open file; makes it at the first call.
   ///
   /// - Throws: `CacheError.closed` if the writer has ended; `CacheError.io`, `CacheError.noSpace`.
-  func open() throws(CacheError) -> OpenFile {
+  func open() throws(CacheError) -> DiskFile {
     if let file = state.withLock({ $0.file }) { return file }
     let name = try opened.ownership.startBody()
-    let file: OpenFile
+    let file: DiskFile
     do throws(CacheError) {
       file = try opened.directory.createBody(name)
     } catch {

@@ -41,7 +41,7 @@ final class DiskBodyWriter: CloningBodyWriter {
   ///   - adding: a stored partial body, and the position at which bytes are added to it.
   init(
     store: DiskStore, opened: OpenDirectory, record: CacheRecord, limits: (variants: Int, bytes: Int64),
-    adding: (part: StoredPart, offset: Int64)? = nil
+    adding: (part: GrowingPart, offset: Int64)? = nil
   ) throws(CacheError) {
     self.store = store
     self.opened = opened
@@ -210,9 +210,9 @@ final class DiskBodyWriter: CloningBodyWriter {
       return false
     }
     try file.check()
-    let clone: OpenFile?
+    let clone: DiskFile?
     do throws(CacheError) {
-      clone = try await store.reader.fileQueue.run { () throws(CacheError) -> OpenFile? in
+      clone = try await store.reader.fileQueue.run { () throws(CacheError) -> DiskFile? in
         let file = try self.file.open()
         guard file.shareBlocks(of: descriptor) else { return nil }
         if try file.size() != length { throw CacheError(.io, "the file changed while it was stored") }

@@ -13,7 +13,7 @@ import Synchronization
 /// An open file or directory. The descriptor is closed when the last reference is released.
 ///
 /// - Parameter Failure: the error of the module that uses the file.
-package final class SystemFile<Failure: SystemFailure>: Sendable {
+package final class OpenFile<Failure: SystemFailure>: Sendable {
   package let descriptor: Int32
 
   package init(descriptor: Int32) { self.descriptor = descriptor }
@@ -26,7 +26,7 @@ package final class SystemFile<Failure: SystemFailure>: Sendable {
 
   /// Opens `name` within `directory` and never follows a symbolic link there.
   package convenience init(
-    _ name: String, in directory: SystemFile, flags: Int32, mode: mode_t = 0o600
+    _ name: String, in directory: OpenFile, flags: Int32, mode: mode_t = 0o600
   ) throws(Failure) {
     let result = shim_openat(
       directory.descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, UInt32(mode))
@@ -88,7 +88,7 @@ package final class SystemFile<Failure: SystemFailure>: Sendable {
   package func copy(to path: String, length: Int64) throws(Failure) -> Bool {
     let result = shim_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard result >= 0 else { throw Failure(number: -result, during: "make \(path)") }
-    let file = SystemFile(descriptor: result)
+    let file = OpenFile(descriptor: result)
     if file.shareBlocks(of: descriptor) { return true }
     var offset: Int64 = 0
     while offset < length {

@@ -3,12 +3,12 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 
 /// A stored partial body to which bytes are added, with the right to write into its file.
-struct StoredPart: Sendable {
+struct GrowingPart: Sendable {
   let id: Int64
   /// The record of the caller, with what is stored now.
   let record: CacheRecord
   let name: BodyName
-  let file: OpenFile
+  let file: DiskFile
   let lock: BodyLock
   let pieces: StoredPieces
 
@@ -39,7 +39,7 @@ struct StoredPart: Sendable {
       }
       id = Int64(bitPattern: wanted.sequence)
       pieces = try opened.index.pieces(of: id)
-      guard let file = try opened.directory.openBody(name, flags: OpenFile.writing)?.file,
+      guard let file = try opened.directory.openBody(name, flags: DiskFile.writing)?.file,
         pieces.ranges == ranges, try file.size() >= pieces.end
       else {
         // If the row was removed a moment ago, that is no damage.
