@@ -92,19 +92,18 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "HTTPCacheFiles",
-      dependencies: ["HTTPCacheStore", "HTTPCacheSemantics", "CSystemShims"], swiftSettings: settings),
+      name: "HTTPCacheFiles", dependencies: ["CSystemShims"], swiftSettings: settings),
     .target(
       name: "HTTPCacheDisk",
       dependencies: [
-        "HTTPCacheFiles", "HTTPCacheSealing", "HTTPCacheStore", "HTTPCacheSemantics", "CSQLite",
+        "HTTPCacheFiles", "HTTPCacheStore", "HTTPCacheSemantics", "CSQLite", "CSystemShims",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
     .target(
       name: "HTTPCaching",
       dependencies: [
-        "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "HTTPCacheFiles", "HTTPCacheDisk",
+        "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "HTTPCacheDisk",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
       ],

@@ -10,11 +10,11 @@ allowed() {
     HTTPCacheSemantics) echo 'HTTPTypes|RawStructuredFieldValues' ;;
     HTTPCacheStore) echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics" ;;
     HTTPCacheSealing) echo 'Synchronization|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore' ;;
-    HTTPCacheFiles) echo "$system|Dispatch|HTTPCacheSemantics|HTTPCacheStore|CSystemShims" ;;
+    HTTPCacheFiles) echo "$system|Dispatch|CSystemShims" ;;
     HTTPCacheDisk)
-      echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheFiles|CSQLite" ;;
+      echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheFiles|CSQLite|CSystemShims" ;;
     HTTPCaching)
-      echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheFiles|HTTPCacheDisk|Crypto" ;;
+      echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheDisk|Crypto" ;;
     HTTPCacheURLSession)
       echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching|HTTPCacheDownloads|HTTPCacheSemantics" ;;
     HTTPCacheDownloads)

@@ -9,7 +9,7 @@
 /// The state of a file at one moment, as the file system reports it. Writing into the file, truncating it, or
 /// replacing it changes the state.
 package struct FileState: Hashable, Sendable {
-  let identity: FileIdentity
+  package let identity: FileIdentity
   package let size: Int64
   private let links: UInt64
   private let modified: Moment
@@ -47,7 +47,7 @@ package struct FileState: Hashable, Sendable {
 
   /// Whether an open file holds the bytes that it held in an earlier state. Unlinking or renaming the file
   /// changes its status time but none of its bytes. In that case its size and modification time decide.
-  func hasBytes(of earlier: FileState) -> Bool {
+  package func hasBytes(of earlier: FileState) -> Bool {
     if links == earlier.links { return self == earlier }
     return identity == earlier.identity && size == earlier.size && modified == earlier.modified
   }
@@ -56,7 +56,7 @@ package struct FileState: Hashable, Sendable {
   /// seconds, and two changes within one tick leave the same times.
   ///
   /// - Parameter now: the time by the system's clock, which dates files.
-  func isSettled(at now: Moment) -> Bool {
+  package func isSettled(at now: Moment) -> Bool {
     let isCoarse = modified.nanoseconds == 0 && changed.nanoseconds == 0
     let seconds = now.seconds &- changed.seconds
     guard (0...3).contains(seconds) else { return seconds > 3 }
@@ -82,7 +82,7 @@ package struct FileIdentity: Hashable, Sendable {
     self.init(status)
   }
 
-  package init?(_ name: String, in directory: OpenFile) {
+  package init?(_ name: String, in directory: OpenFile<some SystemFailure>) {
     guard let status = directory.status(of: name) else { return nil }
     self.init(status)
   }

@@ -1,4 +1,3 @@
-package import HTTPCacheStore
 import Synchronization
 
 #if canImport(Darwin)
@@ -26,8 +25,8 @@ package final class FreeSpace: Sendable {
 
   /// The minimum of free bytes on the file system.
   package var minimum: Int64 { state.withLock { $0.minimum } }
-  private let look: @Sendable (OpenFile) -> Space?
-  private let clock: any CacheClock
+  private let look: @Sendable (_ descriptor: Int32) -> Space?
+  private let uptime: @Sendable () -> Duration
   private let state: Mutex<State>
 
   // Asking the file system costs some microseconds. Ask at most once a second, or after each MiB written.
@@ -36,9 +35,13 @@ package final class FreeSpace: Sendable {
 
   /// - Parameters:
   ///   - minimum: bytes to keep free, at most a quarter of the file system; 0 never asks.
-  ///   - look: returns the free bytes and all bytes of a file system; nil if they are unknown.
-  package init(minimum: Int64, look: (@Sendable (OpenFile) -> Space?)? = nil, clock: any CacheClock) {
-    self.clock = clock
+  ///   - look: returns the free bytes and all bytes of the file system of a folder; nil if they are unknown.
+  ///   - uptime: the time by a monotonic clock.
+  package init(
+    minimum: Int64, look: (@Sendable (_ descriptor: Int32) -> Space?)? = nil,
+    uptime: @escaping @Sendable () -> Duration
+  ) {
+    self.uptime = uptime
     state = Mutex(State(minimum: max(0, minimum)))
     self.look = look ?? { FreeSpace.space(of: $0) }
   }
@@ -48,7 +51,7 @@ package final class FreeSpace: Sendable {
 
   /// Bytes to free to restore the minimum; negative if there is slack, nil if the free space is unknown or
   /// the minimum is 0.
-  package func shortage(in folder: OpenFile) -> Int64? {
+  package func shortage(in folder: OpenFile<some SystemFailure>) -> Int64? {
     let minimum = minimum
     guard minimum > 0, let space = space(in: folder) else { return nil }
     // At most a quarter: otherwise nothing could be stored on a small file system.
@@ -56,10 +59,10 @@ package final class FreeSpace: Sendable {
   }
 
   /// The free bytes; nil if they are unknown.
-  package func free(in folder: OpenFile) -> Int64? { space(in: folder)?.free }
+  package func free(in folder: OpenFile<some SystemFailure>) -> Int64? { space(in: folder)?.free }
 
-  private func space(in folder: OpenFile) -> Space? {
-    let now = clock.uptime
+  private func space(in folder: OpenFile<some SystemFailure>) -> Space? {
+    let now = uptime()
     let known: Space? = state.withLock { state in
       guard let asked = state.asked, now - asked < Self.longest, abs(state.change) < Self.most else {
         return nil
@@ -67,7 +70,7 @@ package final class FreeSpace: Sendable {
       return state.space.map { Space(free: $0.free + state.change, all: $0.all) }
     }
     if let known { return known }
-    let space = look(folder)
+    let space = look(folder.descriptor)
     state.withLock { $0 = State(minimum: $0.minimum, space: space, asked: now) }
     return space
   }
@@ -78,9 +81,9 @@ package final class FreeSpace: Sendable {
   /// Drops the estimate, after much was written or deleted.
   package func askAgain() { state.withLock { $0.asked = nil } }
 
-  private static func space(of folder: OpenFile) -> Space? {
+  private static func space(of descriptor: Int32) -> Space? {
     var status = statvfs()
-    guard fstatvfs(folder.descriptor, &status) == 0 else { return nil }
+    guard fstatvfs(descriptor, &status) == 0 else { return nil }
     func bytes(_ blocks: Int64) -> Int64 {
       blocks.multipliedReportingOverflow(by: Int64(status.f_frsize)).partialValue
     }

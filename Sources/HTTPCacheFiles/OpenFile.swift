@@ -1,6 +1,5 @@
 import CSystemShims
 import Dispatch
-package import HTTPCacheStore
 import Synchronization
 
 #if canImport(Darwin)
@@ -12,44 +11,46 @@ import Synchronization
 #endif
 
 /// An open file or directory. The descriptor is closed when the last reference is released.
-package final class OpenFile: Sendable {
+///
+/// - Parameter Failure: the error of the module that uses the file.
+package final class OpenFile<Failure: SystemFailure>: Sendable {
   package let descriptor: Int32
 
-  init(descriptor: Int32) { self.descriptor = descriptor }
+  package init(descriptor: Int32) { self.descriptor = descriptor }
 
   deinit { close(descriptor) }
 
-  package static let writing = O_RDWR
-  package static let making = O_RDWR | O_CREAT | O_EXCL
-  package static let folder = O_RDONLY | O_DIRECTORY
+  package static var writing: Int32 { O_RDWR }
+  package static var making: Int32 { O_RDWR | O_CREAT | O_EXCL }
+  package static var folder: Int32 { O_RDONLY | O_DIRECTORY }
 
   /// Opens `name` within `directory` and never follows a symbolic link there.
   package convenience init(
     _ name: String, in directory: OpenFile, flags: Int32, mode: mode_t = 0o600
-  ) throws(CacheError) {
+  ) throws(Failure) {
     let result = shim_openat(
       directory.descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, UInt32(mode))
-    guard result >= 0 else { throw SystemError.make(-result, "open \(name)") }
+    guard result >= 0 else { throw Failure(number: -result, during: "open \(name)") }
     self.init(descriptor: result)
   }
 
-  func status() throws(CacheError) -> stat {
+  package func status() throws(Failure) -> stat {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw SystemError.last("fstat") }
+    guard fstat(descriptor, &status) == 0 else { throw Failure.last(during: "fstat") }
     return status
   }
 
-  package func size() throws(CacheError) -> Int64 { Int64(try status().st_size) }
+  package func size() throws(Failure) -> Int64 { Int64(try status().st_size) }
 
   /// Fills `buffer` from `offset`. Returns fewer bytes only at the end of the file.
-  package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(CacheError) -> Int {
+  package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
     guard let base = buffer.baseAddress else { return 0 }
     var done = 0
     while done < buffer.count {
       let count = pread(descriptor, base + done, buffer.count - done, off_t(offset) + off_t(done))
       if count < 0 {
         if errno == EINTR { continue }
-        throw SystemError.last("read")
+        throw Failure.last(during: "read")
       }
       if count == 0 { break }
       done += count
@@ -58,7 +59,7 @@ package final class OpenFile: Sendable {
   }
 
   /// Fills the whole of `buffer` if all bytes are in the page cache. Never waits for a disk.
-  func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Bool {
+  package func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Bool {
     var done = 0
     while done < buffer.count {
       let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
@@ -70,14 +71,34 @@ package final class OpenFile: Sendable {
     return true
   }
 
-  package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(CacheError) {
+  package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Failure) {
     let result = shim_write(descriptor, bytes.baseAddress, bytes.count, offset)
-    guard result == 0 else { throw SystemError.make(-result, "write") }
+    guard result == 0 else { throw Failure(number: -result, during: "write") }
   }
 
   /// Makes the file a copy of another file whose blocks the system shares; false if it cannot share them.
   package func shareBlocks(of descriptor: Int32) -> Bool {
     shim_clone_descriptor(self.descriptor, descriptor) == 0
+  }
+
+  /// Makes a file at `path` of this file, which has exactly `length` bytes. The system shares its blocks or copies them.
+  ///
+  /// - Returns: false if the system can do neither; no file is left then.
+  /// - Throws: if a file exists at `path`.
+  package func copy(to path: String, length: Int64) throws(Failure) -> Bool {
+    let result = shim_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard result >= 0 else { throw Failure(number: -result, during: "make \(path)") }
+    let file = OpenFile(descriptor: result)
+    if file.shareBlocks(of: descriptor) { return true }
+    var offset: Int64 = 0
+    while offset < length {
+      let count = shim_copy_range(file.descriptor, descriptor, &offset, Int(min(length - offset, 1 << 30)))
+      guard count > 0 else {
+        unlink(path)
+        return false
+      }
+    }
+    return true
   }
 
   /// Cuts the file off after so many bytes; a failure leaves it longer.
@@ -97,9 +118,9 @@ package final class OpenFile: Sendable {
   }
 
   /// Renames a file of this folder, and replaces a file with the new name.
-  func rename(_ name: String, to new: String) throws(CacheError) {
+  package func rename(_ name: String, to new: String) throws(Failure) {
     guard renameat(descriptor, name, descriptor, new) == 0 else {
-      throw SystemError.last("rename \(name)")
+      throw Failure.last(during: "rename \(name)")
     }
   }
 
@@ -109,16 +130,10 @@ package final class OpenFile: Sendable {
     return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
   }
 
-  package func sync() throws(CacheError) {
+  package func sync() throws(Failure) {
     while fsync(descriptor) != 0 {
-      if errno != EINTR { throw SystemError.last("fsync") }
+      if errno != EINTR { throw Failure.last(during: "fsync") }
     }
-  }
-
-  /// The mode of the advisory lock.
-  package enum LockMode: Int32 {
-    case shared = 0
-    case exclusive = 1
   }
 
   /// Takes the advisory lock exclusively, waiting for it on the calling thread.
@@ -129,7 +144,7 @@ package final class OpenFile: Sendable {
     // The system call has no timeout, so another thread waits in it.
     let isDone = DispatchSemaphore(value: 0)
     let isDecided = Atomic(false)
-    DispatchQueue(label: "HTTPCacheDisk.lock").async { [self] in
+    DispatchQueue(label: "HTTPCacheFiles.lock").async { [self] in
       guard shim_lock(descriptor) == 0 else { return }
       // The caller has given up.
       if isDecided.exchange(true, ordering: .acquiringAndReleasing) { unlock() }
@@ -146,4 +161,10 @@ package final class OpenFile: Sendable {
   package func tryLock(_ mode: LockMode = .exclusive) -> Bool {
     shim_try_lock(descriptor, mode.rawValue) == 0
   }
+}
+
+/// The mode of the advisory lock of a file.
+package enum LockMode: Int32 {
+  case shared = 0
+  case exclusive = 1
 }

@@ -1,5 +1,4 @@
 import Dispatch
-package import HTTPCacheStore
 import Synchronization
 
 /// A few threads of the store for work that may block, so that the threads of Swift concurrency never block.
@@ -8,7 +7,7 @@ package final class WorkQueue: Sendable {
   /// A serial queue: the system starts a thread for each that has work, however many threads are blocked. A
   /// concurrent queue would take threads from Swift concurrency.
   private struct Lane {
-    let queue = DispatchQueue(label: "HTTPCacheDisk")
+    let queue = DispatchQueue(label: "HTTPCacheFiles")
     var jobs = 0
   }
 
@@ -31,32 +30,26 @@ package final class WorkQueue: Sendable {
   }
 
   /// Runs work on one of the threads and suspends until it is done.
-  package func run<Value: Sendable>(
-    _ work: @escaping @Sendable () throws(CacheError) -> Value
-  ) async throws(CacheError) -> Value {
+  package func run<Value: Sendable, Failure: Error>(
+    _ work: @escaping @Sendable () throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
     // The result passes through a lock: the thread sanitizer does not know that a continuation orders memory
     // accesses, and would report each result as a race.
-    let handover = Handover<Value>()
+    let handover = Handover<Value, Failure>()
     await withUnsafeContinuation { continuation in
       submit {
-        let result: Result<Value, CacheError>
-        do throws(CacheError) { result = .success(try work()) } catch { result = .failure(error) }
+        let result: Result<Value, Failure>
+        do throws(Failure) { result = .success(try work()) } catch { result = .failure(error) }
         handover.result.withLock { $0 = result }
         continuation.resume()
       }
     }
-    return try handover.take()
+    // The result is there: the continuation was resumed after it was set.
+    while true { if let result = handover.result.withLock({ $0 }) { return try result.get() } }
   }
 }
 
 /// Holds a result until the waiting task has woken.
-final class Handover<Value: Sendable>: Sendable {
-  let result = Mutex<Result<Value, CacheError>?>(nil)
-
-  func take() throws(CacheError) -> Value {
-    guard let result = result.withLock({ $0 }) else {
-      throw CacheError(.closed, "the work was not done")
-    }
-    return try result.get()
-  }
+private final class Handover<Value: Sendable, Failure: Error>: Sendable {
+  let result = Mutex<Result<Value, Failure>?>(nil)
 }

@@ -54,7 +54,7 @@ final class SealedAssembly: Sendable {
         guard let target = state.targets.first, state.position < target.upperBound else { return nil }
         let piece = rest.prefix(Int(min(Int64(rest.count), target.upperBound - state.position)))
         rest = rest.dropFirst(piece.count)
-        fill(&state, piece, &step)
+        fill(&state, with: piece, to: &step)
         guard state.position == target.upperBound else { continue }
         finish(&state, &step)
         state.targets.removeFirst()
@@ -89,7 +89,7 @@ final class SealedAssembly: Sendable {
     return step
   }
 
-  private func fill(_ state: inout State, _ bytes: BodyBytes, _ step: inout Step) {
+  private func fill(_ state: inout State, with bytes: BodyBytes, to step: inout Step) {
     var rest = bytes
     let beyond = Int(state.position % Int64(chunk))
     if state.pending.isEmpty, beyond > 0 {

@@ -44,12 +44,8 @@ final class SealedNames: Sendable {
 
   init(cipher: any CacheCipher) {
     self.cipher = cipher
-    prefix = Self.prefix(of: cipher)
+    prefix = SealedTarget.prefix(ofKey: cipher.keyID)
     shelves = (0..<Self.shelfCount).map { _ in Shelf() }
-  }
-
-  static func prefix(of cipher: any CacheCipher) -> String {
-    SealedStore.targetMark + Base64URL.encode(cipher.keyID) + "://"
   }
 
   /// The key below; mode and method class are unchanged.
@@ -79,7 +75,7 @@ final class SealedNames: Sendable {
 
   /// A partition below; the empty partition stays empty.
   func partition(_ name: String) -> String {
-    name.isEmpty ? "" : SealedStore.targetMark + text(.partition, Array(name.utf8))
+    name.isEmpty ? "" : SealedTarget.mark + text(.partition, Array(name.utf8))
   }
 
   /// The name of a group below.

@@ -43,8 +43,8 @@ struct SealedRecord {
   ///   - isFinal: whether trailers and length are known; otherwise they follow with `completion`.
   ///   - extent: what is stored of the sealed body.
   static func seal(
-    _ record: CacheRecord, bodyID: BodyID, isFinal: Bool, as extent: Extent, _ cipher: any CacheCipher,
-    _ names: SealedNames
+    _ record: CacheRecord, bodyID: BodyID, isFinal: Bool, as extent: Extent,
+    cipher: any CacheCipher, names: SealedNames
   ) throws(CacheError) -> CacheRecord {
     let key = names.key(record.key)
     let nominated = names.nominated(record.response.nominated)
@@ -71,7 +71,7 @@ struct SealedRecord {
   ///
   /// - Throws: `CacheError.damaged` if it was changed.
   static func open(
-    _ below: CacheRecord, _ cipher: any CacheCipher, _ names: SealedNames
+    _ below: CacheRecord, cipher: any CacheCipher, names: SealedNames
   ) throws(CacheError) -> SealedRecord? {
     let layout = SealedLayout(cipher)
     let content = try cipher.open(
@@ -82,7 +82,7 @@ struct SealedRecord {
     let isFinal = content[1] == 1
     let bodyID = Array(content[2..<2 + bodyIDLength])
     var record = try decode(content, from: 2 + bodyIDLength, below)
-    try requireSame(below, record, names)
+    try requireSame(below, record, names: names)
     var length = record.bodyLength
     if !isFinal, let completion = try completion(of: below, bodyID, cipher) {
       length = completion.length ?? length
@@ -112,7 +112,7 @@ struct SealedRecord {
 
   // The store below selects and evicts by these fields, so they are in the clear as well and must match.
   private static func requireSame(
-    _ below: CacheRecord, _ record: CacheRecord, _ names: SealedNames
+    _ below: CacheRecord, _ record: CacheRecord, names: SealedNames
   ) throws(CacheError) {
     guard below.isPinned == record.isPinned else {
       throw CacheError(.damaged, "sealed: it was pinned, or was not")

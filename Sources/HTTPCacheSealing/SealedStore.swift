@@ -13,8 +13,6 @@ import Synchronization
 /// keeps its whole chunks. Entries sealed under another key are neither found nor changed, but they count
 /// towards usage and are evicted like the rest.
 public final class SealedStore: CacheStore {
-  /// The first part of the target of each response that any cipher sealed.
-  package static let targetMark = "sealed-"
   let base: any CacheStore
   let cipher: any CacheCipher
   let names: SealedNames
@@ -78,10 +76,6 @@ public final class SealedStore: CacheStore {
   package static func longestSealed(of length: Int64) -> Int64 {
     sealedLength(of: length, overhead: SealedLayout.overheads.upperBound)
   }
-
-  /// The prefix of the targets that a cipher seals, in the store below. For every cipher it begins with
-  /// `sealed-`.
-  package static func prefix(of cipher: any CacheCipher) -> String { SealedNames.prefix(of: cipher) }
 
   /// The variants that the base has in memory.
   public func peek(_ key: CacheKey) -> PeekResult {
@@ -187,7 +181,8 @@ public final class SealedStore: CacheStore {
       stored.record.storedRanges, bodyLength: stored.record.bodyLength)
     let sealed = try SealedRecord.seal(
       next, bodyID: stored.bodyID, isFinal: below.isComplete,
-      as: SealedRecord.Extent(slots: below.storedRanges, length: below.bodyLength), cipher, names)
+      as: SealedRecord.Extent(slots: below.storedRanges, length: below.bodyLength),
+      cipher: cipher, names: names)
     return try await base.update(sealed)
   }
 
@@ -208,7 +203,8 @@ public final class SealedStore: CacheStore {
     try SealedRecord.seal(
       record, bodyID: bodyID, isFinal: isFinal,
       as: SealedRecord.Extent(
-        slots: slots, length: record.bodyLength.map { layout.sealedLength(of: $0) }), cipher, names)
+        slots: slots, length: record.bodyLength.map { layout.sealedLength(of: $0) }),
+      cipher: cipher, names: names)
   }
 
   /// The entry that the base has for a response, decrypted.
@@ -219,7 +215,7 @@ public final class SealedStore: CacheStore {
     let variants: [StoredVariant]
     if let tierBase { variants = try tierBase.variants(of: key) } else { variants = try base.read(key) }
     guard let below = variants.first(where: { $0.record.sequence == record.sequence })?.record,
-      let stored = try SealedRecord.open(below, cipher, names), stored.record.key == record.key
+      let stored = try SealedRecord.open(below, cipher: cipher, names: names), stored.record.key == record.key
     else { return nil }
     return (below, stored)
   }
@@ -228,7 +224,9 @@ public final class SealedStore: CacheStore {
   func opened(_ variants: [StoredVariant], of key: CacheKey) -> [StoredVariant] {
     variants.compactMap { variant in
       do throws(CacheError) {
-        guard let opened = try SealedRecord.open(variant.record, cipher, names) else { return nil }
+        guard let opened = try SealedRecord.open(variant.record, cipher: cipher, names: names) else {
+          return nil
+        }
         guard opened.record.key == key else {
           throw CacheError(.damaged, "sealed: a record of something else", key: key)
         }

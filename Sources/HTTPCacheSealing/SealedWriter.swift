@@ -140,7 +140,7 @@ final class SealedWriter: BodyWriter {
         return nil
       }
       end()
-      return try SealedRecord.open(kept, store.cipher, store.names)?.record
+      return try SealedRecord.open(kept, cipher: store.cipher, names: store.names)?.record
     } catch {
       throw fail(error)
     }
@@ -163,7 +163,7 @@ final class SealedWriter: BodyWriter {
       trailers: trailers, length: growth.snapshot.length, bodyID: bodyID, store.cipher)
     let below = try await base.commit(trailers: completion)
     end()
-    guard let stored = try SealedRecord.open(below, store.cipher, store.names) else {
+    guard let stored = try SealedRecord.open(below, cipher: store.cipher, names: store.names) else {
       return record.with(sequence: below.sequence)
     }
     return stored.record

@@ -50,27 +50,4 @@ int shim_lock(int descriptor);
 /// Releases the advisory lock of a file.
 void shim_unlock(int descriptor);
 
-static inline uint64_t shim_atomic_load(const uint64_t *cell) {
-  return __atomic_load_n(cell, __ATOMIC_ACQUIRE);
-}
-
-static inline void shim_atomic_increment(uint64_t *cell) {
-  __atomic_fetch_add(cell, 1, __ATOMIC_ACQ_REL);
-}
-
-static inline void shim_atomic_store(uint64_t *cell, uint64_t value) {
-  __atomic_store_n(cell, value, __ATOMIC_SEQ_CST);
-}
-
-/// Adds to the cell and returns the sum.
-static inline uint64_t shim_atomic_add(uint64_t *cell, uint64_t value) {
-  return __atomic_add_fetch(cell, value, __ATOMIC_ACQ_REL);
-}
-
-/// Returns 1 if the cell had `expected` and has `value` now.
-static inline int shim_atomic_exchange(uint64_t *cell, uint64_t expected, uint64_t value) {
-  return __atomic_compare_exchange_n(
-      cell, &expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
-
 #endif

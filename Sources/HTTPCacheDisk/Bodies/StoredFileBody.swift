@@ -76,9 +76,7 @@ final class StoredFileBody: StoredBody {
     }
     let (id, index, ranges) = (row.id, context.opened.index, record.storedRanges ?? [0..<row.length])
     let load: BlockReader.Pieces = { () throws(CacheError) in
-      let pieces = try index.read { (connection) throws(CacheError) in
-        try StoredPieces.load(connection, entry: id, wholeLength: wholeLength)
-      }
+      let pieces = try index.pieces(of: id, wholeLength: wholeLength)
       guard !pieces.list.isEmpty else { throw CacheError(.io, "the entry was removed") }
       guard pieces.cover(ranges) else { throw CacheError(.damaged, "parts of the body are missing") }
       return pieces

@@ -25,24 +25,27 @@ extension Epoch {
 
   /// The first columns; nil for a selection whose entries are always changed one by one.
   private var columns: [SQLiteValue]? {
-    func make(_ kind: Int64, _ number: Int64, _ scope: String = "", _ name: String = "") -> [SQLiteValue] {
+    func make(kind: Int64, number: Int64 = 0, scope: String = "", name: String = "") -> [SQLiteValue] {
       [.integer(kind | (removes ? Self.removalBit : 0)), .integer(number), .text(scope), .text(name)]
     }
     return switch selection {
-    case .all: make(0, 0)
-    case .partition(let mode, let partition): make(Self.partition, Int64(mode.rawValue), partition)
-    case .prefix(let prefix): make(2, 0, prefix)
-    case .group(let origin, let name): make(3, 0, origin, name)
-    case .storedBefore(let time): make(4, time.seconds)
-    case .storedSince(let time): make(5, time.seconds)
-    case .site(let origin, let mode, let partition): make(6, Int64(mode.rawValue), origin, partition)
+    case .all: make(kind: 0)
+    case .partition(let mode, let partition):
+      make(kind: Self.partition, number: Int64(mode.rawValue), scope: partition)
+    case .prefix(let prefix): make(kind: 2, scope: prefix)
+    case .group(let origin, let name): make(kind: 3, scope: origin, name: name)
+    case .storedBefore(let time): make(kind: 4, number: time.seconds)
+    case .storedSince(let time): make(kind: 5, number: time.seconds)
+    case .site(let origin, let mode, let partition):
+      make(kind: 6, number: Int64(mode.rawValue), scope: origin, name: partition)
     case .key, .variant, .target, .unusedSince: nil
     }
   }
 
-  private static func selection(
-    _ kind: Int64, _ number: Int64, _ scope: String, _ name: String
-  ) throws(CacheError) -> CacheSelection {
+  /// The selection of a row with the columns `kind`, `mode`, `scope` and `name`.
+  private static func selection(_ row: SQLiteRow) throws(CacheError) -> CacheSelection {
+    let (kind, number) = (row.integer(0), row.integer(1))
+    let (scope, name) = (row.text(2) ?? "", row.text(3) ?? "")
     let mode = CacheMode(rawValue: UInt8(clamping: number)) ?? .private
     switch kind & ~removalBit {
     case 0: return .all
@@ -60,11 +63,10 @@ extension Epoch {
     var epochs: [Epoch] = []
     try connection.query("SELECT kind, mode, scope, name, sequence FROM epoch") {
       (row) throws(CacheError) in
-      let kind = row.integer(0)
       epochs.append(
         Epoch(
-          selection: try selection(kind, row.integer(1), row.text(2) ?? "", row.text(3) ?? ""),
-          removes: kind & removalBit != 0, sequence: row.integer(4)))
+          selection: try selection(row), removes: row.integer(0) & removalBit != 0,
+          sequence: row.integer(4)))
       return true
     }
     return epochs
@@ -91,7 +93,7 @@ extension Epoch {
   /// Removes the epochs of a partition up to the change `last`. A later epoch stays: it covers entries that
   /// were stored after that change.
   static func remove(
-    mode: CacheMode, partition: String, upTo last: Int64, _ connection: SQLiteConnection
+    mode: CacheMode, partition: String, upTo last: Int64, on connection: SQLiteConnection
   ) throws(CacheError) {
     try connection.run(
       "DELETE FROM epoch WHERE kind & ~\(removalBit) = ? AND mode = ? AND scope = ? AND sequence <= ?",

@@ -14,7 +14,7 @@ struct SelectionChange: Sendable {
 extension Epoch {
   /// The ids of the rows that match and are not changed yet.
   func rows(
-    limit: Int = .max, _ hashes: RowHashes, _ connection: SQLiteConnection
+    limit: Int = .max, hashes: RowHashes, on connection: SQLiteConnection
   ) throws(CacheError) -> [Int64] {
     let clause = SelectionClause(selection, hashes)
     var ids: [Int64] = []
@@ -28,18 +28,14 @@ extension Epoch {
     return ids
   }
 
-  /// Changes these rows within a transaction, except for those that were freshened since. What else a selection asks
-  /// for stays as it was when `rows` found them; for a group, asking again would read all its members for each row.
-  func apply(
-    to rows: [Int64], _ state: inout IndexState, _ connection: SQLiteConnection
-  ) throws(CacheError) -> Removals {
-    var removals = Removals()
+  /// Changes these rows, except for those that were freshened since. What else a selection asks for stays as it was
+  /// when `rows` found them; for a group, asking again would read all its members for each row.
+  func apply(to rows: [Int64], in transaction: inout Transaction) throws(CacheError) {
+    let connection = transaction.connection
     for id in rows {
-      let row = try EntryRow.find("id = ? AND mark < ?", [.integer(id), .integer(sequence)], connection).first
+      let row = try connection.rows(where: "id = ? AND mark < ?", [.integer(id), .integer(sequence)]).first
       guard let row else { continue }
-      if removes { try removals.delete(row, connection) } else { try DiskStore.mark(id, connection) }
+      if removes { try transaction.delete(row) } else { try transaction.invalidate(id) }
     }
-    state.subtract(removals)
-    return removals
   }
 }

@@ -54,6 +54,21 @@ final class DiskIndex: Sendable {
     }
   }
 
+  /// Reads one number, as `SQLiteConnection.number` does.
+  func number(_ sql: String, _ values: [SQLiteValue] = []) throws(CacheError) -> Int64? {
+    try read { (connection) throws(CacheError) in try connection.number(sql, values) }
+  }
+
+  /// The rows that match a condition.
+  func rows(where condition: String, _ values: [SQLiteValue] = []) throws(CacheError) -> [EntryRow] {
+    try read { (connection) throws(CacheError) in try connection.rows(where: condition, values) }
+  }
+
+  /// The pieces of an entry, as `SQLiteConnection.pieces` reads them.
+  func pieces(of id: Int64, wholeLength: Int64? = nil) throws(CacheError) -> StoredPieces {
+    try read { (connection) throws(CacheError) in try connection.pieces(of: id, wholeLength: wholeLength) }
+  }
+
   private func use<Value: Sendable>(
     _ connection: inout SQLiteConnection?, _ body: (SQLiteConnection) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
@@ -86,6 +101,11 @@ final class DiskIndex: Sendable {
   private static func requireFormat(_ connection: SQLiteConnection) throws(CacheError) {
     let format = try connection.number("PRAGMA user_version") ?? 0
     guard format <= Schema.indexFormat else { throw Database.newer(format) }
+  }
+
+  /// Runs statements without parameters and results on the writing connection, outside a transaction.
+  func execute(_ sql: String) throws(CacheError) {
+    try withWriter { (connection) throws(CacheError) in try connection.execute(sql) }
   }
 
   // MARK: The log

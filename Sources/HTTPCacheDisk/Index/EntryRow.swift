@@ -31,7 +31,7 @@ struct EntryRow: Sendable {
     .id, .hash, .mark, .invalid, .pinned, .touched, .priority, .size, .cost, .length, .checksum, .groups,
     .file, .partial,
   ]
-  private static let places = EntrySelection(columns)
+  fileprivate static let places = EntrySelection(columns)
 
   init(_ row: SQLiteRow) {
     let places = Self.places
@@ -55,28 +55,6 @@ struct EntryRow: Sendable {
   // Limits a number from the index: sums with a damaged number must not overflow.
   static func bounded(_ number: Int64) -> Int64 { max(0, min(number, IndexState.mostBytes)) }
 
-  /// Reads the rows that match a condition.
-  ///
-  /// - Parameter row: returns whether to continue.
-  static func each(
-    _ condition: String, _ values: [SQLiteValue] = [], _ connection: SQLiteConnection,
-    row: (EntryRow) -> Bool
-  ) throws(CacheError) {
-    try connection.query("SELECT \(places.sql) FROM entry WHERE \(condition)", values) { row(EntryRow($0)) }
-  }
-
-  /// The rows that match a condition.
-  static func find(
-    _ condition: String, _ values: [SQLiteValue], _ connection: SQLiteConnection
-  ) throws(CacheError) -> [EntryRow] {
-    var rows: [EntryRow] = []
-    try each(condition, values, connection) { row in
-      rows.append(row)
-      return true
-    }
-    return rows
-  }
-
   /// Removes the row and its rows in other tables. The caller updates `state`.
   func delete(_ connection: SQLiteConnection) throws(CacheError) {
     try connection.run("DELETE FROM entry WHERE id = ?", [.integer(id)])
@@ -87,29 +65,23 @@ struct EntryRow: Sendable {
   }
 }
 
-/// The rows that a transaction removed. After the commit, their files are unlinked and counters are raised.
-struct Removals: Sendable {
-  /// Body files, with their bytes.
-  var files: [(name: BodyName, cost: Int64)] = []
-  /// Files of partial bodies, which a writer may be writing.
-  var partialFiles: [BodyName] = []
-  var hashes: [UInt64] = []
-  var count = 0
-  var cost: Int64 = 0
-
-  /// Deletes a row and adds it.
-  mutating func delete(_ row: EntryRow, _ connection: SQLiteConnection) throws(CacheError) {
-    try row.delete(connection)
-    add(row)
+extension SQLiteConnection {
+  /// Reads the rows that match a condition.
+  ///
+  /// - Parameter row: returns whether to continue.
+  func eachRow(
+    where condition: String, _ values: [SQLiteValue] = [], row: (EntryRow) -> Bool
+  ) throws(CacheError) {
+    try query("SELECT \(EntryRow.places.sql) FROM entry WHERE \(condition)", values) { row(EntryRow($0)) }
   }
 
-  /// - Parameter kept: a file that belongs to another row from now on, and is not unlinked.
-  mutating func add(_ row: EntryRow, keeping kept: BodyName? = nil) {
-    if let file = row.file, file != kept {
-      if row.isPartial { partialFiles.append(file) } else { files.append((file, row.cost)) }
+  /// The rows that match a condition.
+  func rows(where condition: String, _ values: [SQLiteValue] = []) throws(CacheError) -> [EntryRow] {
+    var rows: [EntryRow] = []
+    try eachRow(where: condition, values) { row in
+      rows.append(row)
+      return true
     }
-    if hashes.count <= 64 { hashes.append(row.hash) }
-    count += 1
-    cost += row.cost
+    return rows
   }
 }

@@ -1,7 +1,7 @@
 import HTTPCacheStore
 
 /// The row of the table `state`. A transaction that changes entries reads and writes the row.
-struct IndexState: Sendable {
+struct IndexState: Sendable, Equatable {
   /// The number of the last change. A new entry gets the next number as its id. The numbers of a new index
   /// are above those of all earlier indexes, see `Schema.firstSequence`.
   var sequence: Int64
@@ -37,9 +37,9 @@ struct IndexState: Sendable {
     return sequence
   }
 
-  mutating func subtract(_ removals: Removals) {
-    entries = max(0, entries - Int64(removals.count))
-    bodies = max(0, bodies - removals.cost)
+  mutating func subtract(_ row: EntryRow) {
+    entries = max(0, entries - 1)
+    bodies = max(0, bodies - row.cost)
   }
 
   func save(_ connection: SQLiteConnection) throws(CacheError) {

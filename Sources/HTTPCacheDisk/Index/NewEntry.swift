@@ -106,9 +106,9 @@ struct NewEntry: Sendable {
   ///
   /// - Parameter isInvalidated: whether the entry must be validated before each reuse, whatever its record says.
   func insert(
-    _ connection: SQLiteConnection, _ hashes: RowHashes, id: Int64, now: Timestamp, priority: Double,
-    isInvalidated: Bool
+    as id: Int64, now: Timestamp, priority: Double, isInvalidated: Bool, in transaction: inout Transaction
   ) throws(CacheError) {
+    let connection = transaction.connection
     let groups = Array(Set(record.groups))
     try connection.run(
       EntryColumn.insertion,
@@ -127,23 +127,25 @@ struct NewEntry: Sendable {
         case .record: .blob(encoded)
         case .body: inlineBody.map { .shared($0) } ?? .null
         case .hash, .variant, .cost, .length, .mode, .method, .partition, .target, .digest, .partial:
-          column.value(for: record, hashes, length: storedLength, hasFile: file != nil) ?? .null
+          column.value(
+            for: record, hashes: transaction.hashes, length: storedLength, hasFile: file != nil) ?? .null
         }
       })
     if case .file(_, let pieces) = body, !record.isComplete || pieces.list.count > 1 {
-      try pieces.save(connection, entry: id)
+      try connection.save(pieces, of: id)
     }
-    guard !groups.isEmpty else { return }
-    try Self.insertGroups(groups, origin: record.key.origin, id: id, connection)
+    try connection.insertGroups(groups, origin: record.key.origin, id: id)
+    transaction.state.entries += 1
+    transaction.state.bodies += cost
   }
+}
 
-  static func insertGroups(
-    _ groups: [String], origin: String, id: Int64, _ connection: SQLiteConnection
-  ) throws(CacheError) {
+extension SQLiteConnection {
+  /// Inserts the memberships of an entry.
+  func insertGroups(_ groups: [String], origin: String, id: Int64) throws(CacheError) {
     for group in groups {
-      try connection.run(
-        "INSERT OR IGNORE INTO membership VALUES (?, ?, ?)",
-        [.text(origin), .text(group), .integer(id)])
+      try run(
+        "INSERT OR IGNORE INTO membership VALUES (?, ?, ?)", [.text(origin), .text(group), .integer(id)])
     }
   }
 }

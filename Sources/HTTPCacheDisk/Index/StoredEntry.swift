@@ -36,12 +36,12 @@ struct StoredEntry: Sendable {
   /// The query for the rows of a hash, with their inline bodies.
   static let ofHashWithBodies = query("hash = ? LIMIT \(mostOfHash)", withBodies: true)
   /// The query for the rows of a hash.
-  static let ofHash = query("hash = ? LIMIT \(mostOfHash)")
-  static let ofID = query("id = ?")
+  fileprivate static let ofHash = query("hash = ? LIMIT \(mostOfHash)")
+  fileprivate static let ofID = query("id = ?")
 
-  private static let selection = EntrySelection(EntryRow.columns + [.record])
+  fileprivate static let selection = EntrySelection(EntryRow.columns + [.record])
 
-  /// A query for `find`.
+  /// A query for `SQLiteConnection.entries`.
   static func query(_ condition: String, from table: String = "entry", withBodies: Bool = false) -> String {
     """
     SELECT \(selection.sql), \(withBodies ? "body" : "NULL"), EXISTS (SELECT 1 FROM epoch)
@@ -55,69 +55,79 @@ struct StoredEntry: Sendable {
     var hasEpochs = false
   }
 
+  /// Makes entries of rows.
+  fileprivate struct Decoder {
+    let recent: RecentRecords?
+    let epochs: [Epoch]
+
+    func entry(_ row: SQLiteRow) -> StoredEntry {
+      let entry = EntryRow(row)
+      return StoredEntry(
+        row: entry, content: content(row.blob(StoredEntry.selection[.record]), of: entry),
+        body: copy(row.blob(StoredEntry.selection.count)))
+    }
+
+    private func content(_ bytes: UnsafeRawBufferPointer, of row: EntryRow) -> Content {
+      do throws(CacheError) {
+        let circumstances = RecentRecords.Circumstances(
+          sequence: UInt64(bitPattern: row.id), isInvalidated: row.isInvalidated)
+        let record =
+          if let recent { try recent.record(bytes, circumstances) } else {
+            try RecentRecords.decode(bytes, circumstances)
+          }
+        return epochs.applied(to: record, mark: row.mark).map { .record($0) } ?? .removed
+      } catch {
+        return .damaged(error)
+      }
+    }
+
+    private func copy(_ blob: UnsafeRawBufferPointer) -> BodyBytes {
+      if blob.isEmpty { return BodyBytes() }
+      return BodyBytes(unsafeUninitializedCapacity: blob.count) { buffer in
+        buffer.copyMemory(from: blob)
+        return blob.count
+      }
+    }
+  }
+}
+
+extension SQLiteConnection {
   /// Reads entries.
   ///
   /// - Parameters:
-  ///   - sql: made by `query`.
+  ///   - sql: made by `StoredEntry.query`.
   ///   - recent: recently decoded records to use.
-  static func find(
-    _ sql: String, _ values: [SQLiteValue], _ connection: SQLiteConnection, recent: RecentRecords? = nil
-  ) throws(CacheError) -> Found {
-    let found = try read(sql, values, connection, recent, epochs: [])
+  func entries(
+    _ sql: String, _ values: [SQLiteValue], recent: RecentRecords? = nil
+  ) throws(CacheError) -> StoredEntry.Found {
+    let found = try read(sql, values, using: StoredEntry.Decoder(recent: recent, epochs: []))
     guard found.hasEpochs else { return found }
     // Read epochs before the rows: an epoch that is applied in between has then changed its rows already.
-    let epochs = try Epoch.load(connection)
-    var applied = try read(sql, values, connection, recent, epochs: epochs)
+    let epochs = try Epoch.load(self)
+    var applied = try read(sql, values, using: StoredEntry.Decoder(recent: recent, epochs: epochs))
     applied.hasEpochs = true
     return applied
   }
 
-  /// The partial body of a record; nil if it is not stored.
-  static func part(of record: CacheRecord, _ connection: SQLiteConnection) throws(CacheError) -> StoredEntry?
-  {
-    try find(ofID, [.integer(Int64(bitPattern: record.sequence))], connection).entries.first {
-      $0.row.isPartial && $0.record?.key == record.key
-    }
+  /// The entries with a hash of a key.
+  func entries(ofHash hash: UInt64) throws(CacheError) -> [StoredEntry] {
+    try entries(StoredEntry.ofHash, [.hash(hash)]).entries
   }
 
-  private static func read(
-    _ sql: String, _ values: [SQLiteValue], _ connection: SQLiteConnection, _ recent: RecentRecords?,
-    epochs: [Epoch]
-  ) throws(CacheError) -> Found {
-    var found = Found()
-    try connection.query(sql, values) { row in
-      found.hasEpochs = row.integer(selection.count + 1) != 0
-      let entry = EntryRow(row)
-      found.entries.append(
-        StoredEntry(
-          row: entry, content: content(row.blob(selection[.record]), of: entry, recent, epochs),
-          body: copy(row.blob(selection.count))))
+  /// The entry with an id.
+  func entry(_ id: Int64) throws(CacheError) -> StoredEntry? {
+    try entries(StoredEntry.ofID, [.integer(id)]).entries.first
+  }
+
+  private func read(
+    _ sql: String, _ values: [SQLiteValue], using decoder: StoredEntry.Decoder
+  ) throws(CacheError) -> StoredEntry.Found {
+    var found = StoredEntry.Found()
+    try query(sql, values) { row in
+      found.hasEpochs = row.integer(StoredEntry.selection.count + 1) != 0
+      found.entries.append(decoder.entry(row))
       return true
     }
     return found
-  }
-
-  private static func content(
-    _ bytes: UnsafeRawBufferPointer, of row: EntryRow, _ recent: RecentRecords?, _ epochs: [Epoch]
-  ) -> Content {
-    do throws(CacheError) {
-      let circumstances = RecentRecords.Circumstances(
-        sequence: UInt64(bitPattern: row.id), isInvalidated: row.isInvalidated)
-      let record =
-        if let recent { try recent.record(bytes, circumstances) } else {
-          try RecentRecords.decode(bytes, circumstances)
-        }
-      return epochs.applied(to: record, mark: row.mark).map { .record($0) } ?? .removed
-    } catch {
-      return .damaged(error)
-    }
-  }
-
-  private static func copy(_ blob: UnsafeRawBufferPointer) -> BodyBytes {
-    if blob.isEmpty { return BodyBytes() }
-    return BodyBytes(unsafeUninitializedCapacity: blob.count) { buffer in
-      buffer.copyMemory(from: blob)
-      return blob.count
-    }
   }
 }

@@ -29,7 +29,7 @@ final class SQLiteConnection: @unchecked Sendable {
       | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
     let result = sqlite3_open_v2(path, &opened, flags, nil)
     guard result == SQLITE_OK, let opened else {
-      let error = SQLiteError.make(result, opened, "open index")
+      let error = SQLiteError.make(result, on: opened, during: "open index")
       sqlite3_close_v2(opened)
       throw error
     }
@@ -64,7 +64,7 @@ final class SQLiteConnection: @unchecked Sendable {
   /// Runs statements without parameters and results.
   func execute(_ sql: String) throws(CacheError) {
     let result = sqlite3_exec(handle, sql, nil, nil, nil)
-    guard result == SQLITE_OK else { throw SQLiteError.make(result, handle, "execute") }
+    guard result == SQLITE_OK else { throw SQLiteError.make(result, on: handle, during: "execute") }
   }
 
   /// Runs a statement, which is prepared at its first use, and calls `row` for each row.
@@ -156,7 +156,7 @@ final class SQLiteConnection: @unchecked Sendable {
     let result = read(file, &header, 100, 0)
     // SQLITE_IOERR_SHORT_READ: the rest of the buffer is zero then.
     guard result == SQLITE_OK || result == SQLITE_IOERR | 2 << 8 else {
-      throw SQLiteError.make(result, nil, "read the header of the index")
+      throw SQLiteError.make(result, on: nil, during: "read the header of the index")
     }
     return header
   }

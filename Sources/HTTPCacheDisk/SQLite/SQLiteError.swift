@@ -1,10 +1,9 @@
 import CSQLite
-import HTTPCacheFiles
 import HTTPCacheStore
 
 /// Makes a cache error of a result code of SQLite.
 enum SQLiteError {
-  static func make(_ result: Int32, _ handle: OpaquePointer?, _ operation: String) -> CacheError {
+  static func make(_ result: Int32, on handle: OpaquePointer?, during operation: String) -> CacheError {
     let text = handle.map { String(cString: sqlite3_errmsg($0)) } ?? ""
     let message = "\(operation): \(text.isEmpty ? String(cString: sqlite3_errstr(result)) : text)"
     let systemError = handle.map { sqlite3_system_errno($0) } ?? 0
@@ -19,7 +18,7 @@ enum SQLiteError {
     case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
       return CacheError(.unavailable, message)
     case SQLITE_TOOBIG: return CacheError(.tooLarge, message)
-    case SQLITE_IOERR where SystemError.isFull(systemError):
+    case SQLITE_IOERR where FullFileSystem.isMeant(by: systemError):
       return CacheError(.noSpace, message, cause: FullFileSystem())
     default: return CacheError(.io, message)
     }

@@ -1,6 +1,20 @@
 import CSQLite
 import HTTPCacheStore
 
+/// A value bound to a parameter of a statement.
+enum SQLiteValue: Sendable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob([UInt8])
+  /// Bytes that are bound without a copy.
+  case shared(BodyBytes)
+
+  /// The bits of a hash. SQLite has signed integers only.
+  static func hash(_ value: UInt64) -> SQLiteValue { .integer(Int64(bitPattern: value)) }
+}
+
 /// A statement that is prepared once and reset after each use.
 final class SQLiteStatement {
   private let handle: OpaquePointer
@@ -13,7 +27,7 @@ final class SQLiteStatement {
     let result = sqlite3_prepare_v3(
       connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
     guard result == SQLITE_OK, let statement else {
-      throw SQLiteError.make(result, connection, "prepare")
+      throw SQLiteError.make(result, on: connection, during: "prepare")
     }
     handle = statement
     self.connection = connection
@@ -40,8 +54,8 @@ final class SQLiteStatement {
       if !values.isEmpty { withExtendedLifetime(values) { _ = sqlite3_clear_bindings(handle) } }
     }
     for (index, value) in values.enumerated() {
-      let result = bind(value, Int32(index + 1))
-      guard result == SQLITE_OK else { throw SQLiteError.make(result, connection, "bind") }
+      let result = bind(value, at: Int32(index + 1))
+      guard result == SQLITE_OK else { throw SQLiteError.make(result, on: connection, during: "bind") }
     }
     while true {
       let result = sqlite3_step(handle)
@@ -51,12 +65,12 @@ final class SQLiteStatement {
       case SQLITE_DONE:
         return
       default:
-        throw SQLiteError.make(sqlite3_extended_errcode(connection), connection, verb)
+        throw SQLiteError.make(sqlite3_extended_errcode(connection), on: connection, during: verb)
       }
     }
   }
 
-  private func bind(_ value: SQLiteValue, _ index: Int32) -> Int32 {
+  private func bind(_ value: SQLiteValue, at index: Int32) -> Int32 {
     switch value {
     case .null: return sqlite3_bind_null(handle, index)
     case .integer(let number): return sqlite3_bind_int64(handle, index, number)
@@ -68,13 +82,13 @@ final class SQLiteStatement {
             handle, index, characters.baseAddress, UInt64(characters.count), Self.copied, UInt8(SQLITE_UTF8))
         }
       }
-    case .blob(let bytes): return bytes.withUnsafeBytes { bind($0, index, Self.copied) }
-    case .shared(let bytes): return bytes.withUnsafeBytes { bind($0, index, nil) }
+    case .blob(let bytes): return bytes.withUnsafeBytes { bind($0, at: index, destructor: Self.copied) }
+    case .shared(let bytes): return bytes.withUnsafeBytes { bind($0, at: index, destructor: nil) }
     }
   }
 
   private func bind(
-    _ bytes: UnsafeRawBufferPointer, _ index: Int32, _ destructor: sqlite3_destructor_type?
+    _ bytes: UnsafeRawBufferPointer, at index: Int32, destructor: sqlite3_destructor_type?
   ) -> Int32 {
     // A null pointer would bind NULL.
     if bytes.isEmpty { return sqlite3_bind_zeroblob(handle, index, 0) }

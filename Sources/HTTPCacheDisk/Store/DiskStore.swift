@@ -1,34 +1,45 @@
 import HTTPCacheFiles
-public import HTTPCacheSemantics
 public import HTTPCacheStore
 import Synchronization
+
+/// Whether commits are synced to disk.
+public enum Durability: Sendable, Hashable {
+  /// No fsync. Recent responses may be missing after a power loss; checksums detect torn writes.
+  case relaxed
+  /// Files and directories are synced before a response counts as stored.
+  case durable
+}
+
+/// When the checksums of stored blocks are checked.
+public enum Verification: Sendable, Hashable {
+  /// On a block's first read after the body was opened.
+  case firstRead
+  /// On every read.
+  case everyRead
+}
 
 /// A store in a directory: an index in SQLite and a body file for each larger body. Several processes may
 /// have one directory open.
 ///
 /// An entry is either complete or not stored, whenever a process ends. A damaged entry is a miss and is
 /// removed. `docs/disk-format.md` describes the directory.
-public final class DiskStore: CacheStore, GenerationSource, TierBase {
-  struct Limits: Sendable {
-    /// The capacity of the directory, as this store knows it.
-    var capacity: Int64
-    var largestEntry: LargestEntry
-    /// Changed settings that are not in the index yet.
-    var changes: DirectorySettings.Changes
+public final class DiskStore: Sendable {
+  /// The choices of a store that programs rarely change. Each process has options of its own.
+  public struct Options: Sendable, Hashable {
+    /// Whether a commit is synced to disk.
+    public var durability: Durability
+    /// When checksums of stored blocks are checked.
+    public var verification: Verification
+    /// Whether the store evicts entries. With false, opening evicts nothing, for a program that only reads.
+    public var evicts: Bool
 
-    /// The longest body in bytes.
-    var longestBody: Int64 { largestEntry.bytes(of: capacity) }
-
-    mutating func change(_ new: DirectorySettings.Changes) {
-      capacity = new.capacity ?? capacity
-      changes.capacity = new.capacity ?? changes.capacity
-      changes.minimumFreeSpace = new.minimumFreeSpace ?? changes.minimumFreeSpace
-    }
-
-    /// Forgets changes that were saved, unless newer changes have replaced them.
-    mutating func saved(_ old: DirectorySettings.Changes) {
-      if changes.capacity == old.capacity { changes.capacity = nil }
-      if changes.minimumFreeSpace == old.minimumFreeSpace { changes.minimumFreeSpace = nil }
+    /// Makes options.
+    public init(
+      durability: Durability = .relaxed, verification: Verification = .firstRead, evicts: Bool = true
+    ) {
+      self.durability = durability
+      self.verification = verification
+      self.evicts = evicts
     }
   }
 
@@ -37,27 +48,21 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
 
   /// The path of the directory as the caller gave it.
   public let directory: String
-  /// The absolute path.
-  let path: String
   let options: Options
-  let clock: any CacheClock
-
-  // One thread writes to the index, so that waiting writers hold no threads.
-  let indexQueue = WorkQueue(threads: 1)
-  let fileQueue = WorkQueue(threads: 3)
-  // For sweeps and checks, which take long. One thread, because a sweep holds the locks of dead owners, which look
-  // alive to another sweep.
-  let sweepQueue = WorkQueue(threads: 1)
-  let waitingInsertions = Mutex<[WaitingInsertion]>([])
-  let policy: DiskEvictionPolicy
-  let batch = ChangeBatch()
-  let checkedBodies: CheckedBodies
+  let limits: DiskLimits
+  let thread: IndexThread
+  let batch: ChangeBatch
+  let reader: EntryReader
+  let inserter: Inserter
+  let updater: Updater
+  let changer: Changer
+  let evictor: Evictor
+  let trimmer: Trimmer
   let recentRecords = RecentRecords()
-  let opened: Mutex<OpenDirectory>
-  let limits: Mutex<Limits>
-  let freeSpace: FreeSpace
-  let isWorkingOff = Atomic<Bool>(false)
-  let lastEpochAttempt = Atomic<Int64>(.min)
+  private let policy: DiskEvictionPolicy
+  let sweeper: Sweeper
+  private let verifier: Verifier
+  private let plainContent: PlainContent
   private let lastUsage = Mutex(StoreUsage())
 
   /// Opens the store of a directory, and makes the directory if needed. The time does not depend on the
@@ -90,102 +95,170 @@ public final class DiskStore: CacheStore, GenerationSource, TierBase {
   /// - Parameter look: returns the free bytes and all bytes of the file system, in place of the system.
   static func open(
     directory: String, changes: DirectorySettings.Changes, largestEntry: LargestEntry, options: Options,
-    clock: any CacheClock, look: (@Sendable (OpenFile) -> FreeSpace.Space?)? = nil
+    clock: any CacheClock, look: (@Sendable (_ descriptor: Int32) -> FreeSpace.Space?)? = nil
   ) throws(CacheError) -> DiskStore {
     let path = DirectoryPath.absolute(directory)
+    let freeSpace = FreeSpace(minimum: 0, look: look, uptime: { clock.uptime })
     let opened = try OpenDirectory.open(
-      path: path, durability: options.durability, settings: DirectorySettings().changed(by: changes))
-    let settings = opened.settings.changed(by: changes)
-    var limits = Limits(capacity: settings.capacity, largestEntry: largestEntry, changes: changes)
-    if settings.capacity == opened.settings.capacity { limits.changes.capacity = nil }
-    if settings.minimumFreeSpace == opened.settings.minimumFreeSpace { limits.changes.minimumFreeSpace = nil }
+      path: path, durability: options.durability, settings: DirectorySettings().changed(by: changes),
+      freeSpace: freeSpace)
+    if options.evicts { freeSpace.setMinimum(opened.settings.changed(by: changes).minimumFreeSpace) }
+    let limits = DiskLimits(largestEntry: largestEntry, settings: opened.settings, changes: changes)
+    let thread = IndexThread(path: path, options: options, limits: limits, opened: opened)
     let store = DiskStore(
-      directory: directory, path: path, opened: opened, limits: limits,
-      freeSpace: FreeSpace(minimum: options.evicts ? settings.minimumFreeSpace : 0, look: look, clock: clock),
-      options: options, clock: clock)
-    store.didOpen(opened)
+      directory: directory, options: options, limits: limits, thread: thread, clock: clock)
+    thread.whenOpened { [weak store] opened, older in store?.didOpen(opened, insteadOf: older) }
     return store
   }
 
   private init(
-    directory: String, path: String, opened: OpenDirectory, limits: Limits, freeSpace: FreeSpace,
-    options: Options, clock: any CacheClock
+    directory: String, options: Options, limits: DiskLimits, thread: IndexThread, clock: any CacheClock
   ) {
-    self.options = options
-    previousCapacity = limits.changes.capacity == nil ? nil : opened.settings.capacity
-    self.freeSpace = freeSpace
     self.directory = directory
-    self.path = path
-    self.clock = clock
-    checkedBodies = CheckedBodies(clock: clock)
-    self.limits = Mutex(limits)
-    self.opened = Mutex(opened)
+    self.options = options
+    self.limits = limits
+    self.thread = thread
+    let opened = thread.currentDirectory
+    previousCapacity = limits.changes.capacity == nil ? nil : opened.settings.capacity
     policy = DiskEvictionPolicy(inflation: opened.lowestPriority)
+    batch = ChangeBatch(thread: thread, policy: policy)
+    evictor = Evictor(thread: thread, batch: batch, policy: policy, limits: limits)
+    trimmer = Trimmer(thread: thread, batch: batch, evictor: evictor, limits: limits, clock: clock)
+    inserter = Inserter(
+      thread: thread, batch: batch, policy: policy, limits: limits, evictor: evictor, trimmer: trimmer,
+      clock: clock)
+    updater = Updater(thread: thread, trimmer: trimmer)
+    sweeper = Sweeper(thread: thread)
+    changer = Changer(
+      thread: thread, batch: batch, sweeper: sweeper, recentRecords: recentRecords, clock: clock)
+    reader = EntryReader(
+      thread: thread, batch: batch, policy: policy, changer: changer, recentRecords: recentRecords,
+      verification: options.verification, clock: clock)
+    verifier = Verifier(thread: thread, batch: batch, sweeper: sweeper, reader: reader)
+    plainContent = PlainContent(
+      directory: directory, thread: thread, sweeper: sweeper, policy: policy, clock: clock)
   }
 
-  // MARK: What it is made of
+  /// Starts the background work for a directory that was opened.
+  private func didOpen(_ opened: OpenDirectory, insteadOf older: OpenDirectory?) {
+    // Forget uses of keys: a new index has another secret, so the hashes of keys differ.
+    if let older, older.secret != opened.secret {
+      policy.forgetUses()
+      batch.forgetUses()
+    }
+    opened.setLogLength(capacity: limits.capacity)
+    sweeper.queue.submit { [weak self] in
+      guard let self else { return }
+      changer.applyPendingEpochs()
+      sweeper.sweep(opened)
+    }
+    reader.fileQueue.submit { opened.directory.excludeFromBackups() }
+    thread.queue.submit { [weak self] in if self != nil { try? opened.shortenIfEmpty() } }
+    if options.evicts { trimmer.trimInBackground() }
+  }
 
-  /// Drops recently read records. The store keeps nothing else in memory for long.
-  public func trimMemory(to bytes: Int64) { recentRecords.removeAll() }
-
-  var currentDirectory: OpenDirectory { opened.withLock { $0 } }
-
-  var currentLimits: Limits { limits.withLock { $0 } }
+  // MARK: The directory
 
   /// The capacity of the directory before this store changed it; nil if opening the store did not change it.
   public let previousCapacity: Int64?
 
   /// Messages about opening the directory, for example that a damaged index was set aside. Empty if there
   /// were no problems.
-  public var openingNotes: [String] { currentDirectory.notes }
+  public var openingNotes: [String] { thread.currentDirectory.notes }
 
   /// A message if the capacity is less than the size of an empty index; otherwise nil.
-  public var noRoomNote: String? { noRoom(in: currentDirectory) }
+  public var noRoomNote: String? { limits.noRoomNote(in: thread.currentDirectory) }
 
   /// Whether `generation(of:)` shows changes by other processes. If not, as on a network file system, the
   /// generation rises with each call, and no store above this one can keep entries in memory.
-  public var sharesGenerations: Bool { currentDirectory.generations.isShared }
-
-  /// A number that rises after each commit of any process that stores, replaces, freshens, invalidates or removes
-  /// a response of a key. It may rise for other keys as well. Costs a hash of the key and two loads from memory.
-  public func generation(of key: CacheKey) -> UInt64 { currentDirectory.generation(of: key) }
-
-  /// The ticket of a request that is about to be sent.
-  public func ticket() -> InvalidationTicket { currentDirectory.generations.ticket() }
-
-  /// Whether any process invalidated or removed a selection that a response may match, after a ticket was
-  /// taken. If memory is not shared (on a network file system), only invalidations by this store count.
-  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
-    currentDirectory.generations.isOvertaken(key, groups: groups, since: ticket)
-  }
-
-  /// A random key of this directory (32 bytes).
-  public var secret: [UInt8] { currentDirectory.secret }
+  public var sharesGenerations: Bool { thread.currentDirectory.generations.isShared }
 
   /// The path of the file that holds exactly the body of a stored response; nil if the body is inline or not
   /// complete, or if the response is no longer stored.
   ///
   /// - Throws: `CacheError`.
   public func bodyPath(of record: CacheRecord) throws(CacheError) -> String? {
-    let opened = try directoryToRead()
-    let (id, hash) = (Int64(bitPattern: record.sequence), opened.hashes.hash(of: record.key))
-    let row = try reading(opened) { (connection) throws(CacheError) in
-      try EntryRow.find("id = ? AND hash = ? AND partial = 0", [.integer(id), .hash(hash)], connection).first
-    }
-    return row?.file.map { opened.directory.bodyPath($0) }
+    try reader.bodyPath(of: record)
+  }
+
+  /// The settings that the directory has now; another process may have changed them.
+  ///
+  /// - Throws: `CacheError`.
+  public func settings() throws(CacheError) -> DirectorySettings {
+    try thread.read(try thread.directoryToRead(), DirectorySettings.init).changed(by: limits.changes)
+  }
+
+  /// Changes the minimum of free space on the file system, and evicts entries if less is free. Other
+  /// processes that have the directory open use the new minimum when they open it next.
+  ///
+  /// - Parameter bytes: 0 disables the check.
+  /// - Throws: `CacheError`.
+  public func setMinimumFreeSpace(_ bytes: Int64) async throws(CacheError) {
+    try await trimmer.change(DirectorySettings.Changes(minimumFreeSpace: max(0, bytes)))
   }
 
   // MARK: Usage
 
+  /// The usage of the directory by kind.
+  ///
+  /// - Throws: `CacheError`.
+  /// - Complexity: O(1).
+  public func diskUsage() throws(CacheError) -> DiskUsage { try usage(of: try thread.directoryToRead()) }
+
+  private func usage(of opened: OpenDirectory) throws(CacheError) -> DiskUsage {
+    try thread.read(opened) { (connection) throws(CacheError) in
+      try limits.usage(of: opened, on: connection)
+    }
+  }
+
   /// Bytes and entries in use: index, log, counters, bodies, and bodies that this store is writing.
   public var usage: StoreUsage {
-    guard let now = try? diskUsage(in: currentDirectory) else {
+    guard let now = try? usage(of: thread.currentDirectory) else {
       var last = lastUsage.withLock { $0 }
-      last.diskCapacity = currentLimits.capacity
+      last.diskCapacity = limits.capacity
       return last
     }
     let usage = StoreUsage(diskBytes: now.total, diskCapacity: now.capacity, diskEntries: now.entries)
     lastUsage.withLock { $0 = usage }
     return usage
   }
+
+  // MARK: Checking
+
+  /// Reads and checks everything: each record decodes, each body exists and has its length and checksums, each
+  /// body file belongs to an entry, and the usage is correct. Other processes may read and write meanwhile.
+  ///
+  /// - Parameter repair: deletes damaged entries and files without an entry, and counts the usage again. A
+  ///   damaged index is set aside and a new one started.
+  /// - Throws: `CacheError` if the check cannot continue. Damage is a finding, not an error.
+  public func verify(repair: Bool) async throws(CacheError) -> VerificationReport {
+    try await verifier.verify(repair: repair)
+  }
+
+  // MARK: Sealed and plain responses
+
+  /// The number of sealed responses in the directory (`SealedStore`), at most 10,000.
+  ///
+  /// - Parameter keyID: responses that were sealed with the key of this id (`CacheCipher.keyID`) do not count.
+  /// - Throws: `CacheError`.
+  public func countSealed(exceptKey keyID: [UInt8]? = nil) throws(CacheError) -> Int {
+    try plainContent.countSealed(exceptKey: keyID)
+  }
+
+  /// The number of responses in the directory that are in the clear, at most 10,000.
+  ///
+  /// - Throws: `CacheError`.
+  public func countPlain() throws(CacheError) -> Int { try plainContent.count() }
+
+  /// Removes everything in the directory that is not encrypted (`PlainContent.remove`). On the calling thread.
+  ///
+  /// - Returns: the number of responses in the clear, at most 10,000.
+  /// - Throws: `CacheError`; `CacheError.busy` if another process reads the index, so that its log may still
+  ///   have bytes in the clear.
+  package func removePlain() throws(CacheError) -> Int { try plainContent.remove() }
+
+  /// Notes that from now on responses may be stored in the clear. On the calling thread.
+  ///
+  /// - Throws: `CacheError`.
+  package func mayStorePlain() throws(CacheError) { try plainContent.mayStore() }
 }

@@ -25,7 +25,7 @@ final class BodyFile: Sendable {
   private struct State {
     var phase = Phase.open
     var name: BodyName?
-    var file: OpenFile?
+    var file: DiskFile?
     var lock: BodyLock?
     var reserved: Int64 = 0
 
@@ -41,7 +41,7 @@ final class BodyFile: Sendable {
   private let state: Mutex<State>
 
   /// - Parameter stored: a stored partial body to which bytes are added; nil if the file is not made yet.
-  init(of key: CacheKey, store: DiskStore, opened: OpenDirectory, stored: DiskBodyWriter.Stored?) {
+  init(of key: CacheKey, store: DiskStore, opened: OpenDirectory, stored: GrowingPart?) {
     self.key = key
     self.store = store
     self.opened = opened
@@ -93,10 +93,10 @@ final class BodyFile: Sendable {
   /// The open file; makes it at the first call.
   ///
   /// - Throws: `CacheError.closed` if the writer has ended; `CacheError.io`, `CacheError.noSpace`.
-  func open() throws(CacheError) -> OpenFile {
+  func open() throws(CacheError) -> DiskFile {
     if let file = state.withLock({ $0.file }) { return file }
     let name = try opened.ownership.startBody()
-    let file: OpenFile
+    let file: DiskFile
     do throws(CacheError) {
       file = try opened.directory.createBody(name)
     } catch {
@@ -159,25 +159,25 @@ final class BodyFile: Sendable {
       return (state.name, state.lock != nil, state.reserved)
     }
     guard let ended else { return false }
-    release(ended.name, wasLocked: ended.wasLocked, ended.reserved, outcome)
+    release(ended.name, wasLocked: ended.wasLocked, reserved: ended.reserved, as: outcome)
     return true
   }
 
-  private func release(_ name: BodyName?, wasLocked: Bool, _ reserved: Int64, _ outcome: Outcome) {
-    let (store, opened) = (store, opened)
+  private func release(_ name: BodyName?, wasLocked: Bool, reserved: Int64, as outcome: Outcome) {
+    let opened = opened
     guard let name else { return opened.reservations.add(-reserved) }
     if case .stored = outcome, !wasLocked {
       opened.reservations.add(-reserved)
       return opened.ownership.finished(name)
     }
     // On the index thread, so that `flush` waits for it.
-    store.indexQueue.submit {
+    store.thread.queue.submit {
       switch outcome {
       case .stored, .kept: opened.removeIfOrphaned(name)
       case .discarded:
         // The row may be inserted at this moment.
         if wasLocked {
-          _ = try? store.removeRows(in: opened, "file = ? AND partial = 1", [.text(name.fileName)])
+          _ = try? opened.removeRows(where: "file = ? AND partial = 1", [.text(name.fileName)])
         }
         // Delete the file even if the index cannot be read: a row without its file is a miss.
         opened.deleteBody(name, bytes: reserved)

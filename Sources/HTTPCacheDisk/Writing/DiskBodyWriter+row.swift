@@ -28,7 +28,8 @@ extension DiskBodyWriter {
     guard extended != nil || record.isResumable, body.flushed > before.saved,
       isLast || !before.isRowLost && body.flushed >= before.due, body.pieces.end <= record.bodyLength ?? .max
     else { return }
-    let name = try? await store.fileQueue.run { () throws(CacheError) in self.file.prepareUnfinished() }
+    let name = try? await store.reader.fileQueue.run { () throws(CacheError) in self.file.prepareUnfinished()
+    }
     progress.withLock { progress in
       if name == nil { progress.isRowLost = true }
       // The interval grows by a quarter of the bytes: few bytes of a short body are lost, and a long body
@@ -61,27 +62,27 @@ extension DiskBodyWriter {
       let entry = try NewEntry(
         record: record.storing(pieces.ranges, bodyLength: record.bodyLength), body: .file(name, pieces),
         variantLimit: .max, predecessor: nil, purpose: .unfinished, writer: file)
-      return Int64(bitPattern: try await store.insert(entry, into: opened).sequence)
+      return Int64(bitPattern: try await store.inserter.insert(entry, in: opened).sequence)
     }
-    try await store.onIndex { [self] (current) throws(CacheError) in
-      try store.requireCurrent(opened, current, key: nil)
-      try store.limitLog(opened)
-      try opened.write { (connection) throws(CacheError) in
-        try Self.grow(row, name, to: pieces, changed: changed, connection)
+    try await store.thread.run(in: opened, for: record.key) { [self] () throws(CacheError) in
+      try opened.limitLog()
+      try opened.write { (transaction) throws(CacheError) in
+        try Self.grow(row, of: name, to: pieces, changed: changed, in: &transaction)
       }
-      store.didGrow(opened)
+      store.evictor.didGrow(opened)
     }
     return row
   }
 
-  /// Updates the row, within a transaction.
+  /// Updates the row.
   ///
   /// - Throws: `CacheError.unavailable` if the row is gone.
   private static func grow(
-    _ id: Int64, _ file: BodyName, to pieces: StoredPieces, changed: Range<Int64>,
-    _ connection: SQLiteConnection
+    _ id: Int64, of file: BodyName, to pieces: StoredPieces, changed: Range<Int64>,
+    in transaction: inout Transaction
   ) throws(CacheError) {
-    let part = try StoredEntry.find(StoredEntry.ofID, [.integer(id)], connection).entries.first
+    let connection = transaction.connection
+    let part = try connection.entry(id)
     guard let row = part?.row, row.isPartial, row.file == file, let stored = part?.record else {
       throw CacheError(.unavailable, "the part is not stored any more")
     }
@@ -94,9 +95,7 @@ extension DiskBodyWriter {
         .blob(encoded), .integer(length), .integer(cost),
         .integer(NewEntry.size(encoded: encoded.count, length: length, cost: cost)), .integer(id),
       ])
-    try pieces.save(connection, entry: id, changed: changed)
-    var state = try IndexState(connection)
-    state.bodies = max(0, state.bodies + cost - row.cost)
-    try state.save(connection)
+    try connection.save(pieces, of: id, changed: changed)
+    transaction.state.bodies = max(0, transaction.state.bodies + cost - row.cost)
   }
 }

@@ -8,15 +8,6 @@ import Synchronization
 /// larger body is written block by block into a file, each byte at its place in the body. The file gets its
 /// row when all bytes are written. The file of a resumable body gets the row of a partial body after its first block.
 final class DiskBodyWriter: CloningBodyWriter {
-  /// A stored partial body to which bytes are added.
-  struct Stored: Sendable {
-    let id: Int64
-    let name: BodyName
-    let file: OpenFile
-    let lock: BodyLock
-    let pieces: StoredPieces
-  }
-
   struct Progress {
     /// The row of the partial body; nil if there is none.
     var row: Int64?
@@ -50,19 +41,19 @@ final class DiskBodyWriter: CloningBodyWriter {
   ///   - adding: a stored partial body, and the position at which bytes are added to it.
   init(
     store: DiskStore, opened: OpenDirectory, record: CacheRecord, limits: (variants: Int, bytes: Int64),
-    adding: (stored: Stored, offset: Int64)? = nil
+    adding: (part: GrowingPart, offset: Int64)? = nil
   ) throws(CacheError) {
     self.store = store
     self.opened = opened
     self.record = record
     self.limits = limits
-    extended = adding?.stored.id
+    extended = adding?.part.id
     let offset = max(0, adding?.offset ?? 0)
     progress = Mutex(Progress(row: extended, savedEnd: offset))
-    file = BodyFile(of: record.key, store: store, opened: opened, stored: adding?.stored)
+    file = BodyFile(of: record.key, store: store, opened: opened, stored: adding?.part)
     let end = min(record.bodyLength ?? .max, StoredPieces.farthest)
     body = DiskBody(
-      stored: adding.map { ($0.stored.file, $0.stored.pieces) },
+      stored: adding.map { ($0.part.file, $0.part.pieces) },
       targets: adding == nil ? try Self.targets(of: record) : [min(offset, end)..<end],
       length: record.bodyLength, checksEveryRead: store.options.verification == .everyRead)
   }
@@ -90,7 +81,7 @@ final class DiskBodyWriter: CloningBodyWriter {
       reserve()
       guard buffered >= StoredPieces.blockLength else { return }
       try await makeSpace()
-      try await store.fileQueue.run { () throws(CacheError) in try self.flush(all: false) }
+      try await store.reader.fileQueue.run { () throws(CacheError) in try self.flush(all: false) }
       await saveRow()
     } catch {
       // Count the bytes that stay in a stored partial body.
@@ -123,12 +114,12 @@ final class DiskBodyWriter: CloningBodyWriter {
   }
 
   func reader() throws(CacheError) -> any BodyReader {
-    DiskBodyReader(body: body, queue: store.fileQueue, onDamage: onDamage)
+    DiskBodyReader(body: body, queue: store.reader.fileQueue, onDamage: onDamage)
   }
 
   /// Reports the entry of the stored partial body as damaged, if there is one.
   var onDamage: @Sendable (CacheError) -> Void {
-    let onDamage = store.bodyContext(opened).onDamage
+    let onDamage = store.reader.context(opened).onDamage
     // A reader may outlive the writer, and must not keep it.
     return { [weak self, extended] error in if let id = extended ?? self?.row { onDamage(id, error) } }
   }
@@ -136,7 +127,7 @@ final class DiskBodyWriter: CloningBodyWriter {
   /// Ends the writer after an error. The written bytes are deleted, unless they were added to a stored partial body.
   func fail(_ error: CacheError) -> CacheError {
     if file.end(error, extended != nil ? .kept : .discarded), let full = error.fullFileSystem {
-      store.didRunOutOfSpace(full)
+      store.trimmer.didRunOutOfSpace(full)
     }
     return error
   }
@@ -172,23 +163,24 @@ final class DiskBodyWriter: CloningBodyWriter {
     let state = body.snapshot
     if record.isComplete, file.name == nil, state.count <= NewEntry.inlineLimit {
       let bytes = state.pendingBytes(0..<state.count)
-      return try await store.insert(entry(record, .inline(bytes)), into: opened)
+      return try await store.inserter.insert(entry(of: record, body: .inline(bytes)), in: opened)
     }
     do throws(CacheError) { try await makeSpace() } catch {
       guard error.code == .notAdmitted, file.name == nil else { throw error }
       // Nothing was written, and nothing will be.
-      let refused = try entry(record, .inline(BodyBytes()), .refused)
-      return try await store.insert(refused, into: opened)
+      let refused = try entry(of: record, body: .inline(BodyBytes()), for: .refused)
+      return try await store.inserter.insert(refused, in: opened)
     }
-    let name = try await store.fileQueue.run { () throws(CacheError) in
+    let name = try await store.reader.fileQueue.run { () throws(CacheError) in
       try self.flush(all: true)
       return try self.file.prepareForRow()
     }
-    return try await store.insert(entry(record, .file(name, body.snapshot.pieces)), into: opened)
+    let whole = try entry(of: record, body: .file(name, body.snapshot.pieces))
+    return try await store.inserter.insert(whole, in: opened)
   }
 
   private func entry(
-    _ record: CacheRecord, _ body: NewEntry.Body, _ purpose: NewEntry.Purpose = .finished
+    of record: CacheRecord, body: NewEntry.Body, for purpose: NewEntry.Purpose = .finished
   ) throws(CacheError) -> NewEntry {
     try NewEntry(
       record: record, body: body, variantLimit: limits.variants,
@@ -203,9 +195,85 @@ final class DiskBodyWriter: CloningBodyWriter {
     guard rest > 0 else { return }
     // The number of bytes that will be stored, as far as it is known.
     let coming = state.count.saturatingAdd(StoredRanges.count(state.targets))
-    try await store.makeSpace(
+    try await store.evictor.makeSpace(
       for: record, bytes: rest, length: record.bodyLength.map { min($0, coming) } ?? state.count,
       sparing: row, in: opened)
     progress.withLock { $0.spaced = state.added }
+  }
+
+  // MARK: The file
+
+  func appendClone(
+    of descriptor: Int32, length: Int64, see: (BodyBytes) -> Void
+  ) async throws(CacheError) -> Bool {
+    guard length > NewEntry.inlineLimit, length <= limits.bytes, bytesWritten == 0, record.isComplete else {
+      return false
+    }
+    try file.check()
+    let clone: DiskFile?
+    do throws(CacheError) {
+      clone = try await store.reader.fileQueue.run { () throws(CacheError) -> DiskFile? in
+        let file = try self.file.open()
+        guard file.shareBlocks(of: descriptor) else { return nil }
+        if try file.size() != length { throw CacheError(.io, "the file changed while it was stored") }
+        return file
+      }
+    } catch { throw fail(error) }
+    guard let clone else { return false }
+    progress.withLock { $0.isCloned = true }
+    var position: Int64 = 0
+    while position < length {
+      let count = Int(min(StoredPieces.blockLength, length - position))
+      let bytes: BodyBytes
+      do throws(CacheError) {
+        bytes = try await store.reader.fileQueue.run { [position] () throws(CacheError) in
+          try BodyBytes(unsafeUninitializedCapacity: count) { (buffer) throws(CacheError) in
+            try clone.read(into: buffer, at: position)
+          }
+        }
+      } catch { throw fail(error) }
+      see(bytes)
+      try await append(bytes)
+      position += Int64(bytes.count)
+      if bytes.isEmpty { break }
+    }
+    return true
+  }
+
+  /// Writes blocks that no longer grow, or all pending bytes, to the file; on a thread of the store.
+  func flush(all: Bool) throws(CacheError) {
+    let open = try file.open()
+    let reader = body.reader(of: open, checksEveryRead: store.options.verification == .everyRead)
+    let isCloned = progress.withLock { $0.isCloned }
+    while let next = body.nextPiece(all: all) {
+      let piece = try joined(next, in: reader)
+      if !isCloned {
+        try next.bytes.withUnsafeBytes { (buffer) throws(CacheError) in
+          try open.write(buffer, at: next.start)
+        }
+      }
+      body.didFlush(next, as: piece)
+    }
+  }
+
+  /// The piece of new bytes and the stored pieces that they touch in their block. Those are read and checked.
+  private func joined(
+    _ next: DiskBody.Pending, in reader: BlockReader
+  ) throws(CacheError) -> StoredPiece {
+    let (before, after) = body.snapshot.pieces.neighbors(of: next.range)
+    func bytes(of piece: StoredPiece?) throws(CacheError) -> BodyBytes {
+      guard let piece else { return BodyBytes() }
+      return try reader.read(piece.range, onlyCached: false) ?? BodyBytes()
+    }
+    do throws(CacheError) {
+      let pieceBytes = [try bytes(of: before), next.bytes, try bytes(of: after)]
+      let joined = BodyBytes(joining: pieceBytes.filter { !$0.isEmpty })
+      return StoredPiece(
+        start: before?.start ?? next.start, end: after?.end ?? next.end,
+        checksum: joined.withUnsafeBytes { XXH64.hash($0) })
+    } catch {
+      if error.code == .damaged { onDamage(error) }
+      throw error
+    }
   }
 }

@@ -20,7 +20,7 @@ public final class ChangeCounters: @unchecked Sendable {
 
   /// The words before those of the classes of keys.
   private enum Header: Int, CaseIterable {
-    case magic, all, replacements, source, lastCommit
+    case mark, all, replacements, source, lastCommit
   }
 
   // MARK: Memory
@@ -31,36 +31,42 @@ public final class ChangeCounters: @unchecked Sendable {
     let words = UnsafeMutableRawPointer.allocate(byteCount: count * 8, alignment: 8)
     words.initializeMemory(as: UInt64.self, repeating: 0, count: count)
     self.init(words, keyClasses: 1_024, scopeClasses: 1_024) { words.deallocate() }
+    setIfZero(.source, to: .random(in: 1 ... .max))
   }
 
-  /// Uses memory that other processes may use, too.
-  ///
-  /// - Parameters:
-  ///   - memory: as many words of 8 bytes as `wordCount` tells; 0 before their first use.
-  ///   - release: called when the counters are no longer used.
-  package init(
+  private init(
     _ memory: UnsafeMutableRawPointer, keyClasses: Int, scopeClasses: Int, release: @escaping () -> Void
   ) {
     words = memory.assumingMemoryBound(to: Atomic<UInt64>.self)
     self.keyClasses = keyClasses
     self.scopeClasses = scopeClasses
     self.release = release
+  }
+
+  /// Counters in memory that other processes use, too; nil if the memory has the mark of another format, and is left
+  /// as it is.
+  ///
+  /// - Parameters:
+  ///   - memory: as many words of 8 bytes as `wordCount` tells; 0 before their first use.
+  ///   - mark: the first word.
+  ///   - release: called when the counters are no longer used, or if there are none.
+  package static func shared(
+    in memory: UnsafeMutableRawPointer, mark: UInt64, keyClasses: Int, scopeClasses: Int,
+    release: @escaping () -> Void
+  ) -> ChangeCounters? {
+    let counters = ChangeCounters(
+      memory, keyClasses: keyClasses, scopeClasses: scopeClasses, release: release)
+    counters.setIfZero(.mark, to: mark)
+    guard counters.load(.mark) == mark else { return nil }
     // Only the first user of the memory sets this word.
-    setIfZero(.source, to: .random(in: 1 ... .max))
+    counters.setIfZero(.source, to: .random(in: 1 ... .max))
+    return counters
   }
 
   deinit { release() }
 
   package static func wordCount(keyClasses: Int, scopeClasses: Int) -> Int {
     Header.allCases.count + keyClasses + 2 + scopeClasses
-  }
-
-  /// Sets the first word to the mark of a file format, if it is 0.
-  ///
-  /// - Returns: whether it has this value afterwards.
-  package func mark(as magic: UInt64) -> Bool {
-    setIfZero(.magic, to: magic)
-    return load(.magic) == magic
   }
 
   private func load(_ word: Header) -> UInt64 { words[word.rawValue].load(ordering: .acquiring) }
@@ -93,9 +99,12 @@ public final class ChangeCounters: @unchecked Sendable {
     words[keyIndex(hash)].load(ordering: .acquiring) &+ load(.all)
   }
 
+  /// The most keys whose generations are raised one by one.
+  package static let mostKeys = 256
+
   /// Raises the generations of keys, after a commit that changes their entries.
   package func raise(_ hashes: [UInt64]) {
-    guard hashes.count <= 64 else { return raiseAll() }
+    guard hashes.count <= Self.mostKeys else { return raiseAll() }
     for hash in hashes { raise(hash) }
   }
 

@@ -1,7 +1,6 @@
 public import HTTPCacheSemantics
 public import HTTPTypes
 import HTTPCacheDisk
-import HTTPCacheFiles
 import Synchronization
 
 /// The body of a stored response as a file. The file keeps its content when the response is replaced or

@@ -1,5 +1,4 @@
 import HTTPCacheDisk
-import HTTPCacheFiles
 import HTTPCacheSealing
 import HTTPCacheSemantics
 import HTTPCacheStore

@@ -1,5 +1,4 @@
 import HTTPCacheDisk
-import HTTPCacheFiles
 import HTTPCacheSealing
 import HTTPCacheStore
 
@@ -87,7 +86,7 @@ extension HTTPCache.Configuration {
     if removed > 0 {
       observer?.observe(.encryption(.removedPlain(responses: removed)))
     }
-    tellSealed(try disk.countSealed(except: cipher))
+    tellSealed(try disk.countSealed(exceptKey: cipher.keyID))
     return try SealedStore(
       base: disk, cipher: cipher, largestEntry: largestEntryInBytes, executor: executor
     ) { [observer] error in

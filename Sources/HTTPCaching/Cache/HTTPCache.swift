@@ -1,4 +1,4 @@
-import HTTPCacheFiles
+import HTTPCacheDisk
 public import HTTPCacheStore
 
 /// An HTTP cache (RFC 9111): answers requests from its store, and asks an upstream for the rest.

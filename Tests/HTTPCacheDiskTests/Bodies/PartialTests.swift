@@ -101,7 +101,7 @@ import Testing
     let look = LockLoop(try bodyPath(fixture))
     let file = try #require(try fixture.directory.bodyFiles().first)
     let name = try #require(BodyName(fileName: file))
-    let folder = fixture.store.currentDirectory.directory
+    let folder = fixture.store.thread.currentDirectory.directory
     for _ in 0..<200 {
       let writer = try await fixture.store.extend(part, at: 1_000_000)
       writer.abandon()

@@ -131,7 +131,7 @@ struct EpochTests {
     let lock = directory.path("cache/writers/00000000000000aa")
     try Data().write(to: URL(fileURLWithPath: lock))
     let second = try open()
-    try await second.removeLeftovers()
+    try await second.sweeper.removeLeftovers()
     #expect(try directory.bodyFiles().count == 1)
     #expect(FileManager.default.fileExists(atPath: lock))
     await writer?.close()

@@ -61,7 +61,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let cache = directory.path("cache")
     let store = try DiskStore.open(directory: cache, capacity: 64 << 20)
-    try await store.fileQueue.run { () throws(CacheError) in }
+    try await store.reader.fileQueue.run { () throws(CacheError) in }
     await #expect(processExitsWith: .signal(SIGKILL)) { [cache = cache as String] in
       let store = try DiskStore.open(directory: cache, capacity: 64 << 20)
       let tests = WipeTests()
@@ -111,13 +111,13 @@ import Testing
     let checkpoint = WaitingCheckpoint(path)
     try await until { WaitingCheckpoint.isUnderWay(path) }
     let store = fixture.store
-    let emptying = Task.detached { try store.emptyLog(of: store.currentDirectory) }
+    let emptying = Task.detached { try store.thread.currentDirectory.emptyLog(SystemClock()) }
     // Time for several attempts.
     try await Task.sleep(for: .milliseconds(200))
     holder.letGo()
     #expect(await checkpoint.end())
     try await emptying.value
-    #expect(fixture.store.currentDirectory.logBytes == 0)
+    #expect(fixture.store.thread.currentDirectory.logBytes == 0)
   }
 
   @Test("the directory is excluded from backups once; a changed tag is not written again")
@@ -129,7 +129,7 @@ import Testing
     try await until { try String(contentsOfFile: tag, encoding: .utf8).hasPrefix(signature) }
     try Data("mine".utf8).write(to: URL(fileURLWithPath: tag))
     let other = try fixture.other()
-    try await other.fileQueue.run { () throws(CacheError) in }
+    try await other.reader.fileQueue.run { () throws(CacheError) in }
     #expect(try String(contentsOfFile: tag, encoding: .utf8) == "mine")
   }
 }

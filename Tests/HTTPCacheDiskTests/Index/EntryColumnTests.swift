@@ -26,7 +26,8 @@ import Testing
   func compared() throws {
     let hashes = RowHashes(secret: [UInt8](repeating: 7, count: 32))
     let unchecked = try EntryColumn.allCases.filter {
-      try $0.value(for: record("/"), hashes, length: 1, hasFile: true) == nil && $0.impossibility == nil
+      try $0.value(for: record("/"), hashes: hashes, length: 1, hasFile: true) == nil
+        && $0.impossibility == nil
     }
     #expect(unchecked == [.checksum, .file, .record, .body])
   }

@@ -119,7 +119,7 @@ import Testing
     try await writer.append(BodyBytes(bytes(2 << 20)))
     // Keep the index thread, which deletes the file, busy.
     let gate = DispatchSemaphore(value: 0)
-    store.indexQueue.submit { _ = gate.wait(timeout: .now() + 60) }
+    store.thread.queue.submit { _ = gate.wait(timeout: .now() + 60) }
     writer.abandon()
     let told = store.usage.diskBytes
     #expect(try bodyBytes(fixture) >= 2 << 20)

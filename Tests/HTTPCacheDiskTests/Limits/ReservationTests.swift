@@ -43,7 +43,7 @@ import Testing
     try FileManager.default.removeItem(atPath: file)
     try FileManager.default.createDirectory(atPath: file + "/full", withIntermediateDirectories: true)
     try await fixture.store.remove(.key(key("/odd")))
-    let reservations = fixture.store.currentDirectory.reservations
+    let reservations = fixture.store.thread.currentDirectory.reservations
     #expect(reservations.bytes >= 300_000)
     for index in 0..<60 {
       for _ in 0..<3 { _ = try fixture.store.read(key("/\(index)")) }
@@ -66,6 +66,6 @@ import Testing
     try await fixture.store.remove(.prefix("https://example.com/1"))
     try await fixture.store.remove(.all)
     #expect(try await fixture.store.counts().evictions > 0)
-    #expect(fixture.store.currentDirectory.reservations.bytes == 0)
+    #expect(fixture.store.thread.currentDirectory.reservations.bytes == 0)
   }
 }

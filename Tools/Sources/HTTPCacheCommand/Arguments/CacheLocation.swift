@@ -84,7 +84,7 @@ struct CacheLocation: ParsableArguments {
         try SealedStore(base: disk, cipher: cipher)
       }
       let store = Store(
-        disk: disk, sealed: sealed, others: try disk.countSealed(except: cipher),
+        disk: disk, sealed: sealed, others: try disk.countSealed(exceptKey: cipher?.keyID),
         plain: try cipher == nil ? 0 : disk.countPlain())
       if store.others > 0 {
         let hint = cipher == nil ? "; --encryption-key-file says where the key is" : ""

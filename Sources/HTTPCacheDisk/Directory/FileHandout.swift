@@ -1,0 +1,109 @@
+import CSystemShims
+import HTTPCacheFiles
+package import HTTPCacheStore
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A folder for files that are handed out to the caller, readable by the user alone: `files/…` of a
+/// directory. Each process that hands out files has a folder in it, and a lock that the system releases when
+/// the process ends. The next process deletes the folder of a dead process.
+package final class FileHandout: Sendable {
+  private static let folderName = "files"
+  private static let ownersName = "owners"
+  /// The most folders of dead processes, and the most files in each, that one sweep deletes.
+  private static let sweepLimit = (folders: 64, files: 4096)
+
+  private let parent: DiskFile
+  private let folder: DiskFile
+  private let lock: OwnerLock
+  private let path: String
+
+  /// Makes the folder and its missing parents.
+  ///
+  /// - Throws: `CacheError.unavailable`, `CacheError.noSpace`.
+  package init(in directory: String) throws(CacheError) {
+    try CacheDirectory.makeFolders(directory)
+    let (root, resolved) = try CacheDirectory.folder(at: directory)
+    let files = try CacheDirectory.folder(Self.folderName, in: root)
+    Self.sweep(files)
+    lock = try OwnerLock(folder: try CacheDirectory.folder(Self.ownersName, in: files))
+    let name = BodyName.ownerText(lock.owner)
+    folder = try CacheDirectory.folder(name, in: files)
+    parent = files
+    path = "\(resolved)/\(Self.folderName)/\(name)"
+  }
+
+  deinit { unlinkat(parent.descriptor, BodyName.ownerText(lock.owner), AT_REMOVEDIR) }
+
+  /// The path of a file with this name, whether the file exists or not.
+  package func path(of name: String) -> String { path + "/" + name }
+
+  /// Links an open file under a name in this folder.
+  ///
+  /// - Returns: false if the system cannot link the file here, for example if it is on another file system.
+  package func link(_ descriptor: Int32, as name: String) -> Bool {
+    #if os(Linux)
+      return linkat(
+        AT_FDCWD, "/proc/self/fd/\(descriptor)", folder.descriptor, name, AT_SYMLINK_FOLLOW) == 0
+    #else
+      return false
+    #endif
+  }
+
+  /// Unlinks a file. A process that has the file open can still read it.
+  package func remove(_ name: String) { unlinkat(folder.descriptor, name, 0) }
+
+  /// Deletes the files that dead processes left in a directory.
+  ///
+  /// - Parameter isThorough: whether to delete all of them, however long that takes.
+  package static func sweep(in directory: String, isThorough: Bool = false) {
+    guard let (root, _) = try? CacheDirectory.folder(at: directory),
+      let files = try? DiskFile(folderName, in: root, flags: DiskFile.folder)
+    else { return }
+    sweep(files, isThorough: isThorough)
+  }
+
+  private static func sweep(_ files: DiskFile, isThorough: Bool = false) {
+    guard let owners = try? DiskFile(ownersName, in: files, flags: DiskFile.folder) else {
+      return
+    }
+    let limit = isThorough ? (folders: .max, files: .max) : sweepLimit
+    for dead in OwnerLock.owners(of: owners).dead.prefix(limit.folders) {
+      let name = BodyName.ownerText(dead.owner)
+      if let folder = try? DiskFile(name, in: files, flags: DiskFile.folder) {
+        for file in CacheDirectory.names(in: folder).prefix(limit.files) {
+          unlinkat(folder.descriptor, file, 0)
+        }
+      }
+      // If files remain in the folder, the next process that opens the directory deletes them.
+      if unlinkat(files.descriptor, name, AT_REMOVEDIR) == 0 || errno == ENOENT { dead.forget() }
+    }
+  }
+}
+
+extension FileHandout {
+  /// A folder for files of caches without a directory, inside the system's folder for temporary files.
+  ///
+  /// - Throws: `CacheError.unavailable` if the path exists and is not a folder of this user alone.
+  package static func temporary() throws(CacheError) -> FileHandout {
+    var base = "/tmp"
+    if let folder = getenv("TMPDIR") {
+      let text = String(cString: folder)
+      if text.hasPrefix("/") { base = text }
+    }
+    let path = "\(base)/swift-http-cache-\(getuid())"
+    if mkdir(path, 0o700) != 0, errno != EEXIST { throw CacheError.last(during: "make \(path)") }
+    var status = stat()
+    guard lstat(path, &status) == 0 else { throw CacheError.last(during: "look at \(path)") }
+    guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid(),
+      status.st_mode & 0o077 == 0
+    else { throw CacheError(.unavailable, "\(path) is not this user's alone") }
+    return try FileHandout(in: path)
+  }
+}

@@ -1,0 +1,80 @@
+import HTTPCacheFiles
+import HTTPCacheStore
+
+/// A locked file in `writers` that tells other processes that an owner lives. The system releases the lock when the
+/// process ends, however it ends. Other processes can then tell its unfinished bodies from bodies being written.
+final class OwnerLock: Sendable {
+  let owner: UInt64
+  private let folder: DiskFile
+  private let file: DiskFile
+
+  private static let newSuffix = ".new"
+
+  convenience init(in directory: CacheDirectory) throws(CacheError) {
+    try self.init(folder: try CacheDirectory.folder("writers", in: directory.root))
+  }
+
+  init(folder: DiskFile) throws(CacheError) {
+    owner = UInt64.random(in: .min ... .max)
+    self.folder = folder
+    let name = BodyName.ownerText(owner)
+    // Lock the file under another name first: a sweep that found it unlocked would take its owner for dead.
+    file = try DiskFile(name + Self.newSuffix, in: folder, flags: DiskFile.making)
+    do throws(CacheError) {
+      guard file.tryLock() else { throw CacheError(.io, "cannot lock writers/\(name)") }
+      try folder.rename(name + Self.newSuffix, to: name)
+    } catch {
+      folder.remove(name + Self.newSuffix)
+      throw error
+    }
+  }
+
+  deinit { folder.remove(BodyName.ownerText(owner)) }
+
+  /// Whether other processes find the lock in a folder; false if the folder was emptied.
+  func isShown(in directory: CacheDirectory) -> Bool {
+    guard let folder = try? DiskFile("writers", in: directory.root, flags: DiskFile.folder),
+      let status = try? file.status()
+    else { return false }
+    return FileIdentity(BodyName.ownerText(owner), in: folder) == FileIdentity(status)
+  }
+
+  /// The owners whose processes live, and the owners whose processes ended without deleting their locks.
+  static func owners(in directory: CacheDirectory) -> (living: Set<UInt64>, dead: [DeadOwner]) {
+    guard let folder = try? DiskFile("writers", in: directory.root, flags: DiskFile.folder)
+    else { return ([], []) }
+    return owners(of: folder)
+  }
+
+  /// The living and dead owners in a folder of locks.
+  static func owners(of folder: DiskFile) -> (living: Set<UInt64>, dead: [DeadOwner]) {
+    var living: Set<UInt64> = []
+    var dead: [DeadOwner] = []
+    for name in CacheDirectory.names(in: folder) {
+      let text = name.hasSuffix(newSuffix) ? String(name.dropLast(newSuffix.count)) : name
+      guard text.utf8.count == 16, let owner = UInt64(text, radix: 16) else { continue }
+      guard text == name else {
+        // The owner was creating its lock when this ran, so it has written nothing yet.
+        living.insert(owner)
+        continue
+      }
+      guard let file = try? DiskFile(name, in: folder, flags: DiskFile.writing) else { continue }
+      if file.tryLock() {
+        dead.append(DeadOwner(owner: owner, folder: folder, file: file))
+      } else {
+        living.insert(owner)
+      }
+    }
+    return (living, dead)
+  }
+}
+
+/// The lock of a dead process, held now by the process that deletes its files.
+struct DeadOwner: Sendable {
+  let owner: UInt64
+  let folder: DiskFile
+  let file: DiskFile
+
+  /// Deletes the lock file, after the files of the owner were deleted.
+  func forget() { folder.remove(BodyName.ownerText(owner)) }
+}

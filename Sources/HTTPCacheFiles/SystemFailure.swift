@@ -1,0 +1,20 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The error that a module throws for a system call that failed.
+package protocol SystemFailure: Error {
+  /// - Parameters:
+  ///   - number: `errno`.
+  ///   - operation: what was tried.
+  init(number: Int32, during operation: String)
+}
+
+extension SystemFailure {
+  /// The error of the last system call of this thread.
+  package static func last(during operation: String) -> Self { Self(number: errno, during: operation) }
+}
