@@ -245,7 +245,7 @@ let package = Package(
     .target(
       name: "HTTPCacheSimulation",
       dependencies: [
-        "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics",
+        "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       path: "Simulation/World", swiftSettings: settings),
@@ -329,7 +329,8 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheSimulationTests",
-      dependencies: ["HTTPCacheSimulation", "HTTPCaching", "simulate-races"], swiftSettings: settings),
+      dependencies: ["HTTPCacheSimulation", "HTTPCacheTesting", "HTTPCaching", "simulate-races"],
+      swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheTestingTests",
       dependencies: [
