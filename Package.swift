@@ -28,8 +28,6 @@ let package = Package(
     .library(name: "HTTPCacheTesting", targets: ["HTTPCacheTesting"]),
     .library(name: "HTTPCacheTestTraits", targets: ["HTTPCacheTestTraits"]),
     .library(name: "HTTPCacheFaults", targets: ["HTTPCacheFaults"]),
-    // For the command.
-    .library(name: "CZlib", targets: ["CZlib"]),
   ],
   traits: [
     .trait(

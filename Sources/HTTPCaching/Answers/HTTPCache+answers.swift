@@ -50,7 +50,7 @@ extension HTTPCache {
     event: AnswerEvent = .atOnce
   ) -> CacheResponse? {
     self.answer(
-      answer.stored, head: ResponseHead.fromStore(answer.stored, age: answer.age),
+      answer.stored, head: answer.stored.head(age: answer.age),
       outcome: answer.outcome, variant,
       to: AskedRequest(
         request: exchange.request, features: exchange.features, key: exchange.key,
@@ -192,7 +192,7 @@ extension HTTPCache {
     _ exchange: Exchange, now: Timestamp
   ) -> CacheResponse {
     store.count(CacheCounts(hits: 1))
-    var head = ResponseHead.fromStore(stored, age: Age.current(stored, now: now))
+    var head = stored.head(age: Age.current(stored, now: now))
     let outcome = CacheOutcome.forwarded(
       forward.reason, status: head.status.code, storage: .store, collapsed: true)
     finish(&head, outcome, exchange.key, target: exchange.target, stored: stored)

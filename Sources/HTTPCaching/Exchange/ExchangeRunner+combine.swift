@@ -85,8 +85,7 @@ extension ExchangeRunner {
   ) -> HTTPResponse {
     if combination.completion == nil { return response.head }
     let now = cache.configuration.clock.now
-    let head = ResponseHead.fromStore(
-      combination.stored, age: Age.current(combination.stored, now: now))
+    let head = combination.stored.head(age: Age.current(combination.stored, now: now))
     guard let wanted else { return head }
     return RangeRequest.head(head, range: wanted, length: combination.length, answering: request)
   }

@@ -3,7 +3,7 @@ import HTTPCaching
 
 /// The content of a request in a form that Foundation takes without holding all of it in memory: short
 /// content as data, longer content as a file.
-struct RequestContent: Sendable {
+struct UploadContent: Sendable {
   enum Form: Sendable {
     case data(Data)
     case file(URL)

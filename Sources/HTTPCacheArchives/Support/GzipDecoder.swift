@@ -1,10 +1,13 @@
 import CZlib
-import HTTPCaching
+public import HTTPCacheStore
 
-/// Decodes the content coding gzip, piece by piece (RFC 1952, with zlib).
-struct GzipDecoder: ~Copyable {
-  /// The bytes are not gzip.
-  struct Failure: Error {}
+/// Decodes gzip piece by piece, as a content coding and as the members of a file (RFC 1952, with zlib).
+public struct GzipDecoder: ~Copyable {
+  /// The bytes are not gzip, or memory ran out.
+  public struct Failure: Error {
+    /// Makes a failure, for bytes that end too early.
+    public init() {}
+  }
 
   private static let pieceLength = 128 << 10
   /// A gzip header instead of one of zlib, with the largest window.
@@ -12,14 +15,16 @@ struct GzipDecoder: ~Copyable {
 
   private let stream: UnsafeMutablePointer<z_stream>
   /// Whether the last member has ended.
-  private(set) var isEnded = false
+  public private(set) var isEnded = false
   /// Whether the last piece was full, so that there may be another without more input.
-  private(set) var hasOutput = false
+  public private(set) var hasOutput = false
   /// Whether any input has come.
-  private(set) var hasBegun = false
+  public private(set) var hasBegun = false
 
+  /// Makes a decoder.
+  ///
   /// - Throws: `Failure` if memory runs out.
-  init() throws(Failure) {
+  public init() throws(Failure) {
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
     guard
@@ -40,7 +45,7 @@ struct GzipDecoder: ~Copyable {
   /// - Parameter input: the bytes that were read are removed from it.
   /// - Returns: a piece; empty if more input is needed.
   /// - Throws: `Failure`.
-  mutating func decode(_ input: inout BodyBytes) throws(Failure) -> BodyBytes {
+  public mutating func decode(_ input: inout BodyBytes) throws(Failure) -> BodyBytes {
     var status = Z_OK
     var rest = 0
     let count = input.count
