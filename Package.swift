@@ -28,8 +28,6 @@ let package = Package(
     .library(name: "HTTPCacheTesting", targets: ["HTTPCacheTesting"]),
     .library(name: "HTTPCacheTestTraits", targets: ["HTTPCacheTestTraits"]),
     .library(name: "HTTPCacheFaults", targets: ["HTTPCacheFaults"]),
-    // For the command.
-    .library(name: "CZlib", targets: ["CZlib"]),
   ],
   traits: [
     .trait(
@@ -244,7 +242,7 @@ let package = Package(
     .target(
       name: "HTTPCacheSimulation",
       dependencies: [
-        "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics",
+        "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       path: "Simulation/World", swiftSettings: settings),
@@ -328,7 +326,8 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheSimulationTests",
-      dependencies: ["HTTPCacheSimulation", "HTTPCaching", "simulate-races"], swiftSettings: settings),
+      dependencies: ["HTTPCacheSimulation", "HTTPCacheTesting", "HTTPCaching", "simulate-races"],
+      swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheTestingTests",
       dependencies: [

@@ -71,7 +71,6 @@ let package = Package(
       name: "HTTPCacheCommand",
       dependencies: caching + nio + [
         "CBuildCommit", "HTTPCacheProxy",
-        .product(name: "CZlib", package: "swift-http-cache"),
         .product(name: "HTTPCacheArchives", package: "swift-http-cache"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Yams", package: "Yams"),

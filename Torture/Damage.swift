@@ -1,4 +1,5 @@
 import HTTPCacheFaults
+import HTTPCacheTesting
 
 #if canImport(Darwin)
   import Darwin
@@ -33,7 +34,7 @@ enum Damage: String, CaseIterable {
   ///   - partLength: the length of the files of partial bodies, in bytes.
   /// - Returns: false if the directory has no file for this kind of damage.
   func apply(
-    to directory: String, bodies: [String], partLength: Int, _ generator: inout SplitMix
+    to directory: String, bodies: [String], partLength: Int, _ generator: inout SeededGenerator
   ) throws(FaultError) -> Bool {
     let body = bodies.isEmpty ? nil : directory + "/" + bodies[generator.below(bodies.count)]
     switch self {
@@ -79,7 +80,7 @@ enum Damage: String, CaseIterable {
   }
 
   private func damage(
-    _ body: String, others: [String], partLength: Int, _ generator: inout SplitMix
+    _ body: String, others: [String], partLength: Int, _ generator: inout SeededGenerator
   ) throws(FaultError) -> Bool {
     switch self {
     case .flipBody: return try change(body) { Self.flip(&$0, &generator) }
@@ -113,7 +114,7 @@ enum Damage: String, CaseIterable {
     return true
   }
 
-  private func damageIndex(_ path: String, _ generator: inout SplitMix) throws(FaultError) -> Bool {
+  private func damageIndex(_ path: String, _ generator: inout SeededGenerator) throws(FaultError) -> Bool {
     try change(path) { bytes in
       let pages = max(1, bytes.count / 4_096)
       let page = generator.below(pages) * 4_096
@@ -147,11 +148,11 @@ enum Damage: String, CaseIterable {
     return bytes != before
   }
 
-  static func flip(_ bytes: inout [UInt8], _ generator: inout SplitMix) {
+  static func flip(_ bytes: inout [UInt8], _ generator: inout SeededGenerator) {
     bytes[generator.below(bytes.count)] ^= 1 << UInt8(generator.below(8))
   }
 
-  static func noise(_ count: Int, _ generator: inout SplitMix) -> [UInt8] {
+  static func noise(_ count: Int, _ generator: inout SeededGenerator) -> [UInt8] {
     (0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
   }
 }

@@ -48,7 +48,7 @@ struct DamageCase {
   let sources: String
   let directory: String
   let isEncrypted: Bool
-  var generator: SplitMix
+  var generator: SeededGenerator
 
   init(_ number: Int, _ seed: UInt64, in sources: String, place: String, isEncrypted: Bool) {
     self.isEncrypted = isEncrypted
@@ -56,7 +56,7 @@ struct DamageCase {
     self.sources = sources
     // A new path for each case: the previous store may not have ended yet.
     directory = place + "/\(number)"
-    generator = SplitMix(seed: seed &+ UInt64(number) &* 0x9E37_79B9)
+    generator = SeededGenerator(seed: seed &+ UInt64(number) &* 0x9E37_79B9)
   }
 
   /// The result: words that `Torture.corruptions` counts.

@@ -15,7 +15,7 @@ enum Forgery: String, CaseIterable {
   /// Changes a sealed response.
   ///
   /// - Returns: false if this change is not possible for the response.
-  func apply(to forged: inout Forged, other: Forged, _ generator: inout SplitMix) -> Bool {
+  func apply(to forged: inout Forged, other: Forged, _ generator: inout SeededGenerator) -> Bool {
     switch self {
     case .flipChunk: Damage.flip(&forged.body, &generator)
     case .cutChunk: forged.body.removeLast(1 + generator.below(min(forged.body.count, 40)))

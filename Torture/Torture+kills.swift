@@ -16,7 +16,7 @@ extension Torture {
   /// found afterwards.
   func kills() async throws -> Bool {
     let start = ContinuousClock.now
-    var generator = SplitMix(seed: options.seed)
+    var generator = SeededGenerator(seed: options.seed)
     var report = SweepReport()
     var steps = 0
     let place = try place("kills")

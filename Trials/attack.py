@@ -7,6 +7,8 @@ them answered from memory. None of them may fail, or take 100 ms more than the s
 the resident memory of a server stays below MIB (400). --no-times is for machines with other things to do. ONLY=kind,kind in the environment chooses kinds.
 """
 import asyncio, multiprocessing, os, random, signal, socket, ssl, struct, subprocess, sys, tempfile, time
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import servers
 
 ARGUMENTS = [argument for argument in sys.argv[1:] if argument != "--no-times"]
 BINARY, SECONDS = ARGUMENTS[0], float(ARGUMENTS[1]) if len(ARGUMENTS) > 1 else 60
@@ -42,12 +44,6 @@ def block(path, method=b"GET", more=()):
 
 def begin(window=65535):
     return PREFACE + frame(SETTINGS, 0, 0, struct.pack(">HI", 4, window))
-
-
-def port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 # The origin: /hit… may be stored, /long is 4 MB that may not, everything else is short and may not.
@@ -235,7 +231,7 @@ def resident(process):
 
 def main():
     folder = tempfile.mkdtemp(prefix="hostile-")
-    at, calm_at, plain, tls, *admins = [port() for _ in range(6)]
+    at, calm_at, plain, tls, *admins = [servers.free_port() for _ in range(6)]
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
                     "-subj", "/CN=localhost", "-keyout", f"{folder}/key", "-out", f"{folder}/certificate"],
                    check=True, capture_output=True)

@@ -16,14 +16,14 @@ import hashlib, http.client, os, re, shutil, signal, socket, sqlite3, stat, subp
 import threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import origin as O
+import servers
 import tally
 from tally import check
 
 binary = os.path.realpath(sys.argv[1])
 chosen = sys.argv[2:]
 os.environ["SWIFT_BACKTRACE"] = "enable=no"
-server = O.Server(("127.0.0.1", 0), O.Handler)
-threading.Thread(target=server.serve_forever, daemon=True).start()
+server = servers.started(O.Handler)
 upstream = f"http://127.0.0.1:{server.server_address[1]}"
 work = tempfile.mkdtemp(prefix="badinput-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
 os.chmod(work, 0o755)

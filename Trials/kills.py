@@ -6,6 +6,7 @@
 import collections, hashlib, http.client, json, os, random, re, shutil, signal, subprocess, sys, tempfile, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import origin as O
+import servers
 import tally
 from tally import check
 
@@ -16,8 +17,7 @@ print(f"seed {seed}, {rounds} rounds, disk {sys.argv[4] if len(sys.argv) > 4 els
 disk = sys.argv[4] if len(sys.argv) > 4 else "2G"
 rnd = random.Random(seed)
 SIZES = [0, 1, 100, 4095, 4096, 4097, 20_000, 65_535, 65_536, 65_537, 200_000, 300_000, 1_000_000, 2_500_000, 5 << 20]
-server = O.Server(("127.0.0.1", 0), O.Handler)
-threading.Thread(target=server.serve_forever, daemon=True).start()
+server = servers.started(O.Handler)
 upstream = f"http://127.0.0.1:{server.server_address[1]}"
 work = tempfile.mkdtemp(prefix="kills-")
 cache = os.path.join(work, "cache")

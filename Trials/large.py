@@ -8,7 +8,8 @@ about 200 MB/s. Told are each end, the peak of resident memory (VmHWM), and the 
 in all: each byte comes once, but for what was under way.
 """
 import hashlib, os, re, shutil, signal, subprocess, sys, tempfile, threading, time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import servers
 
 LENGTH = int(sys.argv[2]) if len(sys.argv) > 2 else 1_503_238_553
 PIECE = 1 << 20
@@ -22,12 +23,7 @@ def piece(number):
     return number.to_bytes(8, "big") + REST
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *a):
-        pass
-
+class Handler(servers.Handler):
     def do_GET(self):
         global sent
         first = 0
@@ -52,13 +48,6 @@ class Handler(BaseHTTPRequestHandler):
                 time.sleep(0.005)
         except OSError:
             self.close_connection = True
-
-
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request, client_address):
-        pass
 
 
 def peak(process):
@@ -96,8 +85,7 @@ def is_right(path):
 
 
 def main():
-    server = Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server = servers.started(Handler)
     directory = tempfile.mkdtemp()
     target = os.path.join(directory, "large.iso")
     command = [os.path.realpath(sys.argv[1]), "get", "--dir", os.path.join(directory, "cache"), "-o", target,

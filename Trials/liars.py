@@ -7,11 +7,11 @@ another version, statuses and fields that cannot be. Every complete answer that 
 what the URL has for this client, and of the version that its ETag names. `serve` is killed and started again every
 ten seconds; `verify` must find nothing wrong that it does not repair.
 """
-import hashlib, http.client, os, random, re, shutil, signal, socket, subprocess, sys, tempfile, threading, time
+import http.client, itertools, os, random, re, shutil, subprocess, sys, tempfile, threading, time
 from collections import Counter
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from tally import check
-import tally
+import servers, tally
 
 binary = sys.argv[1]
 seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 120
@@ -46,20 +46,7 @@ BROKEN = ["cut", "stall", "more", "two lengths", "both framings", "bad chunk", "
           "no end", "second answer", "trailer"]
 
 
-class Origin(threading.Thread):
-    def __init__(self, connection, rnd):
-        super().__init__(daemon=True)
-        self.connection, self.rnd = connection, rnd
-        connection.settimeout(30)
-
-    def run(self):
-        try:
-            with self.connection, self.connection.makefile("rb") as lines:
-                while self.answer(lines):
-                    pass
-        except (OSError, ValueError):
-            pass
-
+class Origin(servers.Lines):
     def answer(self, lines):
         first = lines.readline(9000).split()
         if len(first) != 3:
@@ -167,17 +154,6 @@ class Origin(threading.Thread):
         return True
 
 
-def listen(seed):
-    server = socket.create_server(("127.0.0.1", 0), backlog=200)
-
-    def accept():
-        rnd = random.Random(seed)
-        while True:
-            Origin(server.accept()[0], random.Random(rnd.random())).start()
-    threading.Thread(target=accept, daemon=True).start()
-    return server.getsockname()[1]
-
-
 def start(port, origin):
     return subprocess.Popen(
         [binary, "serve", "--listen", f"127.0.0.1:{port}", "--shared", "--upstream", f"http://127.0.0.1:{origin}",
@@ -265,9 +241,9 @@ def client(rnd, port):
 
 
 rnd = random.Random(seed)
-origin = listen(rnd.random())
-with socket.create_server(("127.0.0.1", 0)) as free:
-    port = free.getsockname()[1]
+numbers = random.Random(rnd.random())
+origin = servers.listen(Origin, (random.Random(numbers.random()) for _ in itertools.count()))
+port = servers.free_port()
 process = start(port, origin)
 clients = [threading.Thread(target=client, args=(random.Random(rnd.random()), port), daemon=True) for _ in range(12)]
 for thread in clients:

@@ -8,12 +8,12 @@ or ended every fifteen seconds. The model knows when each version was current. E
 9111 allow: one version, not older than its lifetime allows, after a POST or a purge not an earlier one, and for a
 range the octets of just that range. Several processes share the directory, and clients ask each of them in turn.
 """
-import email, http.client, os, random, re, shutil, socket, subprocess, sys, tempfile, threading, time
+import email, http.client, itertools, os, random, re, shutil, socket, subprocess, sys, tempfile, threading, time
 from collections import Counter, defaultdict
 from email.utils import formatdate, parsedate_to_datetime
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from tally import check
-import tally
+import servers, tally
 try:
     import streams
 except ImportError:
@@ -120,20 +120,7 @@ def ranges(field, length):
     return [pair for pair in found if pair]
 
 
-class Origin(threading.Thread):
-    def __init__(self, connection, seed):
-        super().__init__(daemon=True)
-        self.connection, self.rnd = connection, random.Random(seed)
-        connection.settimeout(30)
-
-    def run(self):
-        try:
-            with self.connection, self.connection.makefile("rb") as lines:
-                while self.answer(lines):
-                    pass
-        except (OSError, ValueError):
-            pass
-
+class Origin(servers.Lines):
     def answer(self, lines):
         first = lines.readline(9000).split()
         if len(first) != 3 or fault["now"] == "refuses":
@@ -206,18 +193,6 @@ class Origin(threading.Thread):
         if isChunked:
             self.connection.sendall(b"0\r\n\r\n")
         return True
-
-
-def listen():
-    server = socket.create_server(("127.0.0.1", 0), backlog=500)
-
-    def accept():
-        seed = 0
-        while True:
-            seed += 1
-            Origin(server.accept()[0], seed).start()
-    threading.Thread(target=accept, daemon=True).start()
-    return server.getsockname()[1]
 
 
 def start(port, origin):
@@ -407,7 +382,7 @@ def client_with_streams(seed):
 with open(f"{work}/token", "w") as file:
     file.write(TOKEN + "\n")
 os.chmod(f"{work}/token", 0o600)
-origin = listen()
+origin = servers.listen(Origin, map(random.Random, itertools.count(1)))
 AUTHORITY = f"127.0.0.1:{origin}" if FORWARD else "model.test"
 free = [socket.create_server(("127.0.0.1", 0)) for _ in range(PROCESSES)]
 ports = [one.getsockname()[1] for one in free]

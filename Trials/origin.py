@@ -6,8 +6,9 @@
 /sha256/PATH    the SHA-256 of what PATH serves
 /count          how many bodies were sent so far (GET, status 200)
 """
-import hashlib, sys, threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import hashlib, os, sys, threading
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import servers
 
 SITE = {
     "/site/page.html": ("text/html", b'<!doctype html><title>t</title><link rel=stylesheet href=style.css>'
@@ -44,20 +45,7 @@ def digest(path):
     return h.hexdigest()
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *a):
-        pass
-
-    def text(self, s):
-        b = s.encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(b)))
-        self.send_header("Cache-Control", "no-store")
-        self.end_headers()
-        self.wfile.write(b)
-
+class Handler(servers.Handler):
     def do_GET(self):
         global count
         if self.path == "/count":
@@ -95,15 +83,7 @@ class Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET
 
 
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request, client_address):
-        pass
-
-
 if __name__ == "__main__":
-    server = Server(("127.0.0.1", int(sys.argv[1]) if len(sys.argv) > 1 else 0), Handler)
+    server = servers.Server(("127.0.0.1", int(sys.argv[1]) if len(sys.argv) > 1 else 0), Handler)
     print(server.server_address[1], flush=True)
     server.serve_forever()

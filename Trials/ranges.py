@@ -8,8 +8,9 @@
 PUT            reads the content and answers with its length
 The byte at offset I is told by I modulo 65521.
 """
-import re, sys, threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import os, re, sys, threading
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import servers
 
 PERIOD = 65521
 BLOCK = bytes((i ^ (i >> 8)) & 255 for i in range(PERIOD))
@@ -18,20 +19,7 @@ count = 0
 lock = threading.Lock()
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *a):
-        pass
-
-    def text(self, s):
-        b = s.encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(b)))
-        self.send_header("Cache-Control", "no-store")
-        self.end_headers()
-        self.wfile.write(b)
-
+class Handler(servers.Handler):
     def do_PUT(self):
         left = size = int(self.headers["Content-Length"])
         while left:
@@ -73,14 +61,7 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
 
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request, client_address):
-        pass
-
-
 if __name__ == "__main__":
-    server = Server(("127.0.0.1", 0), Handler)
+    server = servers.Server(("127.0.0.1", 0), Handler)
     print(server.server_address[1], flush=True)
     server.serve_forever()

@@ -10,7 +10,8 @@ process. Every body is compared with the origin's.
 """
 import hashlib, os, random, re, shutil, signal, socket, subprocess, sys, tempfile, threading, time
 import urllib.request
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import servers
 
 SIZE = 32 << 20
 BLOCK = 1 << 16
@@ -21,12 +22,7 @@ ranged = 0
 lock = threading.Lock()
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *a):
-        pass
-
+class Handler(servers.Handler):
     def do_GET(self):
         global sent, ranged
         tag = '"%s"' % self.path.strip("/")
@@ -52,19 +48,6 @@ class Handler(BaseHTTPRequestHandler):
                 time.sleep(0.001)
         except OSError:
             self.close_connection = True
-
-
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request, client_address):
-        pass
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def serve(program, directory, origin, port):
@@ -97,8 +80,7 @@ def main():
     program = os.path.realpath(sys.argv[1])
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 10
     chance = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 20261121)
-    server = Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server = servers.started(Handler)
     origin = f"http://127.0.0.1:{server.server_address[1]}"
     failed = 0
     again = []
@@ -119,7 +101,7 @@ def main():
             with open(target, "rb") as file:
                 body = file.read()
         else:
-            port = free_port()
+            port = servers.free_port()
             process = serve(program, os.path.join(directory, "cache"), origin, port)
             url = f"http://127.0.0.1:{port}/{number}"
             threading.Thread(target=quietly, args=(lambda: fetch(url),), daemon=True).start()

@@ -10,12 +10,12 @@ while the answer was under way. Clients are quick, or slow (they read 64 KiB, wa
 import collections, hashlib, os, random, re, shutil, socket, subprocess, sys, tempfile, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import origin as O
+import servers
 
 binary = sys.argv[1]
 seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 30
 seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-server = O.Server(("127.0.0.1", 0), O.Handler)
-threading.Thread(target=server.serve_forever, daemon=True).start()
+server = servers.started(O.Handler)
 upstream = f"http://127.0.0.1:{server.server_address[1]}"
 work = tempfile.mkdtemp(prefix="written-")
 cache = os.path.join(work, "cache")

@@ -1,5 +1,6 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 
 /// Chooses each next step of a simulation by a seed: which job runs, which paused task goes on, when time
 /// passes, when the next operation of the script begins.
@@ -27,7 +28,7 @@ final class Scheduler: @unchecked Sendable {
   }
 
   let executor = SeededExecutor()
-  private(set) var random: SeededRandom
+  private(set) var random: SeededGenerator
   private var weights: Weights
   private var pauses: [Pause] = []
   private var lastPause = 0
@@ -44,7 +45,7 @@ final class Scheduler: @unchecked Sendable {
   /// The next uptime at which the driver wants to look: time does not pass over this moment at once.
   var nextCheck: (() -> Duration?)?
 
-  init(random: SeededRandom, weights: Weights, keepsNotes: Bool) {
+  init(random: SeededGenerator, weights: Weights, keepsNotes: Bool) {
     self.random = random
     self.weights = weights
     self.keepsNotes = keepsNotes

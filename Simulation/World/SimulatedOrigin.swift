@@ -1,3 +1,4 @@
+import HTTPCacheTesting
 import HTTPCaching
 
 /// The origin of a world: targets with versions and forms, conditions, ranges and faults. It remembers each
@@ -29,11 +30,11 @@ final class SimulatedOrigin: @unchecked Sendable {
   private(set) var versions: [Int]
   private(set) var sent: [Int: Sent] = [:]
   private var lastSerial = 0
-  private var random: SeededRandom
+  private var random: SeededGenerator
   /// Whether the origin works without a fault, for the end of a simulation.
   var isHealthy = false
 
-  init(plan: WorldPlan, scheduler: Scheduler, random: SeededRandom) {
+  init(plan: WorldPlan, scheduler: Scheduler, random: SeededGenerator) {
     self.plan = plan
     self.scheduler = scheduler
     self.random = random

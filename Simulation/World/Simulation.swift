@@ -1,3 +1,4 @@
+import HTTPCacheTesting
 import HTTPCaching
 
 /// Runs the world of a seed from start to end.
@@ -26,7 +27,7 @@ package struct Simulation: Sendable {
   ///   - scenario: the world to be used instead of the seed's own; the seed then determines the order alone.
   ///   - keepsNotes: whether the result tells what happened.
   package static func run(seed: UInt64, scenario: Scenario? = nil, keepsNotes: Bool = false) -> Result {
-    var random = SeededRandom(seed: seed)
+    var random = SeededGenerator(seed: seed)
     var plan: WorldPlan
     if let scenario {
       plan = scenario.plan
@@ -35,8 +36,8 @@ package struct Simulation: Sendable {
       plan = WorldPlan.random(&random)
     }
     let scheduler = Scheduler(
-      random: SeededRandom(seed: random.next()), weights: plan.weights, keepsNotes: keepsNotes)
-    let world = World(plan: plan, scheduler: scheduler, random: SeededRandom(seed: random.next()))
+      random: SeededGenerator(seed: random.next()), weights: plan.weights, keepsNotes: keepsNotes)
+    let world = World(plan: plan, scheduler: scheduler, random: SeededGenerator(seed: random.next()))
     scheduler.tell("\(plan)")
     drive(world)
     scheduler.nextOperation = nil

@@ -1,4 +1,5 @@
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPCaching
 
 /// One world: caches of some processes, their clients and an origin, on the executor of a scheduler.
@@ -29,18 +30,18 @@ final class World: @unchecked Sendable {
   var active = 0
   private var position = 0
 
-  init(plan: WorldPlan, scheduler: Scheduler, random: SeededRandom) {
+  init(plan: WorldPlan, scheduler: Scheduler, random: SeededGenerator) {
     var random = random
     self.plan = plan
     self.scheduler = scheduler
-    origin = SimulatedOrigin(plan: plan, scheduler: scheduler, random: SeededRandom(seed: random.next()))
+    origin = SimulatedOrigin(plan: plan, scheduler: scheduler, random: SeededGenerator(seed: random.next()))
     oracle = Oracle(origin: origin)
-    makeCaches(SeededRandom(seed: random.next()))
+    makeCaches(SeededGenerator(seed: random.next()))
     scheduler.nextOperation = { [unowned self] in nextOperation() }
     scheduler.nextCheck = { [unowned self] in nextDeadline }
   }
 
-  private func makeCaches(_ random: SeededRandom) {
+  private func makeCaches(_ random: SeededGenerator) {
     var configuration = HTTPCache.Configuration(
       memoryCapacity: plan.memoryCapacity, rules: CacheRules(mode: plan.mode, removesGone: plan.removesGone),
       willStore: hook,
@@ -127,10 +128,10 @@ final class World: @unchecked Sendable {
 ///
 /// `@unchecked Sendable` because only the thread that runs the simulation uses it.
 final class StoreFaults: @unchecked Sendable {
-  private var random: SeededRandom
+  private var random: SeededGenerator
   private let probability: Double
 
-  init(_ random: SeededRandom, probability: Double) {
+  init(_ random: SeededGenerator, probability: Double) {
     self.random = random
     self.probability = probability
   }

@@ -1,8 +1,9 @@
 import HTTPCacheSemantics
+import HTTPCacheTesting
 
 extension WorldPlan {
   /// A small world.
-  static func random(_ random: inout SeededRandom) -> WorldPlan {
+  static func random(_ random: inout SeededGenerator) -> WorldPlan {
     var plan = WorldPlan()
     plan.stores = random.chance(0.4) ? .memory : .tiered
     plan.processes = plan.stores == .tiered && random.chance(0.5) ? 2 : 1
@@ -22,7 +23,7 @@ extension WorldPlan {
     return plan
   }
 
-  private static func target(_ index: Int, _ random: inout SeededRandom) -> Target {
+  private static func target(_ index: Int, _ random: inout SeededGenerator) -> Target {
     var target = Target(path: ["/a", "/b?q=1", "/dir/c"][index])
     target.tags = random.pick([.strong, .strong, .strongAndDate, .weakShared, .dateOnly, .none])
     target.varying = random.pick([.never, .always, .always, .fromVersion(2)])
@@ -42,7 +43,7 @@ extension WorldPlan {
     return target
   }
 
-  private static func script(_ plan: WorldPlan, _ random: inout SeededRandom) -> [Operation] {
+  private static func script(_ plan: WorldPlan, _ random: inout SeededGenerator) -> [Operation] {
     var operations: [Operation] = []
     for _ in 0..<(3 + random.below(10)) {
       switch random.below(20) {
@@ -71,7 +72,7 @@ extension WorldPlan {
     return operations
   }
 
-  private static func client(_ plan: WorldPlan, _ random: inout SeededRandom) -> Operation.Client {
+  private static func client(_ plan: WorldPlan, _ random: inout SeededGenerator) -> Operation.Client {
     var client = Operation.Client()
     client.process = random.below(plan.processes)
     client.target = random.below(plan.targets.count)
@@ -92,7 +93,7 @@ extension WorldPlan {
   }
 
   /// How likely the kinds of steps are.
-  static func weights(_ random: inout SeededRandom) -> Scheduler.Weights {
+  static func weights(_ random: inout SeededGenerator) -> Scheduler.Weights {
     var weights = Scheduler.Weights()
     weights.job = random.pick([1, 4, 30])
     weights.operation = random.pick([0.05, 0.3, 1, 3])

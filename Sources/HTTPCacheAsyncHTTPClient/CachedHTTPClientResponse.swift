@@ -1,6 +1,8 @@
 #if AsyncHTTPClient
   public import AsyncHTTPClient
+  import HTTPCacheNIO
   public import HTTPCaching
+  import NIOHTTP1
 
   /// A response of AsyncHTTPClient with its cache outcome. It has the properties of `HTTPClientResponse`:
   /// `status`, `headers`, `body`, `history`, `url`.
@@ -25,5 +27,38 @@
     public subscript<Value>(dynamicMember path: KeyPath<HTTPClientResponse, Value>) -> Value {
       response[keyPath: path]
     }
+  }
+
+  extension CachedHTTPClientResponse {
+    /// The cache's response in AsyncHTTPClient's types.
+    init(_ response: CacheResponse, to request: HTTPClientRequest) {
+      let status = HTTPResponseStatus(
+        statusCode: response.head.status.code, reasonPhrase: response.head.status.reasonPhrase)
+      var headers = HTTPHeaders()
+      headers.reserveCapacity(response.head.headerFields.count)
+      for field in response.head.headerFields {
+        headers.add(name: field.name.rawName, value: field.value)
+      }
+      var answered = request
+      if !response.redirects.isEmpty { answered.url = response.finalTarget }
+      self.init(
+        response: HTTPClientResponse(
+          status: status, headers: headers, body: .stream(BufferSequence(response.body)),
+          history: [
+            HTTPClientRequestResponse(
+              request: answered,
+              responseHead: HTTPResponseHead(version: .http1_1, status: status, headers: headers))
+          ]),
+        cacheOutcome: response.outcome, redirects: response.redirects)
+    }
+  }
+
+  /// No stored response could answer a request whose policy forbids asking the origin.
+  public struct CacheOnlyMiss: Error, Sendable, CustomStringConvertible {
+    /// Why no stored response could answer.
+    public let reason: UnsatisfiableReason
+
+    /// The reason in words.
+    public var description: String { "nothing stored may answer: \(reason)" }
   }
 #endif

@@ -93,12 +93,12 @@ public struct FaultSweep: Sendable {
       report.refusals += 1
       faults.heal()
     }
-    try await audit(directory, ledger, isComplete: false, &report)
+    try await audit(directory, ledger: ledger, isComplete: false, into: &report)
   }
 
   /// Opens a directory after a fault and reads all entries.
   func audit(
-    _ directory: String, _ ledger: WorkloadLedger?, isComplete: Bool, _ report: inout SweepReport
+    _ directory: String, ledger: WorkloadLedger?, isComplete: Bool, into report: inout SweepReport
   ) async throws {
     let start = ContinuousClock.now
     let store: any CacheStore
@@ -124,5 +124,94 @@ public struct FaultSweep: Sendable {
       }
       if isComplete { throw StoreViolation(message: "was damaged: \(error)", line: #line) }
     }
+  }
+}
+
+extension FaultSweep {
+  /// Kills a process that runs the workload before each changing system call, and in the middle of each
+  /// write, and opens the directory that it left.
+  ///
+  /// Each step that was done before must be there; the interrupted step may be done or not.
+  ///
+  /// - Parameters:
+  ///   - program: the path of an executable whose main function calls `CrashWorker.run`.
+  ///   - arguments: arguments for its main function, before those that `CrashWorker.run` takes.
+  ///   - step: 1 takes every call, 2 every second one.
+  /// - Throws: `FaultError`; what the store throws without faults.
+  public func crashing(
+    _ program: String, _ arguments: [String] = [], step: Int = 1
+  ) async throws -> SweepReport {
+    var report = SweepReport()
+    // A background thread may make a few more or fewer calls each time.
+    let last = try await count(.changing)
+    for number in stride(from: 1, through: last, by: max(1, step)) {
+      for way in ["before", "within"] {
+        let place = folder + "/crashed-\(number)-\(way)"
+        try FileTree.make(place)
+        defer { FileTree.remove(place) }
+        let child = try ChildProcess(
+          program, arguments + [CrashWorker.argument, place, "\(number)", way] + workload.arguments)
+        let told = child.readToEnd()
+        let end = child.wait()
+        report.runs += 1
+        do {
+          guard end.isExpectedOfKill else {
+            throw StoreViolation(message: "the process ended otherwise: \(end)")
+          }
+          let ledger = CrashWorker.ledger(told, workload)
+          try await audit(place + "/cache", ledger: ledger, isComplete: true, into: &report)
+        } catch let violation as StoreViolation {
+          report.violations.append("killed \(way) call \(number): \(violation)")
+        }
+      }
+    }
+    return report
+  }
+}
+
+extension FaultSweep {
+  /// Cuts the power at random moments of the workload, and opens a directory as it may be found afterwards.
+  ///
+  /// - Parameters:
+  ///   - runs: the number of directories to check.
+  ///   - seed: chooses the moments, and which changes survive that were not synced.
+  ///   - isDurable: whether steps that the store reported as done must be there, because it syncs.
+  /// - Throws: `FaultError`; what the store throws without faults.
+  public func powerLoss(runs: Int, seed: UInt64 = 1, isDurable: Bool) async throws -> SweepReport {
+    var report = SweepReport()
+    let place = folder + "/recorded"
+    try FileTree.make(place)
+    defer { FileTree.remove(place) }
+    let faults = try SystemFaults(below: place, recordsChanges: true)
+    let clock = ManualClock(now: StoreSample.start)
+    var events: [(change: Int, step: Int, outcome: WorkloadOutcome)] = []
+    do {
+      let store = try await openStore(faults.folder + "/cache", clock)
+      try await workload.run(on: store, clock: clock) {
+        events.append((faults.changeCount, $0, $1))
+      }
+    }
+    let changes = faults.changes
+    let power = PowerLoss(changes: changes)
+    var generator = SeededGenerator(seed: seed)
+    for run in 0..<runs {
+      let moment = generator.between(0, changes.count)
+      var ledger = WorkloadLedger()
+      for event in events where event.change <= moment {
+        ledger.note(workload.steps[event.step], event.outcome)
+      }
+      let found = folder + "/found-\(run)"
+      defer { FileTree.remove(found) }
+      try power.makeFolder(found, after: moment, seed: seed &+ UInt64(run))
+      report.runs += 1
+      do {
+        try await audit(
+          found + "/cache", ledger: isDurable ? ledger : nil, isComplete: isDurable, into: &report)
+      } catch let violation as StoreViolation {
+        report.violations.append(
+          "power lost after \(moment) of \(changes.count) changes, seed \(seed &+ UInt64(run)): \(violation)")
+      }
+    }
+    return report
   }
 }

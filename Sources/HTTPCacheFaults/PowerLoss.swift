@@ -1,3 +1,5 @@
+import HTTPCacheTesting
+
 /// The possible states of a folder after a power loss: a change that was not synced is there completely, in
 /// part, or not at all, in any order.
 ///
@@ -18,7 +20,7 @@ public struct PowerLoss: Sendable {
   ///   - folder: a path where nothing exists.
   /// - Throws: `FaultError` if it cannot be made.
   public func makeFolder(_ folder: String, after count: Int, seed: UInt64) throws(FaultError) {
-    var generator = SplitMix(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let done = changes.prefix(count)
     let nodes = names(Array(done), &generator)
     let contents = contents(Array(done), &generator)
@@ -48,7 +50,7 @@ public struct PowerLoss: Sendable {
 
   // MARK: Names
 
-  private func names(_ done: [SystemChange], _ generator: inout SplitMix) -> [String: Node] {
+  private func names(_ done: [SystemChange], _ generator: inout SeededGenerator) -> [String: Node] {
     let isJournaled = generator.below(2) == 0
     let lastSync = done.lastIndex { change in
       switch change {
@@ -101,7 +103,7 @@ public struct PowerLoss: Sendable {
   }
 
   private func contents(
-    _ done: [SystemChange], _ generator: inout SplitMix
+    _ done: [SystemChange], _ generator: inout SeededGenerator
   ) -> [Int64: [UInt8]] {
     var lastSync: [Int64: Int] = [:]
     for (index, change) in done.enumerated() {
@@ -132,7 +134,7 @@ public struct PowerLoss: Sendable {
 
   // The surviving part of a change that was not synced.
   private static func what(
-    is loss: Loss, of change: SystemChange, _ generator: inout SplitMix
+    is loss: Loss, of change: SystemChange, _ generator: inout SeededGenerator
   ) -> SystemChange? {
     switch loss {
     case .everything: return nil
@@ -165,27 +167,4 @@ public struct PowerLoss: Sendable {
     default: break
     }
   }
-}
-
-/// Random numbers that a seed determines.
-package struct SplitMix: RandomNumberGenerator, Sendable {
-  private var state: UInt64
-
-  package init(seed: UInt64) { state = seed }
-
-  package mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var word = state
-    word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
-    word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
-    return word ^ word >> 31
-  }
-
-  /// A number from 0 up to but not including `bound`.
-  package mutating func below(_ bound: Int) -> Int {
-    bound > 0 ? Int.random(in: 0..<bound, using: &self) : 0
-  }
-
-  /// A number from `low` to `high`.
-  package mutating func between(_ low: Int, _ high: Int) -> Int { low + below(high - low + 1) }
 }

@@ -75,16 +75,6 @@
     }
   }
 
-  extension HTTPRequest.Method {
-    /// Whether a request changes nothing (RFC 9110 §9.2.1, RFC 10008 §2).
-    fileprivate var isSafe: Bool {
-      switch self {
-      case .get, .head, .options, .trace: true
-      default: rawValue == "QUERY"
-      }
-    }
-  }
-
   extension CacheResponse {
     /// The response in Hummingbird's type; its body is pulled at the client's pace.
     fileprivate func serverResponse(to method: HTTPRequest.Method) -> Response {

@@ -59,7 +59,7 @@ package final class ListedSeeds: SeedSource {
   ///   - time: when it was received.
   ///   - isDamaged: whether reading the body throws.
   package static func seed(
-    _ target: String, _ fields: HTTPFields = [:], _ text: String = "", at time: Timestamp,
+    _ target: String, fields: HTTPFields = [:], text: String = "", at time: Timestamp,
     isDamaged: Bool = false
   ) -> SeedResponse? {
     let request = HTTPRequest(method: .get, scheme: "https", authority: "seed.example", path: "/")

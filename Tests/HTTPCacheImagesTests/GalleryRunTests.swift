@@ -49,7 +49,7 @@ struct GalleryRunTests {
 
   /// A thousand callers at once; each fifth one leaves at some moment.
   private func half(_ gallery: Gallery, _ tally: Tally, seed: UInt64) async throws {
-    var random = Seeded(state: seed)
+    var random = SeededGenerator(seed: seed)
     let order = (0..<1_000).map { $0 % 200 }.shuffled(using: &random)
     // The first caller of each picture stays, so that each version is shown.
     var seen: Set<Int> = []
@@ -76,19 +76,6 @@ struct GalleryRunTests {
         }
       }
     }
-  }
-}
-
-/// A generator that gives the same numbers for the same seed (SplitMix64).
-private struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }
 

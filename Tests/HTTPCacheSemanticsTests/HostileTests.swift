@@ -8,7 +8,7 @@ import Testing
   func headerSets() {
     var stored = 0
     for seed in UInt64(1)...3_000 {
-      var random = HTTPCacheFuzzing.Seeded(seed: seed)
+      var random = Seeded(seed: seed)
       let exchange = HostileExchange(&random)
       do {
         if try ExchangeProperties.check(exchange) { stored += 1 }
@@ -22,7 +22,7 @@ import Testing
   @Test("The text of generated header sets, read and written, stays the same")
   func text() {
     for seed in UInt64(1)...500 {
-      var random = HTTPCacheFuzzing.Seeded(seed: seed)
+      var random = Seeded(seed: seed)
       let text = HostileExchange(&random).text
       // Spaces in a path make other words of it the first time.
       let once = text.withUnsafeBytes { HostileExchange($0).text }
@@ -37,7 +37,7 @@ import Testing
   @Test("RFC 9112 §6: each message ends where a second reader finds its end, however its bytes arrive")
   func messages() {
     for seed in UInt64(1)...2_000 {
-      var random = HTTPCacheFuzzing.Seeded(seed: seed)
+      var random = Seeded(seed: seed)
       let stream = HostileMessages.stream(&random)
       do {
         try stream.withUnsafeBytes { try FuzzTarget.http1.run($0) }

@@ -2,16 +2,17 @@ import HTTPCaching
 import Testing
 
 @testable import HTTPCacheSimulation
+import HTTPCacheTesting
 
 /// The oracle tells wrong answers from right ones.
 @Suite(.timeLimit(.minutes(10))) struct OracleTests {
   private let scheduler = Scheduler(
-    random: SeededRandom(seed: 1), weights: Scheduler.Weights(), keepsNotes: false)
+    random: SeededGenerator(seed: 1), weights: Scheduler.Weights(), keepsNotes: false)
 
   private func origin(_ target: WorldPlan.Target) -> SimulatedOrigin {
     var plan = WorldPlan()
     plan.targets = [target]
-    return SimulatedOrigin(plan: plan, scheduler: scheduler, random: SeededRandom(seed: 2))
+    return SimulatedOrigin(plan: plan, scheduler: scheduler, random: SeededGenerator(seed: 2))
   }
 
   /// Asks the origin, and gives its answer, changed, to the oracle.

@@ -1,4 +1,7 @@
 /// A generator with a seed, so that a failure can be repeated (SplitMix64).
+///
+/// Not `SeededGenerator` of HTTPCacheTesting: fuzzers link the rules and the codecs only, which are compiled for them
+/// again, and neither the engine nor the test kit.
 public struct Seeded: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

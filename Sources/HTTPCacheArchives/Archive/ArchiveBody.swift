@@ -1,12 +1,13 @@
 import HTTPCacheStore
+import Synchronization
 
 /// A body in an archive. Opening it is free: it is its own reader.
 final class ArchiveBody: StoredBody, BodyReader {
   private let entry: ArchiveFormat.Entry
   private let file: SystemFile
-  private let checked: CheckedBlocks
+  private let checked: CheckedPlaces
 
-  init(_ entry: ArchiveFormat.Entry, in file: SystemFile, checked: CheckedBlocks) {
+  init(_ entry: ArchiveFormat.Entry, in file: SystemFile, checked: CheckedPlaces) {
     self.entry = entry
     self.file = file
     self.checked = checked
@@ -57,4 +58,16 @@ final class ArchiveBody: StoredBody, BodyReader {
   }
 
   private func place(_ block: Int64) -> Int64 { entry.bodyOffset + block * ArchiveFormat.blockLength }
+}
+
+/// The blocks of an open archive that were checked, by their places in the file.
+final class CheckedPlaces: Sendable {
+  private let places = Mutex<Set<Int64>>([])
+
+  func insert(_ place: Int64) { _ = places.withLock { $0.insert(place) } }
+
+  /// Whether all of these blocks were checked.
+  func contain(_ new: some Sequence<Int64>) -> Bool {
+    places.withLock { places in new.allSatisfy(places.contains) }
+  }
 }

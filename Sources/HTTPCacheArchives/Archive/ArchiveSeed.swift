@@ -17,7 +17,7 @@ public final class ArchiveSeed: SeedSource {
   public let newest: Timestamp
   private let file: SystemFile
   private let entries: [ArchiveFormat.Entry]
-  private let checked = CheckedBlocks()
+  private let checked = CheckedPlaces()
 
   /// Opens an archive.
   ///
@@ -54,11 +54,11 @@ public final class ArchiveSeed: SeedSource {
     guard table.withUnsafeBytes({ XXH64.hash($0) }) == footer.tableSum else {
       throw CacheError(.damaged, "the table of \(path) is damaged")
     }
-    entries = try Self.entries(ArchiveFormat.words(table.array), footer, path)
+    entries = try Self.entries(ArchiveFormat.words(table.array), footer: footer, path: path)
   }
 
   private static func entries(
-    _ words: [UInt64], _ footer: ArchiveFormat.Footer, _ path: String
+    _ words: [UInt64], footer: ArchiveFormat.Footer, path: String
   ) throws(CacheError) -> [ArchiveFormat.Entry] {
     var entries: [ArchiveFormat.Entry] = []
     entries.reserveCapacity(Int(footer.count))

@@ -97,20 +97,6 @@ enum FolderLayout {
   }
 
   private static func encoded(_ text: String, isQuery: Bool = false) -> String {
-    let allowed = "-._~!$&'()*+,;=:@" + (isQuery ? "/?" : "")
-    var result = ""
-    for byte in text.utf8 {
-      let scalar = Unicode.Scalar(byte)
-      if byte < 0x80,
-        scalar.properties.isAlphabetic || (0x30...0x39).contains(byte)
-          || allowed.unicodeScalars.contains(scalar)
-      {
-        result.unicodeScalars.append(scalar)
-      } else {
-        result +=
-          "%" + String(byte >> 4, radix: 16, uppercase: true) + String(byte & 15, radix: 16, uppercase: true)
-      }
-    }
-    return result
+    TargetURI.percentEncoded(text.utf8, allowed: "!$&'()*+,;=:@" + (isQuery ? "/?" : ""))
   }
 }

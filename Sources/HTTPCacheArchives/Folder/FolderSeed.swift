@@ -1,3 +1,4 @@
+public import Foundation
 public import HTTPCacheSemantics
 public import HTTPCacheStore
 import HTTPTypes
@@ -222,5 +223,62 @@ public final class FolderSeed: SeedSource {
     }
     let opened = try SystemFile(file.path, below: root)
     return MediaType.ofContent(try opened.read(Int(min(512, file.length)), at: 0).array)
+  }
+}
+
+/// A regular file of a `FolderSeed`.
+struct FolderFile: Sendable {
+  /// The path below the folder, with `/` between names.
+  let path: String
+  /// Bytes.
+  let length: Int64
+  /// When it was last modified, in seconds since 1970.
+  let modified: Int64
+}
+
+/// The body of a response in a file of a folder.
+final class FolderBody: StoredBody {
+  private let root: SystemFile
+  private let file: FolderFile
+
+  init(_ file: FolderFile, below root: SystemFile) {
+    self.file = file
+    self.root = root
+  }
+
+  /// Opens the file.
+  ///
+  /// - Throws: `CacheError.damaged` if its length changed since the folder was opened, `CacheError.io`.
+  func open() throws(CacheError) -> any BodyReader {
+    let opened = try SystemFile(file.path, below: root)
+    guard try opened.length() == file.length else {
+      throw CacheError(.damaged, "\(file.path) changed since its folder was opened")
+    }
+    return FileReading(opened, length: file.length)
+  }
+}
+
+extension FolderSeed {
+  /// Opens a folder of a bundle, such as a folder reference `PreCache` of an app.
+  ///
+  /// - Parameters:
+  ///   - name: the path of the folder below the bundle's resources.
+  ///   - bundle: the bundle; by default the app's.
+  ///   - options: how the folder is read.
+  /// - Throws: as `init(path:options:)`; `CacheError.io` if the bundle has no such folder.
+  public convenience init(
+    bundled name: String, in bundle: Bundle = .main, options: Options = Options()
+  ) throws(CacheError) {
+    try self.init(path: try bundle.seedPath(name), options: options)
+  }
+}
+
+extension Bundle {
+  /// The path of a resource.
+  ///
+  /// - Throws: `CacheError.io` if the bundle has no resources.
+  func seedPath(_ name: String) throws(CacheError) -> String {
+    guard let folder = resourceURL else { throw CacheError(.io, "the bundle has no resources: \(name)") }
+    return folder.appendingPathComponent(name).path
   }
 }

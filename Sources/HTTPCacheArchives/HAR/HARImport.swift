@@ -8,7 +8,7 @@ enum HARImport {
   /// Adds the responses of a HAR file.
   ///
   /// - Throws: `CacheError.damaged` if the file is not a HAR file or was cut, `CacheError.io`, `CacheError.noSpace`.
-  static func run(_ file: SystemFile, _ name: String, _ output: inout RecordingOutput) throws(CacheError) {
+  static func run(_ file: SystemFile, name: String, into output: inout RecordingOutput) throws(CacheError) {
     var scanner = try HARScanner.open(file, name)
     let decoder = JSONDecoder()
     while let slice = try scanner.next() {
@@ -22,7 +22,8 @@ enum HARImport {
         output.note("\(place): not an http or https URL: \(entry.request.url.prefix(200))")
         continue
       }
-      var (head, objection): (RecordedHead, String?)
+      let head: RecordedHead
+      var objection: String?
       do throws(CacheError) { (head, objection) = try Self.head(entry, to: target) } catch {
         output.note("\(place): \(target): \(error.message)")
         continue
@@ -36,7 +37,7 @@ enum HARImport {
         continue
       }
       let text = HARText(content?.text ?? "", encoding: content?.encoding, of: slice, in: file)
-      try add(&head, content, text, place, &output)
+      try add(head, content: content, text: text, place: place, to: &output)
     }
   }
 
@@ -63,9 +64,10 @@ enum HARImport {
   }
 
   private static func add(
-    _ head: inout RecordedHead, _ content: HAREntry.Content?, _ text: HARText, _ place: String,
-    _ output: inout RecordingOutput
+    _ head: RecordedHead, content: HAREntry.Content?, text: HARText, place: String,
+    to output: inout RecordingOutput
   ) throws(CacheError) {
+    var head = head
     var reader = text.reader()
     var isASCII = true
     do throws(CacheError) {

@@ -31,8 +31,8 @@ public final class RecordingSeed: SeedSource {
     let file = try SystemFile(path: path)
     var output = try RecordingOutput(of: file, path)
     switch try SeedKind(of: file) {
-    case .har: try HARImport.run(file, path, &output)
-    case .warc: try WARCImport.run(file, path, &output)
+    case .har: try HARImport.run(file, name: path, into: &output)
+    case .warc: try WARCImport.run(file, name: path, into: &output)
     case .archive, nil:
       throw CacheError(.damaged, "\(path) is neither a HAR nor a WARC file")
     }

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 public import HTTPCacheStore
 
 /// Opens seeds of every kind.
@@ -16,5 +16,49 @@ public enum Seeds {
     case .har, .warc: return try RecordingSeed(path: path)
     case .archive, nil: return try ArchiveSeed(path: path)
     }
+  }
+}
+
+/// The kind of a file with seeds, by its first bytes.
+enum SeedKind {
+  case archive
+  case har
+  case warc
+
+  /// Nil for any other file.
+  ///
+  /// - Throws: `CacheError.io`, also if it is not a regular file; `CacheError.damaged` if it is cut meanwhile.
+  init?(of file: SystemFile) throws(CacheError) {
+    let start = try file.read(Int(min(64, try file.length())), at: 0).array
+    // A byte order mark and spaces may come before the JSON.
+    let text = start.drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }
+    if start.starts(with: ArchiveFormat.magic.dropLast()) {
+      self = .archive
+    } else if start.starts(with: "WARC/".utf8) || start.starts(with: [0x1F, 0x8B]) {
+      self = .warc
+    } else if text.first == UInt8(ascii: "{") {
+      self = .har
+    } else {
+      return nil
+    }
+  }
+}
+
+extension SeedSource where Self == FolderSeed {
+  /// Opens content of a bundle: a folder such as a folder reference `PreCache`, an archive, a HAR or a WARC file.
+  ///
+  /// ```swift
+  /// let cache = try HTTPCache.open(.userCaches("com.example.app", seeds: [.bundle("PreCache")]))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - name: the path below the bundle's resources.
+  ///   - bundle: the bundle; by default the app's.
+  /// - Returns: the source that `Seeds.open(path:)` opens.
+  /// - Throws: as `Seeds.open(path:)`; `CacheError.io` if the bundle has no resources.
+  public static func bundle(
+    _ name: String, in bundle: Bundle = .main
+  ) throws(CacheError) -> any SeedSource {
+    try Seeds.open(path: try bundle.seedPath(name))
   }
 }

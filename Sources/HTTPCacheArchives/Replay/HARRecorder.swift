@@ -26,7 +26,7 @@ final class HARRecorder: Sendable {
     self.jobs = jobs
     task = Task {
       do throws(CacheError) {
-        return .success(try await Self.write(stream, path, keepsEarlier))
+        return .success(try await Self.write(stream, to: path, keepsEarlier: keepsEarlier))
       } catch {
         return .failure(error)
       }
@@ -34,7 +34,7 @@ final class HARRecorder: Sendable {
   }
 
   private static func write(
-    _ jobs: AsyncStream<Job>, _ path: String, _ keepsEarlier: Bool
+    _ jobs: AsyncStream<Job>, to path: String, keepsEarlier: Bool
   ) async throws(CacheError) -> Int {
     var jobs = jobs.makeAsyncIterator()
     guard var job = await jobs.next() else { return 0 }

@@ -37,7 +37,7 @@ struct ReplayRecording: Sendable {
       guard let target = TargetURI.normalized(entry.request.url), (200...599).contains(entry.response.status)
       else { continue }
       do throws(CacheError) {
-        add(try Self.exchange(entry, target: secrets.removed(from: target), slice, file))
+        add(try Self.exchange(entry, target: secrets.removed(from: target), slice: slice, of: file))
       } catch {
         throw CacheError(error.code, "entry \(slice.number) of \(name): \(error.message)")
       }
@@ -45,7 +45,7 @@ struct ReplayRecording: Sendable {
   }
 
   private static func exchange(
-    _ entry: HAREntry, target: String, _ slice: HARScanner.Slice, _ file: SystemFile
+    _ entry: HAREntry, target: String, slice: HARScanner.Slice, of file: SystemFile
   ) throws(CacheError) -> Exchange {
     let posted = entry.request.postData
     var content = BodyBytes()

@@ -2,7 +2,7 @@ import Foundation
 import HTTPCacheSemantics
 public import HTTPCacheStore
 public import HTTPCaching
-import HTTPTypes
+public import HTTPTypes
 import Synchronization
 
 /// An origin that answers from a recording, a HAR file, and can make one: record once, replay always.
@@ -100,7 +100,9 @@ public final class ReplayUpstream: Upstream {
     let sent = clock.now
     var response = try await origin.send(request)
     if let recorder, let content, let copy = try? SystemFile.temporary() {
-      let entry = entry(asked, request.head.headerFields[.contentType], content, response, (sent, clock.now))
+      let entry = entry(
+        asked, type: request.head.headerFields[.contentType], content: content, response: response,
+        times: (sent, clock.now))
       response.body = MessageBody(
         RecordedBodySource(response.body.source, copy: copy, of: entry, to: recorder))
     }
@@ -156,8 +158,8 @@ public final class ReplayUpstream: Upstream {
   }
 
   private func entry(
-    _ asked: ReplayRequest, _ type: String?, _ content: BodyBytes, _ response: UpstreamResponse,
-    _ times: (sent: Timestamp, received: Timestamp)
+    _ asked: ReplayRequest, type: String?, content: BodyBytes, response: UpstreamResponse,
+    times: (sent: Timestamp, received: Timestamp)
   ) -> HAREntry {
     var head = response.head
     head.headerFields = secrets.removed(from: head.headerFields)
@@ -174,5 +176,38 @@ public final class ReplayUpstream: Upstream {
         encoding: text == nil ? "base64" : nil)
     }
     return entry
+  }
+}
+
+/// How a `ReplayUpstream` treats requests.
+public enum ReplayMode: String, Sendable, Hashable, CaseIterable {
+  /// Recorded requests are answered from the recording; any other fails.
+  case replay
+  /// Recorded requests are answered from the recording; any other goes to the origin, and is not recorded.
+  case replayElseForward
+  /// Recorded requests are answered from the recording; any other goes to the origin and is added to the recording.
+  case recordMissing
+  /// Every request goes to the origin; the recording is replaced.
+  case recordAll
+
+  /// Whether requests go to the origin.
+  var usesOrigin: Bool { self != .replay }
+}
+
+/// The parts of a request that must be equal for a recorded response to answer it, beside method and target.
+public struct ReplayMatching: Sendable, Hashable {
+  /// Names of fields.
+  public var fields: [HTTPField.Name]
+  /// Whether the content must be equal.
+  public var comparesContent: Bool
+
+  /// Makes a rule.
+  ///
+  /// - Parameters:
+  ///   - fields: names of fields that must be equal; a field that is missing in both is equal.
+  ///   - comparesContent: whether the content must be equal, byte by byte.
+  public init(fields: [HTTPField.Name] = [], comparesContent: Bool = true) {
+    self.fields = fields
+    self.comparesContent = comparesContent
   }
 }

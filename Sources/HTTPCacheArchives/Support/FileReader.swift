@@ -68,3 +68,42 @@ struct FileReader: ~Copyable {
     buffer = count > 0 ? try file.read(count, at: bufferStart).array : []
   }
 }
+
+/// Reads an open file that holds exactly one body. There are no checksums: the body is what the file says.
+final class FileReading: BodyReader {
+  private let file: SystemFile
+  private let count: Int64
+
+  init(_ file: SystemFile, length: Int64) {
+    self.file = file
+    count = length
+  }
+
+  var length: Int64? { count }
+
+  var fileRegion: FileRegion? {
+    FileRegion(descriptor: file.descriptor, offset: 0, count: count, isVerified: true)
+  }
+
+  func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
+    let range = range.clamped(to: 0..<count)
+    return try file.read(Int(range.upperBound - range.lowerBound), at: range.lowerBound)
+  }
+}
+
+extension BodyReader {
+  /// All bytes of a range; a reader may return less than asked.
+  ///
+  /// - Throws: `CacheError.damaged` if the body ends before, what reading throws.
+  func readAll(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
+    var pieces: [BodyBytes] = []
+    var start = range.lowerBound
+    while start < range.upperBound {
+      let piece = try await read(start..<range.upperBound)
+      guard !piece.isEmpty else { throw CacheError(.damaged, "the body ends at byte \(start)") }
+      pieces.append(piece)
+      start += Int64(piece.count)
+    }
+    return pieces.count == 1 ? pieces[0] : BodyBytes(joining: pieces)
+  }
+}

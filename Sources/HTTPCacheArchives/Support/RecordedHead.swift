@@ -1,3 +1,5 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
 import HTTPTypes
 
 /// The head of a response that becomes a seed.
@@ -21,5 +23,34 @@ struct RecordedHead: Sendable {
     case 200...599: request?.contains(.authorization) == true ? "answers a request with credentials" : nil
     default: "the status \(status)"
     }
+  }
+}
+
+/// Makes the stored response of a seed from a recorded or an invented head.
+enum SeedHead {
+  /// The stored response; nil for a head that no request could select again.
+  ///
+  /// Cookies are dropped: they belong to the client that made the recording. `Content-Length` is the length of the
+  /// body. Without the request's fields, `Vary` is dropped, and the response answers every request.
+  ///
+  /// - Parameter length: the length of the body in bytes.
+  static func response(_ head: RecordedHead, length: Int64) -> StoredResponse? {
+    guard let parts = TargetURI.parts(of: head.target) else { return nil }
+    var fields = head.fields
+    for name in [HTTPField.Name.setCookie, .contentLength, .transferEncoding] { fields[fields: name] = [] }
+    if head.request == nil { fields[fields: .vary] = [] }
+    fields[.contentLength] = String(length)
+    let making = StoredResponse.make(
+      request: HTTPRequest(
+        method: .get, scheme: parts.scheme, authority: parts.authority, path: parts.path,
+        headerFields: head.request ?? [:]),
+      response: ReceivedResponse(
+        HTTPResponse(status: .init(code: head.status), headerFields: fields),
+        requestTime: Timestamp(seconds: min(head.times.requested, head.times.received)),
+        responseTime: Timestamp(seconds: head.times.received)), isDecoded: head.isDecoded,
+      rules: CacheRules(),
+      digest: { _ in nil })
+    guard case .made(let response) = making else { return nil }
+    return response
   }
 }

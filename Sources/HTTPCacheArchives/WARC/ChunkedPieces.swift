@@ -1,4 +1,7 @@
 /// Removes the chunked transfer coding (RFC 9112 §7.1) from the body of a recording, piece by piece.
+///
+/// Not the decoder of the proxy: that one refuses what another reader may frame differently, and this one reads what
+/// some crawler has written, with line feeds alone, or without the coding that the field names.
 struct ChunkedPieces {
   private enum State {
     case size

@@ -3,7 +3,7 @@ import HTTPCacheStore
 import HTTPTypes
 
 /// The head of an HTTP/1.1 message as a recording has it (RFC 9112 §2.1). Reading is lenient: lines that are not
-/// fields are left out, since a crawler records whatever a server sent.
+/// fields are left out, since a crawler records whatever a server sent. The proxy refuses such heads instead.
 struct HTTPMessageHead {
   static let longest = 256 << 10
 

@@ -16,7 +16,7 @@ struct WARCImport: ~Copyable {
   ///
   /// - Throws: `CacheError.damaged` if the file has no record at all, `CacheError.tooLarge` if it unpacks to too much,
   ///   `CacheError.io`, `CacheError.noSpace`.
-  static func run(_ file: SystemFile, _ name: String, _ output: inout RecordingOutput) throws(CacheError) {
+  static func run(_ file: SystemFile, name: String, into output: inout RecordingOutput) throws(CacheError) {
     var reading = WARCImport(input: try WARCInput(file))
     guard try reading.records(&output) > 0 else { throw CacheError(.damaged, "\(name) is not a WARC file") }
   }
@@ -48,10 +48,10 @@ struct WARCImport: ~Copyable {
     }
     let end = input.taken + record.length
     switch record.type {
-    case "response" where record.isHTTP: try response(record, end, &output)
-    case "response", "resource": try resource(record, end, &output)
-    case "revisit": try revisit(record, end, &output)
-    case "request": try request(record, end, &output)
+    case "response" where record.isHTTP: try response(record, end: end, to: &output)
+    case "response", "resource": try resource(record, end: end, to: &output)
+    case "revisit": try revisit(record, end: end, to: &output)
+    case "request": try request(record, end: end, to: &output)
     default: try finish(end)
     }
   }
@@ -76,7 +76,7 @@ struct WARCImport: ~Copyable {
   }
 
   private mutating func response(
-    _ record: WARCRecord, _ end: Int64, _ output: inout RecordingOutput
+    _ record: WARCRecord, end: Int64, to output: inout RecordingOutput
   ) throws(CacheError) {
     guard let message = try HTTPMessageHead(&input, length: record.length), let status = message.status,
       let target = record.target
@@ -99,11 +99,11 @@ struct WARCImport: ~Copyable {
       output.note("record \(number): \(target): \(objection)")
       return try output.archive.discardBody()
     }
-    try keep(head, try output.archive.endBody(), record, &output)
+    try keep(head, body: try output.archive.endBody(), of: record, to: &output)
   }
 
   private mutating func resource(
-    _ record: WARCRecord, _ end: Int64, _ output: inout RecordingOutput
+    _ record: WARCRecord, end: Int64, to output: inout RecordingOutput
   ) throws(CacheError) {
     guard let target = record.target else { return try finish(end) }
     while input.taken < end {
@@ -116,11 +116,11 @@ struct WARCImport: ~Copyable {
     let head = RecordedHead(
       target: target, status: 200, fields: HTTPField.isValidValue(type) ? [.contentType: type] : [:],
       request: nil, times: (record.time ?? 0, record.time ?? 0))
-    try keep(head, try output.archive.endBody(), record, &output)
+    try keep(head, body: try output.archive.endBody(), of: record, to: &output)
   }
 
   private mutating func revisit(
-    _ record: WARCRecord, _ end: Int64, _ output: inout RecordingOutput
+    _ record: WARCRecord, end: Int64, to output: inout RecordingOutput
   ) throws(CacheError) {
     let message = record.length > 0 ? try HTTPMessageHead(&input, length: record.length) : nil
     try finish(end)
@@ -137,11 +137,11 @@ struct WARCImport: ~Copyable {
     let head = RecordedHead(
       target: target, status: status, fields: message.fields, request: nil, times: (time, time))
     if let objection = head.objection { return output.note("record \(number): \(target): \(objection)") }
-    try keep(head, body, record, &output)
+    try keep(head, body: body, of: record, to: &output)
   }
 
   private mutating func request(
-    _ record: WARCRecord, _ end: Int64, _ output: inout RecordingOutput
+    _ record: WARCRecord, end: Int64, to output: inout RecordingOutput
   ) throws(CacheError) {
     let message = record.isHTTP ? try HTTPMessageHead(&input, length: record.length) : nil
     try finish(end)
@@ -154,7 +154,7 @@ struct WARCImport: ~Copyable {
   }
 
   private mutating func keep(
-    _ head: RecordedHead, _ body: ArchiveOutput.Body, _ record: WARCRecord, _ output: inout RecordingOutput
+    _ head: RecordedHead, body: ArchiveOutput.Body, of record: WARCRecord, to output: inout RecordingOutput
   ) throws(CacheError) {
     let names = [
       record["warc-record-id"], record["warc-payload-digest"], Self.name(of: record, isOrigin: false),

@@ -5,7 +5,7 @@ struct WARCInput: ~Copyable {
   private var reader: FileReader
   /// Whether the file is compressed with gzip, normally a member for each record.
   let isCompressed: Bool
-  private var inflation: Inflation?
+  private var member: GzipDecoder?
   private var buffer: [UInt8] = []
   private var next = 0
   /// The number of bytes that were taken.
@@ -45,32 +45,33 @@ struct WARCInput: ~Copyable {
 
   private mutating func inflated() throws(CacheError) -> [UInt8] {
     while damage == nil {
-      if inflation == nil {
+      if member == nil {
         guard try reader.peek() != nil else { return [] }
         (memberStart, memberLength) = (reader.position, 0)
-        inflation = try Inflation()
+        do { member = try GzipDecoder() } catch { throw CacheError(.io, "no memory to decompress") }
       }
       let start = reader.position
       let input = try reader.run { _ in true }
-      guard !input.isEmpty, let piece = inflation?.decode(input) else {
+      var rest = BodyBytes(input)
+      guard !input.isEmpty, let output = try? member?.decode(&rest) else {
         damage = input.isEmpty ? "the file was cut" : "damaged gzip data"
-        inflation = nil
+        member = nil
         return []
       }
-      if piece.taken < input.count { reader.seek(to: start + Int64(piece.taken)) }
-      if inflation?.isEnded ?? true { inflation = nil }
-      try limit.take(Int64(piece.output.count), of: "the recording")
-      memberLength += Int64(piece.output.count)
+      if !rest.isEmpty { reader.seek(to: start + Int64(input.count - rest.count)) }
+      if member?.isEnded ?? true { member = nil }
+      try limit.take(Int64(output.count), of: "the recording")
+      memberLength += Int64(output.count)
       let most = UnpackedLimit.part(length: reader.position - memberStart)
       guard memberLength <= most else {
         damage = "a gzip member unpacks to more than \(most) bytes"
-        inflation = nil
+        member = nil
         return []
       }
-      if !piece.output.isEmpty { return piece.output }
-      if piece.taken == 0 {
+      if !output.isEmpty { return output.array }
+      if rest.count == input.count {
         damage = "damaged gzip data"
-        inflation = nil
+        member = nil
       }
     }
     return []
@@ -135,7 +136,7 @@ struct WARCInput: ~Copyable {
 
   private mutating func forget() {
     (buffer, next, damage) = ([], 0, nil)
-    inflation = nil
+    member = nil
   }
 
   private mutating func resumePlain() throws(CacheError) -> Bool {

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// One attempt at a download, from the request to the file at its destination.
@@ -27,7 +28,7 @@ struct DownloadAttempt: Sendable {
       if Task.isCancelled { return .stopped(received: meter.received) }
       if error is NotKept { return .notKept }
       let retryAfter = meter.exchange?.response.flatMap {
-        RetryPolicy.retryAfter($0.headerFields, now: clock.now)
+        RetryAfter.seconds($0.headerFields, now: clock.now)
       }
       let failure = Self.failure(of: error)
       if failure.kind == .unreachable, !cache.isOnline { return .offline(received: meter.received) }

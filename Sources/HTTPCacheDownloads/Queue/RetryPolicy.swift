@@ -40,13 +40,4 @@ struct RetryPolicy: Sendable {
   func remaining(until time: Timestamp, now: Timestamp) -> Int64 {
     min(max(0, time - now), max(configuration.longestWait, configuration.longestRetryAfter))
   }
-
-  /// The seconds that a response asks to wait (RFC 9110 §10.2.3); nil without a valid `Retry-After`.
-  static func retryAfter(_ fields: HTTPFields, now: Timestamp) -> Int64? {
-    guard let name = HTTPField.Name("Retry-After"), let value = fields[name], !value.isEmpty else {
-      return nil
-    }
-    if value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { return Int64(value) ?? .max }
-    return Timestamp(httpDate: value, relativeTo: now).map { max(0, $0 - now) }
-  }
 }

@@ -150,3 +150,121 @@ public final class ImageCache: Sendable {
   /// Changes the capacity for decoded images in bytes.
   public func setMemoryCapacity(_ bytes: Int) { memory.withLock { $0.setCapacity(bytes) } }
 }
+
+extension ImageCache {
+  /// The settings that are fixed when an image cache is made.
+  public struct Configuration: Sendable {
+    /// Capacity for decoded images in bytes.
+    public var memoryCapacity: Int
+    /// The maximum number of downloads at once.
+    public var downloadLimit: Int
+    /// The maximum number of images that are decoded and processed at once. Together with `pixelLimit` it bounds
+    /// the memory for this work.
+    public var decodeLimit: Int
+    /// The longest body in bytes.
+    public var bodyLimit: Int
+    /// The maximum number of pixels of an image.
+    public var pixelLimit: Int
+    /// The longest time to wait for the head of a response.
+    public var timeout: Duration
+    /// The decoders.
+    public var formats: ImageFormats
+    /// Encodes processed images for the HTTP cache, so that they are not made again after the process has ended;
+    /// nil keeps them in memory only. See `docs/images.md`.
+    public var variantEncoder: (any ImageEncoder)?
+
+    /// Makes a configuration.
+    public init(
+      memoryCapacity: Int = 64 << 20, downloadLimit: Int = 6, decodeLimit: Int = 2, bodyLimit: Int = 64 << 20,
+      pixelLimit: Int = 100_000_000, timeout: Duration = .seconds(30), formats: ImageFormats = .standard
+    ) {
+      self.memoryCapacity = memoryCapacity
+      self.downloadLimit = downloadLimit
+      self.decodeLimit = decodeLimit
+      self.bodyLimit = bodyLimit
+      self.pixelLimit = pixelLimit
+      self.timeout = timeout
+      self.formats = formats
+      variantEncoder = nil
+    }
+  }
+}
+
+extension ImageCache {
+  /// The maximum number of previews of one response.
+  private static let previewLimit = 4
+
+  /// The stored image first, then the origin's if that is different; in between, previews of a progressive JPEG as it
+  /// arrives.
+  ///
+  /// `HTTPCache.responses(to:body:policy:options:via:)` says when a stored image comes first. There is no second
+  /// image if the origin confirms the first one or fails. A preview is processed like the image.
+  ///
+  /// - Returns: the images; the sequence throws what `image(for:)` throws as long as it has given none. It ends, and
+  ///   its download with it, when the task that reads it is cancelled.
+  public func updates(for request: ImageRequest) -> AsyncThrowingStream<ImageUpdate, any Error> {
+    AsyncThrowingStream { continuation in
+      let task = Task(priority: request.priority.taskPriority) {
+        do {
+          try await self.update(request) { continuation.yield($0) }
+          continuation.finish()
+        } catch {
+          continuation.finish(throwing: error)
+        }
+      }
+      continuation.onTermination = { _ in task.cancel() }
+    }
+  }
+
+  private func update(
+    _ request: ImageRequest, _ give: @escaping @Sendable (ImageUpdate) -> Void
+  ) async throws {
+    let handle = WorkHandle(request.priority)
+    var answers = cache.responses(
+      to: request.request, policy: request.policy, options: options(for: request), via: upstream
+    ).makeAsyncIterator()
+    let mark = StoreMark(cache)
+    let mayGiveStored = !needsOrigin(request.with(policy: .cacheElseNetwork))
+    let first =
+      mayGiveStored
+      ? try await answers.next() : try await downloadPermits.with(handle) { try await answers.next() }
+    guard let first else { return }
+    try await finish(first, to: request, since: mark, handle: handle, give: give)
+    guard case .hit(_, _, let allowance) = first.outcome, request.policy != .standard || allowance != nil
+    else {
+      return
+    }
+    // The stored image stays if what follows it fails.
+    do {
+      try await downloadPermits.with(handle) {
+        guard let second = try await answers.next() else {
+          // The store has a new time for the response: so has the image in memory.
+          if answers.confirmation != nil { _ = try await make(request.with(policy: .cacheOnly), handle) }
+          return
+        }
+        try await finish(second, to: request, since: mark, handle: handle, give: give)
+      }
+    } catch {
+      try Task.checkCancellation()
+    }
+  }
+
+  private func finish(
+    _ response: CacheResponse, to request: ImageRequest, since mark: StoreMark, handle: WorkHandle,
+    give: @escaping @Sendable (ImageUpdate) -> Void
+  ) async throws {
+    var scans = ProgressiveScans()
+    var previews = 0
+    let fetched = try await read(response, to: request, since: mark) { bytes in
+      guard previews < Self.previewLimit, let whole = scans.preview(of: bytes) else { return }
+      guard let image = try? await self.decode(whole, for: request, handle: handle) else {
+        return
+      }
+      previews += 1
+      give(ImageUpdate(image: image, isPreview: true, outcome: response.outcome))
+    }
+    give(
+      ImageUpdate(
+        image: try await image(of: fetched, request, handle), isPreview: false, outcome: response.outcome))
+  }
+}

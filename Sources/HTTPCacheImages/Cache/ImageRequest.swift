@@ -77,3 +77,47 @@ public final class ImageRequest: Sendable {
       request: request, processors: processors, priority: priority, policy: policy, partition: partition)
   }
 }
+
+/// The order in which downloads and decodings begin.
+public enum ImagePriority: Int, Sendable, Comparable, CaseIterable {
+  /// For images that are not shown yet; what `prefetch` uses.
+  case low
+  /// For images that are shown.
+  case normal
+  /// For images that come before all others.
+  case high
+
+  /// Compares by urgency.
+  public static func < (lhs: ImagePriority, rhs: ImagePriority) -> Bool { lhs.rawValue < rhs.rawValue }
+
+  var taskPriority: TaskPriority {
+    switch self {
+    case .low: .utility
+    case .normal: .medium
+    case .high: .high
+    }
+  }
+}
+
+/// The name of an image. It is hashed once, so that a look-up does not hash its URL.
+struct ImageName: Hashable, Sendable {
+  let text: String
+  private let hash: Int
+
+  init(_ text: String) {
+    self.text = text
+    hash = text.hashValue
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+}
+
+/// One of the images that `ImageCache.updates(for:)` gives.
+public struct ImageUpdate: Sendable {
+  /// The image.
+  public let image: DecodedImage
+  /// Whether the image is of lower quality, because a part of the response is still missing.
+  public let isPreview: Bool
+  /// Where the response came from.
+  public let outcome: CacheOutcome
+}

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// Lets a limited number of tasks work at once: of those that wait, the most urgent one, then the oldest.
@@ -66,5 +67,16 @@ final class Permits: Sendable {
       return state.waiting.removeValue(forKey: first.key)
     }
     next?.continuation.resume()
+  }
+}
+
+/// Runs work that keeps a thread busy outside of Swift's own threads, which other tasks need.
+enum DecodeThreads {
+  private static let queue = DispatchQueue(label: "HTTPCacheImages", attributes: .concurrent)
+
+  static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try body() }) }
+    }
   }
 }

@@ -41,7 +41,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       try await withCheckedThrowingContinuation { continuation in
         let isCancelled = state.withLock { state in
           if Task.isCancelled { return true }
-          var shared = state.works[key] ?? begin(key, priority, &state, work)
+          var shared = state.works[key] ?? begin(work, for: key, priority: priority, in: &state)
           shared.callers[caller] = continuation
           shared.handle.raise(to: priority.rawValue)
           parent?.wait(for: shared.handle)
@@ -66,8 +66,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   private func begin(
-    _ key: Key, _ priority: ImagePriority, _ state: inout State,
-    _ body: @escaping @Sendable (WorkHandle) async throws -> Value
+    _ body: @escaping @Sendable (WorkHandle) async throws -> Value, for key: Key,
+    priority: ImagePriority, in state: inout State
   ) -> Work {
     state.next += 1
     let (number, handle) = (state.next, WorkHandle(priority))
@@ -75,12 +75,12 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     work.task = Task(priority: priority.taskPriority) {
       let result: Result<Value, any Error>
       do { result = .success(try await body(handle)) } catch { result = .failure(error) }
-      self.end(key, number, result)
+      self.end(number, of: key, with: result)
     }
     return work
   }
 
-  private func end(_ key: Key, _ number: Int, _ result: Result<Value, any Error>) {
+  private func end(_ number: Int, of key: Key, with result: Result<Value, any Error>) {
     let callers = state.withLock { state -> [Caller] in
       // Work that was abandoned has no callers, and its key may have other work by now.
       guard let work = state.works[key], work.number == number else { return [] }
@@ -104,5 +104,28 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   private func abandon(_ key: Key, _ state: inout State) -> Task<Void, Never>? {
     state.works.removeValue(forKey: key)?.task
+  }
+}
+
+/// The priority of a shared piece of work.
+final class WorkHandle: Sendable {
+  private let urgency: Atomic<Int>
+  private let cause = Mutex<WorkHandle?>(nil)
+
+  init(_ priority: ImagePriority) { urgency = Atomic(priority.rawValue) }
+
+  /// The highest priority of the callers so far.
+  var priority: Int { urgency.load(ordering: .relaxed) }
+
+  /// Raises the priority of this work, and of the work that it waits for.
+  func raise(to priority: Int) {
+    urgency.max(priority, ordering: .relaxed)
+    cause.withLock { $0 }?.raise(to: priority)
+  }
+
+  /// Names the work that this work waits for.
+  func wait(for other: WorkHandle) {
+    cause.withLock { $0 = other }
+    other.raise(to: priority)
   }
 }

@@ -44,7 +44,7 @@
         }
         if isCMYK { Self.convertCMYK(target, count: size.width * size.height) }
       }
-      if status != 0 { try Self.checkWarning(handle, bytes, header) }
+      if status != 0 { try Self.checkWarning(handle, of: bytes, header: header) }
       return try DecodedImage(
         size: size, pixels: pixels, colorSpace: isCMYK ? .sRGB : header.profile.map { .profile($0) } ?? .sRGB,
         isOpaque: true
@@ -89,7 +89,7 @@
 
     /// Warnings are common in files that every viewer shows. Only a missing end is an error.
     private static func checkWarning(
-      _ handle: tjhandle, _ bytes: BodyBytes, _ header: JPEGHeader
+      _ handle: tjhandle, of bytes: BodyBytes, header: JPEGHeader
     ) throws(ImageError) {
       let message = message(handle)
       let hasEnd = bytes.withUnsafeBytes { bytes in

@@ -27,7 +27,8 @@ public struct RoundedCornersProcessor: ImageProcessor {
         for y in 0..<image.height where y < band || y >= image.height - band {
           for x in 0..<image.width where x < band || x >= image.width - band {
             let share = Self.share(
-              Self.depth(x, image.width, radius), Self.depth(y, image.height, radius), radius)
+              x: Self.depth(of: x, in: image.width, radius: radius),
+              y: Self.depth(of: y, in: image.height, radius: radius), radius: radius)
             let index = y * image.width + x
             target[index].w = UInt8((Double(source[index].w) * share).rounded())
           }
@@ -37,13 +38,13 @@ public struct RoundedCornersProcessor: ImageProcessor {
   }
 
   /// How far the middle of a pixel is beyond the center of its corner's circle; 0 if it is not.
-  private static func depth(_ position: Int, _ length: Int, _ radius: Double) -> Double {
+  private static func depth(of position: Int, in length: Int, radius: Double) -> Double {
     let middle = Double(position) + 0.5
     return max(0, radius - middle, middle - (Double(length) - radius))
   }
 
   /// The share of a pixel that lies within the circle.
-  private static func share(_ x: Double, _ y: Double, _ radius: Double) -> Double {
+  private static func share(x: Double, y: Double, radius: Double) -> Double {
     guard x > 0, y > 0 else { return 1 }
     return min(max(radius - (x * x + y * y).squareRoot() + 0.5, 0), 1)
   }

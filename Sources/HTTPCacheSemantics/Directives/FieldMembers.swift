@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 
 /// Iterates over the members of a list-based field value (RFC 9110 §5.6.1): separated by commas outside of
 /// quoted strings, trimmed of whitespace, without empty members.
@@ -88,5 +88,21 @@ extension HTTPFields {
       field.withUnsafeBytesOfValue { value.append(contentsOf: $0) }
     }
     return value
+  }
+}
+
+extension HTTPFields {
+  /// The most fields of a head, or of trailers, that come from outside of the program: from an origin, a client, a file
+  /// or an argument. `HTTPFields` ends the process at 65,535 fields; this limit leaves enough for two heads in one.
+  public static let countLimit = 16_384
+
+  /// Adds a field that comes from outside of the program.
+  ///
+  /// - Returns: false if there are already `countLimit` fields; the field is then not added.
+  public mutating func appendBounded(_ field: HTTPField) -> Bool {
+    guard count < Self.countLimit else { return false }
+    // bounded: the line before compares with the limit.
+    append(field)
+    return true
   }
 }

@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 
 /// Field names that the rules need and HTTPTypes does not define.
 enum FieldNames {
@@ -22,4 +22,14 @@ enum FieldNames {
     }
     return name
   }
+}
+
+extension HTTPField.Name {
+  /// `Cache-Groups`: the groups of its origin's responses that a response belongs to, a list of strings
+  /// (RFC 9875 §2).
+  public static var cacheGroups: HTTPField.Name { FieldNames.cacheGroups }
+
+  /// `Cache-Group-Invalidation`: the groups that the response to an unsafe request invalidates, a list of strings
+  /// (RFC 9875 §3).
+  public static var cacheGroupInvalidation: HTTPField.Name { FieldNames.cacheGroupInvalidation }
 }

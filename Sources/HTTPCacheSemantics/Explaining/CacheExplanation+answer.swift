@@ -18,27 +18,28 @@ extension CacheExplanation {
     switch decision {
     case .fresh:
       if facts.directives.contains(.immutable) { compared.append("immutable") }
-      addComparison("Does the request want it as it is?", "yes", compared, "RFC 9111 §5.2.1")
+      addComparison("Does the request want it as it is?", "yes", of: compared, section: "RFC 9111 §5.2.1")
     case .validate(let reason), .unsatisfiable(.validation(let reason)):
       switch reason {
       case .requestMaxAge, .requestMinFresh, .policy:
-        addComparison("Does the request want it as it is?", "no", compared, reason.section)
+        addComparison("Does the request want it as it is?", "no", of: compared, section: reason.section)
       case .guessWithCredentials:
-        addComparison("May a guessed lifetime answer it?", "no", ["Cookie or Authorization"], reason.section)
+        addComparison(
+          "May a guessed lifetime answer it?", "no", of: ["Cookie or Authorization"], section: reason.section)
       case .stale:
-        compared += Self.staleness(facts, -remaining, directives, rules)
-        addComparison("May it be used stale?", "no", compared, "RFC 9111 §4.2.4")
+        compared += Self.comparedStaleness(-remaining, facts: facts, directives: directives, rules: rules)
+        addComparison("May it be used stale?", "no", of: compared, section: "RFC 9111 §4.2.4")
       case .responseNoCache, .requestNoCache, .pragmaNoCache, .variantMismatch, .invalidated: break
       }
     case .stale(let allowance, _, _):
-      compared += Self.staleness(facts, -remaining, directives, rules)
-      addComparison("May it be used stale?", "yes", compared, allowance.section)
+      compared += Self.comparedStaleness(-remaining, facts: facts, directives: directives, rules: rules)
+      addComparison("May it be used stale?", "yes", of: compared, section: allowance.section)
     case .miss, .unsatisfiable(.miss): break
     }
   }
 
-  private static func staleness(
-    _ facts: ReuseFacts, _ staleness: Int64, _ directives: RequestDirectives, _ rules: CacheRules
+  private static func comparedStaleness(
+    _ staleness: Int64, facts: ReuseFacts, directives: RequestDirectives, rules: CacheRules
   ) -> [String] {
     var compared = ["stale for \(staleness) s"]
     compared += forbiddingStale(facts.directives, mode: rules.mode)
@@ -54,10 +55,10 @@ extension CacheExplanation {
   }
 
   private mutating func addComparison(
-    _ question: String, _ answer: String, _ compared: [String], _ section: String
+    _ question: String, _ answer: String, of compared: [String], section: String
   ) {
     let values = compared.isEmpty ? "" : ": " + compared.joined(separator: ", ")
-    add(.decision, question, answer + values, section)
+    add(question, answer + values, section: section, topic: .decision)
   }
 
   /// Adds the request that goes to the origin (§4.3.1, §3.4).
@@ -75,22 +76,25 @@ extension CacheExplanation {
     let own = Excerpt.fields(names, of: request.headerFields)
     if let completing {
       add(
-        .decision, "What is missing? The origin is asked:",
-        Excerpt.list(with, orElse: "") + ", to complete number \(completing + 1)", "RFC 9111 §3.4")
+        "What is missing? The origin is asked:",
+        Excerpt.list(with, orElse: "") + ", to complete number \(completing + 1)",
+        section: "RFC 9111 §3.4", topic: .decision)
     } else if conditions != own {
       add(
-        .decision, "Has it changed? The origin is asked:", Excerpt.list(with, orElse: ""),
-        "RFC 9111 §4.3.1")
+        "Has it changed? The origin is asked:", Excerpt.list(with, orElse: ""), section: "RFC 9111 §4.3.1",
+        topic: .decision)
     } else {
       add(
-        .decision, "What is the origin asked?",
+        "What is the origin asked?",
         Excerpt.list(with, orElse: "") + (own == nil ? "" : ", as the request has it"),
-        "RFC 9111 §4")
+        section: "RFC 9111 §4",
+        topic: .decision)
     }
     guard conditions != own, let own else { return }
     add(
-      .decision, "What becomes of its own condition or range?", "kept for the answer: \(own)",
-      "RFC 9111 §4.3.2")
+      "What becomes of its own condition or range?", "kept for the answer: \(own)",
+      section: "RFC 9111 §4.3.2",
+      topic: .decision)
   }
 
   /// Adds whether the response may be used if the origin fails (§4.2.4, RFC 5861 §4).
@@ -111,9 +115,9 @@ extension CacheExplanation {
         now: now, failure: failure)
       switch fallback {
       case .useStale(let allowance):
-        add(.decision, question, "reuse: \(allowance)", allowance.section)
+        add(question, "reuse: \(allowance)", section: allowance.section, topic: .decision)
       case .fail(let refusal):
-        add(.decision, question, "the failure is passed on: \(refusal)", refusal.section)
+        add(question, "the failure is passed on: \(refusal)", section: refusal.section, topic: .decision)
       }
     }
   }
@@ -135,9 +139,10 @@ extension CacheExplanation {
           false
         }
       add(
-        .decision, "What does its own condition make of it?",
+        "What does its own condition make of it?",
         confirmed + (isNotModified ? "304" : "nothing: it is sent")
-          + ", comparing \(conditions) with \(compared)", "RFC 9111 §4.3.2")
+          + ", comparing \(conditions) with \(compared)",
+        section: "RFC 9111 §4.3.2", topic: .decision)
       if isNotModified { return }
     }
     guard request.method == .get,
@@ -159,8 +164,8 @@ extension CacheExplanation {
       answer = "the length is not known yet"
     }
     add(
-      .decision, "What does its range make of it?", "\(confirmed)\(answer), from \(ranges)",
-      "RFC 9110 §14.2")
+      "What does its range make of it?", "\(confirmed)\(answer), from \(ranges)", section: "RFC 9110 §14.2",
+      topic: .decision)
   }
 
   private static func text(_ ranges: [Range<Int64>], length: Int64?) -> String {

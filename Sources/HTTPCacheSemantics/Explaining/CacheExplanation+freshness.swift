@@ -11,28 +11,32 @@ extension CacheExplanation {
     let found = ResponseDirectives(of: stored.head, rules: rules)
     addSource(found)
     add(
-      .freshness, "Which dates does it have?",
+      "Which dates does it have?",
       Excerpt.list(
         Excerpt.dates([.date, .expires, .lastModified], of: fields, relativeTo: stored.responseTime)
           + [Excerpt.fields([.age], of: fields)].compactMap { $0 }, orElse: "none"),
-      "RFC 9111 §4.2.3")
+      section: "RFC 9111 §4.2.3",
+      topic: .freshness)
     add(
-      .freshness, "How long is it fresh?",
+      "How long is it fresh?",
       "\(facts.freshnessLifetime) s, from "
         + Self.origin(
           of: facts, found, status: stored.head.status.code, fields: fields,
           responseTime: stored.responseTime, rules: rules),
-      Self.section(facts.lifetimeSource))
+      section: Self.section(facts.lifetimeSource),
+      topic: .freshness)
     let age = Age.current(stored, now: now)
     add(
-      .freshness, "How old is it?",
+      "How old is it?",
       "\(age) s: \(facts.correctedInitialAge) s on arrival, "
-        + "\(max(0, now - stored.responseTime)) s since", "RFC 9111 §4.2.3")
+        + "\(max(0, now - stored.responseTime)) s since",
+      section: "RFC 9111 §4.2.3", topic: .freshness)
     add(
-      .freshness, "Is it stale?",
+      "Is it stale?",
       facts.freshnessLifetime > age
         ? "no: lifetime \(facts.freshnessLifetime) s > age \(age) s"
-        : "yes: lifetime \(facts.freshnessLifetime) s <= age \(age) s", "RFC 9111 §4.2")
+        : "yes: lifetime \(facts.freshnessLifetime) s <= age \(age) s",
+      section: "RFC 9111 §4.2", topic: .freshness)
     addStaleUse(facts, rules: rules.concerning(stored.head))
   }
 
@@ -46,21 +50,23 @@ extension CacheExplanation {
     if directives.noCache { reasons.append(.requestNoCache) }
     if directives.pragmaNoCache { reasons.append(.pragmaNoCache) }
     add(
-      .freshness, "Must it be validated, fresh or not?",
+      "Must it be validated, fresh or not?",
       reasons.isEmpty
         ? "no: not invalidated, and no-cache in neither response nor request"
         : "yes: \(reasons.map(\.description).joined(separator: ", "))",
-      reasons.first?.section ?? "RFC 9111 §4")
+      section: reasons.first?.section ?? "RFC 9111 §4",
+      topic: .freshness)
   }
 
   mutating func addSource(_ found: ResponseDirectives, topic: Topic = .freshness) {
     let isReplaced = found.source != .cacheControl
     let isTargeted = isReplaced && found.source != .override
     add(
-      topic, "Which directives does it have?",
+      "Which directives does it have?",
       Excerpt.list(found.texts, orElse: "none") + " in \(found.field)"
         + (isReplaced ? ", which replaces Cache-Control and Expires" : ""),
-      isTargeted ? "RFC 9213 §2.2" : "RFC 9111 §5.2.2")
+      section: isTargeted ? "RFC 9213 §2.2" : "RFC 9111 §5.2.2",
+      topic: topic)
   }
 
   /// The origin of a lifetime, with the values that it overrules or is calculated from (§4.2.1, §4.2.2).
@@ -109,8 +115,8 @@ extension CacheExplanation {
     let forbidding = Self.forbiddingStale(facts.directives, mode: rules.mode)
     if !forbidding.isEmpty { said.append("\(forbidding.joined(separator: ", ")) forbids it") }
     add(
-      .freshness, "What does it say of its use once stale?",
-      Excerpt.list(said, orElse: "nothing"), "RFC 9111 §4.2.4")
+      "What does it say of its use once stale?", Excerpt.list(said, orElse: "nothing"),
+      section: "RFC 9111 §4.2.4", topic: .freshness)
   }
 
   static func forbiddingStale(_ directives: ReuseFacts.Directives, mode: CacheMode) -> [String] {

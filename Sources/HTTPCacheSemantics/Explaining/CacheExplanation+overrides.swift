@@ -11,12 +11,13 @@ extension CacheExplanation {
     guard let applied = rules.applied else { return }
     let names = applied.matched.map { Self.name(of: $0, rules) }
     add(
-      .overrides, "Which overrides match?",
-      Excerpt.list(names, orElse: "none of \(rules.overrides.count)"), "")
+      "Which overrides match?", Excerpt.list(names, orElse: "none of \(rules.overrides.count)"),
+      section: "", topic: .overrides)
     for reading in applied.readings {
       add(
-        .overrides, "Which match as an origin may read the path?",
-        Excerpt.list(reading.matched.map { Self.name(of: $0, rules) }, orElse: "none"), "")
+        "Which match as an origin may read the path?",
+        Excerpt.list(reading.matched.map { Self.name(of: $0, rules) }, orElse: "none"),
+        section: "", topic: .overrides)
     }
     var key = KeyTarget(CacheKey.target(of: request) ?? "")
     for index in applied.matched {
@@ -31,7 +32,7 @@ extension CacheExplanation {
         } else {
           outcome = Self.ignored(in: request, rules)
         }
-        add(.overrides, Self.question(index, rules), "\(effect): \(outcome)", "")
+        add(Self.question(index, rules), "\(effect): \(outcome)", section: "", topic: .overrides)
       }
     }
   }
@@ -47,12 +48,12 @@ extension CacheExplanation {
     on response: HTTPResponse, to request: HTTPRequest, rules: CacheRules, now: Timestamp
   ) {
     guard let applied = rules.applied else { return }
-    if applied.responseFingerprint != 0 { addEffects(on: response, applied, rules, now) }
+    if applied.responseFingerprint != 0 { addEffects(on: response, applied: applied, rules: rules, now: now) }
     addItem(of: response, to: request, applied)
   }
 
   private mutating func addEffects(
-    on response: HTTPResponse, _ applied: OverrideSet, _ rules: CacheRules, _ now: Timestamp
+    on response: HTTPResponse, applied: OverrideSet, rules: CacheRules, now: Timestamp
   ) {
     let origin = ResponseDirectives(response.headerFields, rules: rules)
     let unprotected = ResponseDirectives.unprotected(response, rules: rules)
@@ -73,7 +74,8 @@ extension CacheExplanation {
         }
         let before = directives
         directives.apply(effect, to: response, origin: origin, unprotected: unprotected)
-        let outcome = Self.outcome(of: effect, before, directives, response, rules, now)
+        let outcome = Self.outcome(
+          of: effect, from: before, to: directives, on: response, rules: rules, now: now)
         steps.append(Step(question, "\(effect): \(outcome)", section: "", topic: .overrides))
       }
     }
@@ -83,7 +85,9 @@ extension CacheExplanation {
     }
     self.steps += steps.prefix(Self.effectLimit)
     if steps.count > Self.effectLimit {
-      add(.overrides, "What else do overrides change?", "\(steps.count - Self.effectLimit) more", "")
+      add(
+        "What else do overrides change?", "\(steps.count - Self.effectLimit) more", section: "",
+        topic: .overrides)
     }
   }
 
@@ -97,15 +101,15 @@ extension CacheExplanation {
     let line = Excerpt.fields([name], of: response.headerFields) ?? ""
     let question = "Which cache item does it name?"
     switch CacheAlias.read(name, in: response.headerFields, target: target) {
-    case .absent: add(.overrides, question, "none: no \(name.rawName)", "")
-    case .item(let item): add(.overrides, question, Excerpt.text(item), "")
-    case .refused(let refusal): add(.overrides, question, "none: \(refusal), in \(line)", "")
+    case .absent: add(question, "none: no \(name.rawName)", section: "", topic: .overrides)
+    case .item(let item): add(question, Excerpt.text(item), section: "", topic: .overrides)
+    case .refused(let refusal): add(question, "none: \(refusal), in \(line)", section: "", topic: .overrides)
     }
   }
 
   private static func outcome(
-    of effect: RuleEffect, _ before: ResponseDirectives, _ after: ResponseDirectives,
-    _ response: HTTPResponse, _ rules: CacheRules, _ now: Timestamp
+    of effect: RuleEffect, from before: ResponseDirectives, to after: ResponseDirectives,
+    on response: HTTPResponse, rules: CacheRules, now: Timestamp
   ) -> String {
     switch effect {
     case .lifetime:

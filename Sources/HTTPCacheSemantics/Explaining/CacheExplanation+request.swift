@@ -3,10 +3,12 @@ import HTTPTypes
 extension CacheExplanation {
   mutating func addRequest(_ request: HTTPRequest, policy: CachePolicy, rules: CacheRules) {
     let target = CacheKey.target(of: request) ?? "no valid target"
-    add(.request, "What is asked for?", "\(request.method) \(Excerpt.text(target))", "RFC 9111 §2")
-    add(.request, "Which cache is asked?", "a \(rules.mode) one", "RFC 9111 §1")
+    add(
+      "What is asked for?", "\(request.method) \(Excerpt.text(target))", section: "RFC 9111 §2",
+      topic: .request)
+    add("Which cache is asked?", "a \(rules.mode) one", section: "RFC 9111 §1", topic: .request)
     if policy != .standard {
-      add(.request, "How is it to be used?", "policy \(policy.name)", "")
+      add("How is it to be used?", "policy \(policy.name)", section: "", topic: .request)
     }
   }
 
@@ -14,11 +16,11 @@ extension CacheExplanation {
   mutating func addMethod(_ request: HTTPRequest, _ obstacle: MissReason?) {
     let question = "Can the store answer it?"
     switch obstacle {
-    case nil: add(.request, question, "yes: \(request.method)", "RFC 9111 §4")
+    case nil: add(question, "yes: \(request.method)", section: "RFC 9111 §4", topic: .request)
     case .precondition(let name):
       let line = Excerpt.fields([name], of: request.headerFields) ?? name.rawName
-      add(.request, question, "no: only the origin can evaluate \(line)", "RFC 9111 §4.3.2")
-    case let reason?: add(.request, question, "no: \(reason)", reason.section)
+      add(question, "no: only the origin can evaluate \(line)", section: "RFC 9111 §4.3.2", topic: .request)
+    case let reason?: add(question, "no: \(reason)", section: reason.section, topic: .request)
     }
   }
 
@@ -26,20 +28,21 @@ extension CacheExplanation {
     _ directives: RequestDirectives, of method: HTTPRequest.Method, policy: CachePolicy
   ) {
     add(
-      .request, "Which directives does it have?",
-      Excerpt.list(directives.texts, orElse: "none"),
-      directives.pragmaNoCache ? "RFC 9111 §5.4" : "RFC 9111 §5.2.1")
+      "Which directives does it have?", Excerpt.list(directives.texts, orElse: "none"),
+      section: directives.pragmaNoCache ? "RFC 9111 §5.4" : "RFC 9111 §5.2.1",
+      topic: .request)
     var forbidding: [String] = []
-    let isWrittenThrough = directives.onlyIfCached && !Invalidation.isSafe(method)
+    let isWrittenThrough = directives.onlyIfCached && !method.isSafe
     if directives.onlyIfCached, !isWrittenThrough { forbidding.append("only-if-cached") }
     if case .cacheOnly = policy { forbidding.append("policy \(policy.name)") }
     let isForbidden = !forbidding.isEmpty
     add(
-      .request, "May the origin be asked?",
+      "May the origin be asked?",
       isForbidden
         ? "no: \(forbidding.joined(separator: ", "))"
         : isWrittenThrough ? "yes: \(method) is unsafe, so it is written through" : "yes",
-      isWrittenThrough && !isForbidden ? "RFC 9111 §4" : "RFC 9111 §5.2.1.7")
+      section: isWrittenThrough && !isForbidden ? "RFC 9111 §4" : "RFC 9111 §5.2.1.7",
+      topic: .request)
   }
 
   /// The maximum number of stored responses that are described.
@@ -52,7 +55,7 @@ extension CacheExplanation {
       case 1: "yes: one"
       default: "yes: \(candidates.count)"
       }
-    add(.stored, "Is a response stored for it?", answer, "RFC 9111 §4")
+    add("Is a response stored for it?", answer, section: "RFC 9111 §4", topic: .stored)
     for (index, candidate) in candidates.prefix(Self.variantLimit).enumerated() {
       let stored = candidate.response
       var facts = [
@@ -64,8 +67,8 @@ extension CacheExplanation {
       if stored.isDecoded { facts.append("stored without its content coding") }
       if let line = Excerpt.fields([.eTag], of: stored.head.headerFields) { facts.append(line) }
       add(
-        .stored, candidates.count == 1 ? "What is it?" : "What is number \(index + 1)?",
-        facts.joined(separator: ", "), "RFC 9111 §3")
+        candidates.count == 1 ? "What is it?" : "What is number \(index + 1)?", facts.joined(separator: ", "),
+        section: "RFC 9111 §3", topic: .stored)
     }
   }
 
@@ -90,15 +93,17 @@ extension CacheExplanation {
       let name = candidates.count == 1 ? "it" : "number \(index + 1)"
       if !suitable.contains(index), let part = candidate.part {
         add(
-          .variant, "Is \(name) for this request?", "no: \(Self.text(part)), not all it asks for",
-          "RFC 9111 §3.3")
+          "Is \(name) for this request?", "no: \(Self.text(part)), not all it asks for",
+          section: "RFC 9111 §3.3",
+          topic: .variant)
         continue
       }
-      let (matches, text) = Self.comparison(candidate.response, request, rules, digest)
+      let (matches, text) = Self.comparison(
+        of: candidate.response, with: request, rules: rules, digest: digest)
       if matches { matching += 1 }
       add(
-        .variant, "Is \(name) for this request?", "\(matches ? "yes" : "no"): \(text)",
-        "RFC 9111 §4.1")
+        "Is \(name) for this request?", "\(matches ? "yes" : "no"): \(text)", section: "RFC 9111 §4.1",
+        topic: .variant)
     }
     return matching
   }
@@ -110,14 +115,15 @@ extension CacheExplanation {
     let isByVary =
       !variants[selected].nominated.isEmpty && others.contains { variants[$0].nominated.isEmpty }
     add(
-      .variant, "Which of them is taken?",
+      "Which of them is taken?",
       "number \(selected + 1), of \(variants[selected].date.httpDate): "
         + (isByVary ? "the latest of those with Vary" : "the latest by Date"),
-      isByVary ? "RFC 9111 §4.1" : "RFC 9111 §4")
+      section: isByVary ? "RFC 9111 §4.1" : "RFC 9111 §4",
+      topic: .variant)
   }
 
   private static func comparison(
-    _ stored: StoredResponse, _ request: HTTPRequest, _ rules: CacheRules, _ digest: SecretDigest
+    of stored: StoredResponse, with request: HTTPRequest, rules: CacheRules, digest: SecretDigest
   ) -> (matches: Bool, text: String) {
     let nominated = Vary.nominated(of: stored, rules: rules)
     if nominated.isEmpty {
@@ -130,7 +136,8 @@ extension CacheExplanation {
     let shown = (differing.isEmpty ? nominated : differing).prefix(16).map { nominated in
       let kept = text(nominated.value)
       if differing.isEmpty { return "\(nominated.name.rawName) is \(kept) in both" }
-      return "\(nominated.name.rawName) was \(kept), is \(text(nominated.name, request, rules))"
+      return
+        "\(nominated.name.rawName) was \(kept), is \(text(of: nominated.name, in: request, rules: rules))"
     }
     return (differing.isEmpty, shown.joined(separator: ", "))
   }
@@ -144,10 +151,10 @@ extension CacheExplanation {
   }
 
   private static func text(
-    _ name: HTTPField.Name, _ request: HTTPRequest, _ rules: CacheRules
+    of name: HTTPField.Name, in request: HTTPRequest, rules: CacheRules
   ) -> String {
     guard request.headerFields.contains(name) else { return "absent" }
-    if Vary.isSecret(name) { return "another secret" }
+    if FieldHygiene.isCredential(name) { return "another secret" }
     return "'\(Excerpt.text(Vary.normalized(name, in: request.headerFields, rules: rules)))'"
   }
 
@@ -157,18 +164,19 @@ extension CacheExplanation {
   ) {
     switch policy {
     case .bypass, .reload, .reloadEverywhere:
-      add(.variant, "Does the policy allow its use?", "no: policy \(policy.name)", "")
+      add("Does the policy allow its use?", "no: policy \(policy.name)", section: "", topic: .variant)
     case .standard: break
     case .revalidate, .cacheElseNetwork, .cacheOnly, .networkElseCache:
-      add(.variant, "Does the policy allow its use?", "yes: policy \(policy.name)", "")
+      add("Does the policy allow its use?", "yes: policy \(policy.name)", section: "", topic: .variant)
     }
     let isHeadOnly = stored.requestMethod == .head && request.method != .head
     add(
-      .variant, "Does its method allow that?",
+      "Does its method allow that?",
       isHeadOnly
         ? "no: it answered HEAD and has no body"
         : "yes: it answered \(stored.requestMethod), the request is \(request.method)",
-      "RFC 9111 §4")
+      section: "RFC 9111 §4",
+      topic: .variant)
     guard rules.mode == .shared else { return }
     let allowing = stored.facts.directives.sharing.texts
     let answer =
@@ -177,6 +185,6 @@ extension CacheExplanation {
       : allowing.isEmpty
         ? "no: its request had Authorization, and nothing allows sharing"
         : "yes: its request had Authorization, but \(allowing.joined(separator: ", ")) allows sharing"
-    add(.variant, "May it be shared?", answer, "RFC 9111 §3.5")
+    add("May it be shared?", answer, section: "RFC 9111 §3.5", topic: .variant)
   }
 }

@@ -50,7 +50,9 @@ extension CacheExplanation {
       case .selected(let position):
         let selected = suitable[position]
         if matching > 1 { explanation.addChoice(of: selected, among: candidates, suitable) }
-        explanation.addSelected(candidates[selected], for: request, directives, forward, circumstances)
+        explanation.addSelected(
+          candidates[selected], for: request, directives: directives, forward: forward,
+          circumstances: circumstances)
         return explanation
       case .mismatch(let names): missReason = .variantMismatch(names)
       case .nothingStored: missReason = candidates.isEmpty ? .absent : .partial
@@ -68,8 +70,8 @@ extension CacheExplanation {
   }
 
   private mutating func addSelected(
-    _ selected: Candidate, for request: HTTPRequest, _ directives: RequestDirectives, _ forward: Forward?,
-    _ circumstances: Circumstances
+    _ selected: Candidate, for request: HTTPRequest, directives: RequestDirectives, forward: Forward?,
+    circumstances: Circumstances
   ) {
     let (stored, part, length) = (selected.response, selected.part, selected.length)
     let (policy, rules, now) = (circumstances.policy, circumstances.rules, circumstances.now)
@@ -119,17 +121,18 @@ extension CacheExplanation {
     switch decision {
     case .fresh(let age, let lifetime):
       add(
-        .decision, "What is done?", "reuse, fresh for \((lifetime - age).wholeSeconds) s",
-        "RFC 9111 §4")
+        "What is done?", "reuse, fresh for \((lifetime - age).wholeSeconds) s", section: "RFC 9111 §4",
+        topic: .decision)
     case .stale(let reason, let age, let lifetime):
       add(
-        .decision, "What is done?",
-        "reuse, stale for \((age - lifetime).wholeSeconds) s: \(reason)", reason.section)
+        "What is done?", "reuse, stale for \((age - lifetime).wholeSeconds) s: \(reason)",
+        section: reason.section, topic: .decision)
     case .validate(let reason):
-      add(.decision, "What is done?", "validate: \(reason)", reason.section)
-    case .miss(let reason): add(.decision, "What is done?", "forward: \(reason)", reason.section)
+      add("What is done?", "validate: \(reason)", section: reason.section, topic: .decision)
+    case .miss(let reason):
+      add("What is done?", "forward: \(reason)", section: reason.section, topic: .decision)
     case .unsatisfiable(let reason):
-      add(.decision, "What is done?", "refuse: \(reason)", reason.section)
+      add("What is done?", "refuse: \(reason)", section: reason.section, topic: .decision)
     }
   }
 }

@@ -1,3 +1,5 @@
+public import HTTPTypes
+
 /// The reasons of a decision of the cache, as a chain of questions and answers.
 public struct CacheExplanation: Sendable, Hashable, CustomStringConvertible {
   /// The topic of a step, in the order of the questions.
@@ -106,7 +108,158 @@ public struct CacheExplanation: Sendable, Hashable, CustomStringConvertible {
     steps.insert(step, at: steps.firstIndex { $0.topic == topic } ?? steps.endIndex)
   }
 
-  mutating func add(_ topic: Topic, _ question: String, _ answer: String, _ section: String) {
+  mutating func add(_ question: String, _ answer: String, section: String, topic: Topic = .storing) {
     steps.append(Step(question, answer, section: section, topic: topic))
+  }
+}
+
+extension CacheExplanation {
+  /// A stored response that an explanation looks at.
+  public struct Candidate: Sendable {
+    /// The stored response as the overrides let it be seen.
+    public var response: StoredResponse
+    /// The stored part of its body; nil if all of it is stored.
+    public var part: StoredPart?
+    /// The length of the complete body in bytes; nil if it is not known.
+    public var length: Int64?
+
+    /// Makes a candidate, of which by default the whole body is stored.
+    public init(_ response: StoredResponse, part: StoredPart? = nil, length: Int64? = nil) {
+      self.response = response
+      self.part = part
+      self.length = length
+    }
+  }
+
+  /// The facts that decide about a request, besides itself and the stored responses.
+  public struct Circumstances: Sendable {
+    /// How the caller uses the cache.
+    public var policy: CachePolicy
+    /// The choices of the cache.
+    public var rules: CacheRules
+    /// The time of the decision.
+    public var now: Timestamp
+    /// Makes the digest of a secret value.
+    public var digest: SecretDigest
+
+    /// Makes the circumstances of a decision.
+    public init(
+      policy: CachePolicy = .standard, rules: CacheRules, now: Timestamp, digest: @escaping SecretDigest
+    ) {
+      self.policy = policy
+      self.rules = rules
+      self.now = now
+      self.digest = digest
+    }
+  }
+
+  /// The request that the origin would get.
+  public struct Forward: Sendable {
+    /// The request with the fields that the cache adds.
+    public var request: HTTPRequest
+    /// The index of the candidate that it completes; nil if it completes none.
+    public var completing: Int?
+
+    /// Makes the request that would be sent.
+    public init(_ request: HTTPRequest, completing: Int? = nil) {
+      self.request = request
+      self.completing = completing
+    }
+  }
+}
+
+extension CacheExplanation {
+  /// The path of the decision through Apple's diagram of `NSURLRequest.CachePolicy.useProtocolCachePolicy`:
+  /// is there a cached response, must it be revalidated, is it stale, and what follows. Empty for an
+  /// explanation of storing.
+  ///
+  /// If the origin is asked, the path ends there: only its answer tells whether the response has changed
+  /// (`CacheOutcome.protocolPolicyPath`).
+  public var protocolPolicyPath: [Step] {
+    switch decision {
+    case nil: []
+    case .fresh: Self.found() + [Self.isStale(nil), Self.following("return the cached response")]
+    case .stale(let allowance, let age, let lifetime):
+      Self.found() + [
+        Self.isStale("\(age.wholeSeconds) s old, fresh for \(lifetime.wholeSeconds) s"),
+        Self.following("return the cached response: \(allowance)"),
+      ]
+    case .validate(let reason): Self.validating(reason)
+    case .miss(let reason): Self.missing(reason)
+    case .unsatisfiable(.miss(let reason)):
+      [Self.isCached(reason), Self.following("fail: the origin must not be asked")]
+    case .unsatisfiable(.validation(let reason)):
+      Self.needed(reason) + [Self.following("fail: the origin must not be asked")]
+    }
+  }
+
+  fileprivate static func missing(_ reason: MissReason) -> [Step] {
+    [isCached(reason), following("load from the origin")]
+  }
+
+  fileprivate static func validating(_ reason: ValidationReason) -> [Step] {
+    needed(reason) + [following("ask the origin with a condition")]
+  }
+
+  fileprivate static func hasChanged(_ hasChanged: Bool) -> [Step] {
+    [
+      step("Has it changed?", hasChanged ? "yes" : "no", section: "RFC 9111 §4.3.3"),
+      following(hasChanged ? "load from the origin" : "return the cached response"),
+    ]
+  }
+
+  fileprivate static func returned(_ allowance: StaleAllowance?, age: Duration, lifetime: Duration) -> [Step]
+  {
+    let staleness = allowance.map { _ in "\(age.wholeSeconds) s old, fresh for \(lifetime.wholeSeconds) s" }
+    let why = allowance.map { ": \($0)" } ?? ""
+    return found() + [isStale(staleness), following("return the cached response\(why)")]
+  }
+
+  /// A stale response is validated because of its age; every other reason holds at any age.
+  private static func needed(_ reason: ValidationReason) -> [Step] {
+    if case .stale(let age, let lifetime) = reason {
+      return found() + [isStale("\(age.wholeSeconds) s old, fresh for \(lifetime.wholeSeconds) s")]
+    }
+    return [
+      isCached(nil),
+      step("Must it be revalidated?", "yes: \(reason)", section: reason.section),
+    ]
+  }
+
+  private static func found() -> [Step] {
+    [isCached(nil), step("Must it be revalidated?", "no", section: "RFC 9111 §4")]
+  }
+
+  private static func isCached(_ reason: MissReason?) -> Step {
+    step(
+      "Is there a cached response?", reason.map { "no: \($0)" } ?? "yes",
+      section: reason?.section ?? "RFC 9111 §4")
+  }
+
+  private static func isStale(_ values: String?) -> Step {
+    step("Is it stale?", values.map { "yes: \($0)" } ?? "no", section: "RFC 9111 §4.2")
+  }
+
+  private static func following(_ what: String) -> Step { step("What follows?", what, section: "") }
+
+  private static func step(_ question: String, _ answer: String, section: String) -> Step {
+    Step(question, answer, section: section, topic: .decision)
+  }
+}
+
+extension CacheOutcome {
+  /// The path through Apple's diagram of `NSURLRequest.CachePolicy.useProtocolCachePolicy`, to its end.
+  public var protocolPolicyPath: [CacheExplanation.Step] {
+    switch self {
+    case .hit(let age, let lifetime, let allowance):
+      CacheExplanation.returned(allowance, age: age, lifetime: lifetime)
+    case .validated(let reason, _, _):
+      CacheExplanation.validating(reason) + CacheExplanation.hasChanged(false)
+    case .forwarded(.validation(let reason), _, _, _):
+      CacheExplanation.validating(reason) + CacheExplanation.hasChanged(true)
+    case .forwarded(.miss(let reason), _, _, _): CacheExplanation.missing(reason)
+    case .unsatisfiable(let reason):
+      CacheExplanation(decision: .unsatisfiable(reason)).protocolPolicyPath
+    }
   }
 }

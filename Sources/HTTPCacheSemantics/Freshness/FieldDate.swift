@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 
 /// A field whose value is an HTTP-date (RFC 9110 §5.6.7).
 enum FieldDate {
@@ -26,5 +26,19 @@ extension HTTPFields {
       }
     }
     return result
+  }
+}
+
+/// When the origin asks to be asked again (RFC 9110 §10.2.3).
+public enum RetryAfter {
+  /// The seconds that a response asks to wait; nil without a valid `Retry-After`.
+  ///
+  /// - Parameters:
+  ///   - fields: the header fields of the response.
+  ///   - now: the time that a date is compared with.
+  public static func seconds(_ fields: HTTPFields, now: Timestamp) -> Int64? {
+    guard let value = fields[.retryAfter], !value.isEmpty else { return nil }
+    if value.utf8.allSatisfy(\.isDigit) { return Int64(value) ?? .max }
+    return Timestamp(httpDate: value, relativeTo: now).map { max(0, $0 - now) }
   }
 }

@@ -28,6 +28,73 @@ public struct Timestamp: Sendable, Hashable, Comparable {
   }
 }
 
+extension Timestamp {
+  /// Parses an HTTP-date in one of its three formats (RFC 9110 §5.6.7), in any letter case
+  /// (RFC 9111 §4.2).
+  ///
+  /// A wrong but well-formed day of the week is tolerated. Any other deviation, such as a zone
+  /// other than `GMT`, makes the result nil.
+  ///
+  /// - Parameters:
+  ///   - httpDate: the field value, without whitespace around it.
+  ///   - now: resolves two-digit years: a time more than 50 years after it is in the past.
+  public init?(httpDate: String, relativeTo now: Timestamp) {
+    var text = httpDate
+    guard let time = text.withUTF8({ Timestamp(octets: $0, relativeTo: now) }) else { return nil }
+    self = time
+  }
+
+  /// The time as an IMF-fixdate, such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+  ///
+  /// Times before the year 0 or after the year 9999 cannot be written in this form, and are shown as the
+  /// nearest time that can.
+  public var httpDate: String {
+    let clamped = min(max(seconds, Self.firstSecond), Self.lastSecond)
+    let days = clamped >= 0 ? clamped / 86_400 : (clamped - 86_399) / 86_400
+    let time = Int(clamped - days * 86_400)
+    let date = CivilDate(daysSince1970: Int(days))
+    let weekday = ((Int(days) + 4) % 7 + 7) % 7
+    return String(unsafeUninitializedCapacity: 29) { buffer in
+      func put(_ text: StaticString, from start: Int, count: Int, at index: Int) {
+        for offset in 0..<count { buffer[index + offset] = text.utf8Start[start + offset] }
+      }
+      func put(_ number: Int, digits: Int, at index: Int) {
+        var rest = number
+        for offset in stride(from: digits - 1, through: 0, by: -1) {
+          buffer[index + offset] = UInt8(0x30 + rest % 10)
+          rest /= 10
+        }
+      }
+      put("   ,          00 00:00:00 GMT", from: 0, count: 29, at: 0)
+      put("SunMonTueWedThuFriSat", from: weekday * 3, count: 3, at: 0)
+      put(date.day, digits: 2, at: 5)
+      put("JanFebMarAprMayJunJulAugSepOctNovDec", from: (date.month - 1) * 3, count: 3, at: 8)
+      put(date.year, digits: 4, at: 12)
+      put(time / 3_600, digits: 2, at: 17)
+      put(time / 60 % 60, digits: 2, at: 20)
+      put(time % 60, digits: 2, at: 23)
+      return 29
+    }
+  }
+
+  static let firstSecond: Int64 = -62_167_219_200
+  static let lastSecond: Int64 = 253_402_300_799
+
+  init?(octets: Octets, relativeTo now: Timestamp) {
+    let scanner = DateScanner(octets: octets)
+    let time: Int64?
+    if octets.count == 29, octets[3] == UInt8(ascii: ",") {
+      time = scanner.fixdate()
+    } else if octets.count == 24 {
+      time = scanner.asctime()
+    } else {
+      time = scanner.rfc850(relativeTo: now)
+    }
+    guard let time else { return nil }
+    self.init(seconds: time)
+  }
+}
+
 extension Duration {
   /// The whole seconds, toward zero. A duration beyond the range of `Int64` gives the nearest end of the range.
   package var wholeSeconds: Int64 {

@@ -17,7 +17,7 @@ package enum CacheGroups {
 
   /// The groups that a response to an unsafe request invalidates (§3); empty for a safe method.
   package static func invalidated(request: HTTPRequest, response: HTTPResponse) -> [String] {
-    Invalidation.isSafe(request.method) ? [] : strings(.cacheGroupInvalidation, in: response.headerFields)
+    request.method.isSafe ? [] : strings(.cacheGroupInvalidation, in: response.headerFields)
   }
 
   private static func strings(_ name: HTTPField.Name, in fields: HTTPFields) -> [String] {

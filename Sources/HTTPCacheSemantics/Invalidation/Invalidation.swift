@@ -9,7 +9,7 @@ public enum Invalidation {
   public static func targets(
     request: HTTPRequest, response: HTTPResponse
   ) -> [InvalidationTarget] {
-    guard !isSafe(request.method), (200..<400).contains(response.status.code),
+    guard !request.method.isSafe, (200..<400).contains(response.status.code),
       let target = CacheKey.target(of: request)
     else { return [] }
     var targets = [InvalidationTarget(target: target, cause: .target)]
@@ -27,12 +27,37 @@ public enum Invalidation {
     }
     return targets
   }
+}
 
-  /// Whether a method is registered as safe (RFC 9110 §9.2.1, §16.1.1).
-  static func isSafe(_ method: HTTPRequest.Method) -> Bool {
-    switch method.rawValue {
+extension HTTPRequest.Method {
+  /// Whether the method is registered as safe (RFC 9110 §9.2.1, §16.1.1). A method that is not known counts as unsafe.
+  package var isSafe: Bool {
+    switch rawValue {
     case "GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PROPFIND", "REPORT", "SEARCH": true
     default: false
     }
+  }
+}
+
+/// A target that a non-error response to an unsafe request invalidates (RFC 9111 §4.4).
+public struct InvalidationTarget: Sendable, Hashable {
+  /// Why the target is invalidated.
+  public enum Cause: Sendable, Hashable {
+    /// It is the target URI of the request.
+    case target
+    /// `Location` names it, on the same origin.
+    case location
+    /// `Content-Location` names it, on the same origin.
+    case contentLocation
+  }
+  /// The normalised URI.
+  public var target: String
+  /// Why the target is invalidated.
+  public var cause: Cause
+
+  /// Makes a target.
+  package init(target: String, cause: Cause) {
+    self.target = target
+    self.cause = cause
   }
 }

@@ -195,3 +195,30 @@ public struct TargetPattern: Sendable, Hashable, CustomStringConvertible {
   /// Whether it depends on more than the target of the request.
   var needsRequest: Bool { if case .predicate = kind { true } else { false } }
 }
+
+/// A predicate over requests. Predicates with equal names are equal.
+struct NamedPredicate: Sendable, Hashable {
+  let name: String
+  let holds: @Sendable (HTTPRequest) -> Bool
+
+  static func == (lhs: Self, rhs: Self) -> Bool { lhs.name == rhs.name }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+/// Why a text is not a valid pattern for targets.
+public struct TargetPatternError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The text.
+  public let pattern: String
+  /// The error, in a few words.
+  public let reason: String
+
+  /// Makes an error.
+  public init(_ pattern: String, _ reason: String) {
+    self.pattern = pattern
+    self.reason = reason
+  }
+
+  /// The text and what is wrong with it.
+  public var description: String { "'\(pattern)' is no pattern: \(reason)" }
+}

@@ -35,7 +35,7 @@ extension Vary {
     var isAny: Bool { isAll && mayShare && others.allSatisfy(\.isAny) }
 
     func contains(_ name: HTTPField.Name) -> Bool {
-      (isAll || names.contains(name)) && (mayShare || !Vary.isSecret(name))
+      (isAll || names.contains(name)) && (mayShare || !FieldHygiene.isCredential(name))
         && others.allSatisfy { $0.contains(name) }
     }
   }

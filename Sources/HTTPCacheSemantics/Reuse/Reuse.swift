@@ -35,7 +35,7 @@ public enum Reuse {
   public static func whenMissing(
     _ reason: MissReason, directives: RequestDirectives, policy: CachePolicy
   ) -> ReuseDecision {
-    if case .method(let method) = reason, !Invalidation.isSafe(method), policy != .cacheOnly {
+    if case .method(let method) = reason, !method.isSafe, policy != .cacheOnly {
       return .miss(reason)
     }
     return forbidsForwarding(directives, policy) ? .unsatisfiable(.miss(reason)) : .miss(reason)
@@ -66,7 +66,7 @@ public enum Reuse {
       return whenMissing(reason, directives: directives, policy: policy)
     }
     let age = Age.current(stored, now: now)
-    if let reason = mandatoryValidation(stored.facts, stored.isInvalidated, directives) {
+    if let reason = mandatoryValidation(of: stored, directives: directives) {
       return validating(reason, directives: directives, policy: policy)
     }
     let lifetime = stored.facts.freshnessLifetime
@@ -118,10 +118,10 @@ public enum Reuse {
 
   /// The reason that forbids any reuse without validation, fresh or stale.
   private static func mandatoryValidation(
-    _ facts: ReuseFacts, _ isInvalidated: Bool, _ directives: RequestDirectives
+    of stored: StoredResponse, directives: RequestDirectives
   ) -> ValidationReason? {
-    if isInvalidated { return .invalidated }
-    if facts.directives.contains(.noCache) { return .responseNoCache }
+    if stored.isInvalidated { return .invalidated }
+    if stored.facts.directives.contains(.noCache) { return .responseNoCache }
     if directives.noCache { return .requestNoCache }
     return directives.pragmaNoCache ? .pragmaNoCache : nil
   }
@@ -217,4 +217,18 @@ public enum Reuse {
     if case .cacheOnly = policy { return true }
     return false
   }
+}
+
+/// The decision for a request and its stored response (RFC 9111 §4).
+public enum ReuseDecision: Sendable, Hashable {
+  /// Reuse without asking the origin.
+  case fresh(age: Duration, lifetime: Duration)
+  /// Reuse although stale.
+  case stale(StaleAllowance, age: Duration, lifetime: Duration)
+  /// Ask the origin, with a condition if there is a validator.
+  case validate(ValidationReason)
+  /// Forward: nothing stored can be used.
+  case miss(MissReason)
+  /// The request forbids asking the origin and nothing stored can be used (§5.2.1.7).
+  case unsatisfiable(UnsatisfiableReason)
 }

@@ -45,12 +45,12 @@ public enum FieldHygiene {
   }
 
   /// The names of fields that the response forbids to store, in lower case.
-  private static func excluded(by response: HTTPResponse, rules: CacheRules) -> [String] {
+  private static func excluded(by response: HTTPResponse, rules: CacheRules) -> Set<String> {
     var excluded = connectionOptions(response.headerFields)
     func exclude(_ rules: CacheRules) {
       let directives = ResponseDirectives(of: response, rules: rules)
-      if case .fields(let names) = directives.noCache { excluded += names }
-      if rules.mode == .shared, case .fields(let names) = directives.private { excluded += names }
+      if case .fields(let names) = directives.noCache { excluded.formUnion(names) }
+      if rules.mode == .shared, case .fields(let names) = directives.private { excluded.formUnion(names) }
     }
     exclude(rules)
     rules.otherReadings.forEach(exclude)
@@ -69,13 +69,35 @@ public enum FieldHygiene {
     return forwarded
   }
 
+  /// Trailer fields without those that are never accepted in trailers: fields for framing, routing and the meaning of
+  /// a message (RFC 9110 §6.5.1). For messages that a proxy passes on.
+  public static func forwardable(trailers: HTTPFields) -> HTTPFields {
+    if trailers.isEmpty { return trailers }
+    var forwarded = trailers
+    forwarded.removeAll { isHopByHop($0.name) || notInTrailers.contains($0.name.canonicalName) }
+    return forwarded
+  }
+
+  private static let notInTrailers: Set<String> = [
+    "content-length", "host", "trailer", "content-encoding", "content-type", "content-range",
+    "cache-control", "authorization", "set-cookie", "age", "expires", "date", "location", "vary",
+    "max-forwards", "via", "cookie", "expect", "if-match", "if-modified-since", "if-none-match", "if-range",
+    "if-unmodified-since", "pragma", "range", "www-authenticate",
+  ]
+
+  /// Whether the values of a field are credentials: they must never reach a store (RFC 9111 §7.3), another origin, or
+  /// the answer to TRACE (RFC 9110 §9.3.8).
+  public static func isCredential(_ name: HTTPField.Name) -> Bool {
+    name == .authorization || name == .proxyAuthorization || name == .cookie
+  }
+
   /// Whether `Connection` may limit a field to one connection by naming it.
   ///
   /// It may not for a field that all recipients need: RFC 9110 §7.6.1 forbids to send such an option, and names
   /// `Cache-Control`. Obeying it would hide restrictions on the use of a response.
   ///
   /// - Parameter name: in lower case.
-  public static func isConnectionOption(_ name: String) -> Bool {
+  static func isConnectionOption(_ name: String) -> Bool {
     switch name {
     case "age", "authorization", "cache-groups", "cache-group-invalidation", "clear-site-data",
       "cookie", "date", "etag", "expires", "host", "last-modified", "location", "no-vary-search",
@@ -86,18 +108,27 @@ public enum FieldHygiene {
     }
   }
 
-  /// The names in `Connection` that count, in lower case.
-  private static func connectionOptions(_ fields: HTTPFields) -> [String] {
-    guard fields.contains(.connection) else { return [] }
-    var options: [String] = []
-    fields.forEachMember(of: .connection) { member in
-      let name = member.lowercasedText
-      if options.count < 256, isConnectionOption(name) { options.append(name) }
+  /// The names of fields that `Connection` limits to one connection, in lower case, without those that are hop-by-hop
+  /// anyway. A message must have no trailer fields with these names either (RFC 9110 §7.6.1).
+  public static func connectionOptions(_ fields: HTTPFields) -> Set<String> {
+    var options: Set<String> = []
+    fields.forEachLine(of: .connection) { value in
+      // Tokens: a quotation mark hides no comma.
+      var rest = value
+      while !rest.isEmpty {
+        let end = rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.count
+        let name = rest.part(0..<end).trimmed().lowercasedText
+        switch name {
+        case "", "close", "keep-alive", "upgrade", "te": break
+        default: if isConnectionOption(name) { options.insert(name) }
+        }
+        rest = rest.part(Swift.min(end + 1, rest.count)..<rest.count)
+      }
     }
     return options
   }
 
-  static func isHopByHop(_ name: HTTPField.Name) -> Bool {
+  private static func isHopByHop(_ name: HTTPField.Name) -> Bool {
     switch name {
     case .connection, .te, .transferEncoding, .upgrade, .proxyAuthenticate,
       .proxyAuthenticationInfo, .proxyAuthorization, FieldNames.keepAlive,

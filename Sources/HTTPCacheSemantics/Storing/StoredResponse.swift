@@ -61,3 +61,136 @@ public struct StoredResponse: Sendable, Hashable {
     self.keyFingerprint = keyFingerprint
   }
 }
+
+extension StoredResponse {
+  /// The result of making a stored response.
+  public enum Making: Sendable, Hashable {
+    /// The stored response.
+    case made(StoredResponse)
+    /// It cannot be stored, because no request could select it again.
+    case refused(StorageRefusal)
+  }
+
+  /// Makes the stored response of an exchange that `Storability.decide` allows to store.
+  ///
+  /// Drops fields that must not be stored (RFC 9111 §3.1), replaces a missing or invalid `Date` (RFC 9110
+  /// §6.6.1), keeps the nominated request fields (§4.1), and computes the facts about reuse.
+  ///
+  /// - Parameters:
+  ///   - request: the request as it was forwarded.
+  ///   - received: the head as it arrived, and its times.
+  ///   - isDecoded: whether the content coding was removed from the body; the fields that describe the coded
+  ///     octets are then dropped.
+  ///   - rules: the choices of the cache.
+  ///   - digest: makes the digest of a secret value that `Vary` nominates.
+  public static func make(
+    request: HTTPRequest, response received: ReceivedResponse, isDecoded: Bool, rules: CacheRules,
+    digest: SecretDigest
+  ) -> Making {
+    if rules.isUnresolved {
+      return make(
+        request: request, response: received, isDecoded: isDecoded, rules: rules.resolved(for: request),
+        digest: digest)
+    }
+    let (response, responseTime) = (received.head, received.responseTime)
+    let nominated: [NominatedField]
+    switch Vary.nominated(by: response, in: request, rules: rules, digest: digest) {
+    case .fields(let fields): nominated = fields
+    case .any: return .refused(.varyAny)
+    case .secretWithoutDigest(let name): return .refused(.varySecret(name))
+    case .malformed: return .refused(.malformed("Vary"))
+    }
+    if isDecoded, response.status.code == 206 { return .refused(.partialContent) }
+    var head = PartialContent.whole(FieldHygiene.storable(response, rules: rules))
+    if isDecoded {
+      for name in [
+        .contentEncoding, .contentLength, FieldNames.contentDigest, FieldNames.reprDigest,
+        FieldNames.contentMD5,
+      ] {
+        head.headerFields.remove(name)
+      }
+    }
+    if head.headerFields.date(.date, relativeTo: responseTime).time == nil {
+      head.headerFields[.date] = responseTime.httpDate
+    }
+    return .made(
+      StoredResponse(
+        requestMethod: request.method, nominated: nominated, head: head, trailers: [:],
+        requestTime: received.requestTime, responseTime: responseTime,
+        answeredAuthorized: request.headerFields.contains(.authorization), isDecoded: isDecoded,
+        isInvalidated: false, requestedRange: nil,
+        facts: Freshness.facts(
+          response: response, requestTime: received.requestTime, responseTime: responseTime, rules: rules),
+        keyFingerprint: 0))
+  }
+}
+
+extension StoredResponse {
+  /// The response after applying the overrides of the rules; nil if they forbid its use.
+  ///
+  /// Facts are derived when a response is stored. If other overrides apply now, the facts are derived again
+  /// from the stored head, so that a change of overrides takes effect at once: a response that is stored only
+  /// because of an override is not used without it.
+  ///
+  /// - Parameter rules: the rules, resolved for the request.
+  package func seen(by rules: CacheRules) -> StoredResponse? {
+    let fingerprint = rules.applied?.responseFingerprint ?? 0
+    if facts.overrides == fingerprint, fingerprint == 0 { return self }
+    guard rules.allowsUse(of: head) else { return nil }
+    if facts.overrides == fingerprint { return self }
+    let directives = ResponseDirectives(of: head, rules: rules)
+    guard isAllowed(by: rules, directives),
+      rules.otherReadings.allSatisfy({ isAllowed(by: $0, ResponseDirectives(of: head, rules: $0)) }),
+      !(CookieSharing.isLeftOut(by: rules) && head.headerFields.contains(.setCookie)),
+      case .names(let names) = Vary.names(of: head, rules: rules),
+      names.allSatisfy({ name in nominated.contains { $0.name == name } })
+    else { return nil }
+    var seen = self
+    seen.facts = Freshness.strictestFacts(
+      response: head, directives: directives, requestTime: requestTime, responseTime: responseTime,
+      rules: rules)
+    seen.facts.correctedInitialAge = facts.correctedInitialAge
+    return seen
+  }
+
+  /// Whether the rules alone allow to keep the response.
+  private func isAllowed(by rules: CacheRules, _ directives: ResponseDirectives) -> Bool {
+    !Freshening.isForbidden(directives, status: head.status.code, rules: rules)
+      && !CookieSharing.isForbidden(head, rules: rules, now: responseTime)
+  }
+
+  /// This response, invalidated: to be validated before any use.
+  package var invalidated: StoredResponse {
+    var marked = self
+    marked.isInvalidated = true
+    return marked
+  }
+
+  /// Whether its key was made under equal effects on keys, or is its own target.
+  package func isKeyed(by rules: CacheRules) -> Bool {
+    keyFingerprint == 0 || keyFingerprint == rules.applied?.keyFingerprint
+  }
+}
+
+extension StoredResponse {
+  /// The head with the current age (RFC 9111 §4, §5.1).
+  ///
+  /// - Parameter age: the current age in seconds.
+  public func head(age: Int64) -> HTTPResponse {
+    var head = head
+    let field = HTTPField(name: .age, value: String(max(0, age)))
+    guard let index = head.headerFields.firstIndex(of: .age) else {
+      // Reserve the size first, so that the fields are copied once.
+      head.headerFields.reserveCapacity(head.headerFields.count + 1)
+      // bounded: one field of a stored head.
+      head.headerFields.append(field)
+      return head
+    }
+    guard head.headerFields.firstIndex(of: .age, from: index + 1) == nil else {
+      head.headerFields[fields: .age] = [field]
+      return head
+    }
+    head.headerFields[index] = field
+    return head
+  }
+}

@@ -20,14 +20,11 @@ struct FormParameter: Sendable, Hashable {
     output.reserveCapacity(octets.count)
     var index = octets.startIndex
     while index < octets.endIndex {
-      let octet = octets[index]
-      if octet == UInt8(ascii: "%"), index + 2 < octets.endIndex, let high = octets[index + 1].hexValue,
-        let low = octets[index + 2].hexValue
-      {
-        output.append(high << 4 | low)
+      if let value = TargetURI.triplet(octets, at: index) {
+        output.append(value)
         index += 3
       } else {
-        output.append(octet == UInt8(ascii: "+") ? 0x20 : octet)
+        output.append(octets[index] == UInt8(ascii: "+") ? 0x20 : octets[index])
         index += 1
       }
     }

@@ -16,7 +16,7 @@ enum PathSteps {
     output.reserveCapacity(path.count)
     var index = 0
     while index < path.count {
-      if let value = octet(path, at: index) {
+      if let value = TargetURI.triplet(path, at: index) {
         append(UInt32(value), to: &output)
         index += 3
       } else if let value = unit(path, at: index) {
@@ -81,7 +81,7 @@ enum PathSteps {
   private static func withTrimmedSegments(_ path: [UInt8]) -> [UInt8]? {
     mappingSegments(path) { segment in
       var segment = segment
-      while segment.count >= 3, let value = octet(path, at: segment.endIndex - 3),
+      while segment.count >= 3, let value = TargetURI.triplet(path, at: segment.endIndex - 3),
         value <= 0x20 || value == 0x7F
       {
         segment.removeLast(3)
@@ -156,7 +156,7 @@ extension PathSteps {
   }
 
   private static func before(_ path: [UInt8], _ isEnd: (UInt8) -> Bool) -> [UInt8]? {
-    path.indices.first { octet(path, at: $0).map(isEnd) ?? false }.map { Array(path[..<$0]) }
+    path.indices.first { TargetURI.triplet(path, at: $0).map(isEnd) ?? false }.map { Array(path[..<$0]) }
   }
 
   /// Appends a character. Controls, spaces and what is outside of ASCII are encoded.
@@ -170,14 +170,6 @@ extension PathSteps {
         TargetURI.appendEncoded(octet, to: &output)
       }
     }
-  }
-
-  /// The value of `%41` at an index.
-  private static func octet(_ path: [UInt8], at index: Int) -> UInt8? {
-    guard index >= 0, index + 2 < path.count, path[index] == percent, let high = path[index + 1].hexValue,
-      let low = path[index + 2].hexValue
-    else { return nil }
-    return high << 4 | low
   }
 
   /// The value of `%u0041` at an index.
@@ -196,11 +188,12 @@ extension PathSteps {
   /// The encoded character at an index, also if it is longer than necessary, and the length of its encoding. The octet
   /// after `%C0` or `%C1` may be any one: decoders that do not check it take its low six bits.
   private static func scalar(_ path: [UInt8], at index: Int) -> (scalar: UInt32, length: Int)? {
-    guard let lead = octet(path, at: index), lead >= 0xC0, lead < 0xF8 else { return nil }
+    guard let lead = TargetURI.triplet(path, at: index), lead >= 0xC0, lead < 0xF8 else { return nil }
     let count = lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3
     var value = UInt32(lead & (0x3F >> UInt8(count)))
     for place in 1...count {
-      guard let next = octet(path, at: index + 3 * place), next & 0xC0 == 0x80 || lead < 0xC2 else {
+      guard let next = TargetURI.triplet(path, at: index + 3 * place), next & 0xC0 == 0x80 || lead < 0xC2
+      else {
         return nil
       }
       value = value << 6 | UInt32(next & 0x3F)

@@ -140,7 +140,7 @@ extension TargetURI {
     var decodableFrom = 0
     while index < octets.count {
       let octet = octets[index]
-      if octet == UInt8(ascii: "%"), let value = triplet(octets, at: index) {
+      if let value = triplet(octets, at: index) {
         if isUnreserved(value), index >= decodableFrom {
           output.append(value)
         } else {
@@ -155,11 +155,30 @@ extension TargetURI {
     }
   }
 
-  private static func triplet(_ octets: Octets, at index: Int) -> UInt8? {
-    guard index + 2 < octets.count, let high = octets[index + 1].hexValue,
-      let low = octets[index + 2].hexValue
+  /// The value of `%41` at an index; nil if no triplet begins there.
+  static func triplet<Octets>(_ octets: Octets, at index: Int) -> UInt8?
+  where Octets: RandomAccessCollection<UInt8>, Octets.Index == Int {
+    guard index >= octets.startIndex, index + 2 < octets.endIndex, octets[index] == UInt8(ascii: "%"),
+      let high = octets[index + 1].hexValue, let low = octets[index + 2].hexValue
     else { return nil }
     return high << 4 | low
+  }
+
+  /// Octets with percent-encoding for all but unreserved characters (RFC 3986 §2.3) and some others.
+  ///
+  /// - Parameters:
+  ///   - octets: octets without percent-encoding.
+  ///   - allowed: other characters of ASCII that stay.
+  public static func percentEncoded(_ octets: some Sequence<UInt8>, allowed: String = "") -> String {
+    var output: [UInt8] = []
+    for octet in octets {
+      if isUnreserved(octet) || allowed.utf8.contains(octet) {
+        output.append(octet)
+      } else {
+        appendEncoded(octet, to: &output)
+      }
+    }
+    return String(decoding: output, as: UTF8.self)
   }
 
   static func appendEncoded(_ octet: UInt8, to output: inout [UInt8]) {

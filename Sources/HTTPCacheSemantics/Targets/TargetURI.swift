@@ -1,3 +1,5 @@
+package import HTTPTypes
+
 /// Parses, normalises and resolves target URIs (RFC 3986; RFC 9110 §4.2.3).
 public enum TargetURI {
   /// The longest URI that is accepted, in octets.
@@ -108,5 +110,18 @@ public enum TargetURI {
       target.append(contentsOf: query)
     }
     return target.withUnsafeBufferPointer { normalized($0) }
+  }
+}
+
+extension HTTPRequest {
+  /// Whether a `Host` field names another authority than the target URI (RFC 9110 §7.2). Another site may then answer:
+  /// the response must not be stored for the URI, and no stored response answers.
+  package var namesOtherHost: Bool {
+    headerFields.contains { field in
+      guard field.name.canonicalName == "host", field.value != authority else { return false }
+      let (scheme, host) = (scheme ?? "http", authority ?? "")
+      let own = TargetURI.parts(of: "\(scheme)://\(host)/")?.authority
+      return own == nil || TargetURI.parts(of: "\(scheme)://\(field.value)/")?.authority != own
+    }
   }
 }

@@ -36,7 +36,7 @@ public enum Freshening {
         return .reuse(first)
       }
       if tag != nil || fields.contains(.lastModified) {
-        let matches = chosen.filter { matchesWeakly(fields, tag, candidates[$0]) }
+        let matches = chosen.filter { matchesWeakly(tag, in: fields, candidate: candidates[$0]) }
         let latest = matches.max { first, second in
           let dates = (candidates[first].date, candidates[second].date)
           return dates.0 == dates.1 ? first > second : dates.0 < dates.1
@@ -163,7 +163,7 @@ public enum Freshening {
   }
 
   private static func matchesWeakly(
-    _ fields: HTTPFields, _ tag: EntityTag?, _ candidate: StoredResponse
+    _ tag: EntityTag?, in fields: HTTPFields, candidate: StoredResponse
   ) -> Bool {
     let stored = candidate.head.headerFields
     if let tag {
@@ -234,4 +234,33 @@ public enum Freshening {
     fields.removeAll { names.contains($0.name) }
     return newer.allSatisfy { fields.appendBounded($0) }
   }
+}
+
+/// The stored responses that a 304 freshens (RFC 9111 §4.3.4).
+public enum FresheningDecision: Sendable, Hashable {
+  /// The candidates at these indices; the first one answers the request.
+  case freshen([Int])
+  /// None, but the candidate at this index answers the request: its strong entity tag is that of the selected
+  /// representation, although the request does not match it.
+  case reuse(Int)
+  /// None: the request must be sent again without the condition.
+  case noMatch
+}
+
+/// The effect of a response to HEAD on a stored response to GET (RFC 9111 §4.3.5).
+public enum HeadFreshening: Sendable, Hashable {
+  /// It describes the same representation: store this response instead.
+  case update(StoredResponse)
+  /// It describes another representation: the stored response counts as stale.
+  case invalidate
+  /// It says nothing about the stored response.
+  case unrelated
+}
+
+/// The result of updating a stored response with a newer head (RFC 9111 §3.2).
+package struct ResponseUpdate: Sendable {
+  /// The response to store instead.
+  package var stored: StoredResponse
+  /// The response that answers the validated request, including fields that must not be stored.
+  package var answer: StoredResponse
 }

@@ -74,7 +74,7 @@ public final class CacheRecord: Sendable {
   package func head(age: Int64) -> HTTPResponse {
     answered.withLock { last in
       if let last, last.age == age { return last.head }
-      let head = ResponseHead.fromStore(response, age: age)
+      let head = response.head(age: age)
       last = (age, head)
       return head
     }

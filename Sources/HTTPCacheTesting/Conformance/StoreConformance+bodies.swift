@@ -92,3 +92,134 @@ extension StoreConformance {
     },
   ]
 }
+
+extension StoreConformance {
+  static let writerChecks: [StoreCheck] = [
+    StoreCheck("Nothing is visible before the commit, and everything after it") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      let body = StoreSample.body(100_000)
+      let writer = try await store.write(StoreSample.record(), variantLimit: 8)
+      try await writer.append(body)
+      try requireEqual(completeVariants(in: store), 0, "complete variants before the commit")
+      try await writer.commit(trailers: [:])
+      let found = try await store.onlyBody(StoreSample.key())
+      try require(found == body.array, "the committed body is not there")
+    },
+    StoreCheck("An abandoned writer leaves nothing that passes for a response") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      let writer = try await store.write(StoreSample.record(), variantLimit: 8)
+      try await writer.append(StoreSample.body(100_000))
+      let reader = try writer.reader()
+      writer.abandon()
+      writer.abandon()
+      try requireEqual(completeVariants(in: store), 0, "complete variants")
+      try await requireFailure("commit after abandon") {
+        try await writer.commit(trailers: [:])
+      }
+      try requireEqual(completeVariants(in: store), 0, "complete variants after that commit")
+      let rest = try await reader.readAll()
+      try require(
+        rest == StoreSample.body(100_000).array, "the reader of an abandoned body lost bytes")
+    },
+    StoreCheck("A dropped writer leaves nothing that passes for a response") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      do {
+        let writer = try await store.write(StoreSample.record(), variantLimit: 8)
+        try await writer.append(StoreSample.body(100_000))
+      }
+      await store.flush()
+      try requireEqual(completeVariants(in: store), 0, "complete variants")
+    },
+    StoreCheck("An abandoned writer leaves the response it was to replace") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      let old = StoreSample.body(50_000, seed: 1)
+      try await store.store(StoreSample.record(), old)
+      let writer = try await store.write(StoreSample.record(tag: "\"2\""), variantLimit: 8)
+      try await writer.append(StoreSample.body(50_000, seed: 2))
+      writer.abandon()
+      let variants = try store.read(StoreSample.key()).filter { $0.record.isComplete }
+      try requireEqual(variants.count, 1, "complete variants")
+      let found = try await variants.first?.body.open().readAll()
+      try require(found == old.array, "the old body changed")
+    },
+    StoreCheck("A writer takes nothing after its commit") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      let body = StoreSample.body(1_000)
+      let writer = try await store.write(StoreSample.record(), variantLimit: 8)
+      try await writer.append(body)
+      try await writer.commit(trailers: [:])
+      try await requireFailure("append after commit") { try await writer.append(body) }
+      writer.abandon()
+      let found = try await store.onlyBody(StoreSample.key())
+      try require(found == body.array, "the committed body changed")
+    },
+    StoreCheck("A body that is not as long as announced is not committed") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      for (announced, sent) in [(50_000, 49_999), (50_000, 10), (100, 99)] {
+        let key = StoreSample.key("/\(announced)/\(sent)")
+        let record = StoreSample.record(key, bodyLength: Int64(announced))
+        let writer = try await store.write(record, variantLimit: 8)
+        try await writer.append(StoreSample.body(sent))
+        try await requireFailure("commit of \(sent) of \(announced) bytes") {
+          try await writer.commit(trailers: [:])
+        }
+        try requireEqual(completeVariants(in: store, key), 0, "complete variants")
+      }
+    },
+    StoreCheck("A body above the largest entry is refused as too large") { makeStore in
+      let limit: Int64 = 64 << 10
+      let store = try await makeStore(StoreRequirements(largestEntry: .bytes(limit)))
+      try await requireTooLarge("an announced body") {
+        let record = StoreSample.record(bodyLength: limit + 1)
+        let writer = try await store.write(record, variantLimit: 8)
+        try await writer.append(StoreSample.body(Int(limit) + 1))
+        try await writer.commit(trailers: [:])
+      }
+      try await requireTooLarge("a body of unknown length") {
+        let writer = try await store.write(StoreSample.record(), variantLimit: 8)
+        for _ in 0..<70 { try await writer.append(StoreSample.body(1 << 10)) }
+        try await writer.commit(trailers: [:])
+      }
+      try requireEqual(completeVariants(in: store), 0, "complete variants")
+      try await store.store(StoreSample.record(), StoreSample.body(Int(limit)))
+      try requireEqual(completeVariants(in: store), 1, "variants of the largest size")
+    },
+    StoreCheck("After a failed append, what came before can still be read") { makeStore in
+      let store = try await makeStore(StoreRequirements(largestEntry: .bytes(64 << 10)))
+      let body = StoreSample.body(60_000)
+      let writer = try await store.write(StoreSample.record(), variantLimit: 8)
+      try await writer.append(body)
+      let reader = try writer.reader()
+      try await requireTooLarge("the append") { try await writer.append(body) }
+      try await requireFailure("another append") {
+        try await writer.append(StoreSample.body(1))
+      }
+      try await requireFailure("the commit") { try await writer.commit(trailers: [:]) }
+      let found = try await reader.readAll()
+      try require(found == body.array, "what was appended before the failure is not there")
+    },
+  ]
+
+  static func completeVariants(
+    in store: any CacheStore, _ key: CacheKey = StoreSample.key()
+  ) throws(CacheError) -> Int {
+    try store.read(key).count { $0.record.isComplete }
+  }
+
+  static func requireFailure(
+    _ what: String, line: UInt = #line, _ body: () async throws -> Void
+  ) async throws {
+    do { try await body() } catch is CacheError { return }
+    throw StoreViolation(message: "\(what) did not fail", line: line)
+  }
+
+  static func requireTooLarge(
+    _ what: String, line: UInt = #line, _ body: () async throws -> Void
+  ) async throws {
+    do { try await body() } catch let error as CacheError {
+      try requireEqual(error.code, .tooLarge, "error of \(what)", line: line)
+      return
+    }
+    throw StoreViolation(message: "\(what) was not refused", line: line)
+  }
+}

@@ -7,7 +7,7 @@ extension StoreConformance {
 
   // A store that has the first two fifths of a body.
   private static func begun(
-    _ store: any CacheStore, _ key: CacheKey, _ body: BodyBytes
+    _ body: BodyBytes, of key: CacheKey, in store: any CacheStore
   ) async throws -> CacheRecord {
     let record = StoreSample.record(key)
       .storing([0..<Int64(2 * body.count / 5)], bodyLength: Int64(body.count))
@@ -21,7 +21,7 @@ extension StoreConformance {
         let key = StoreSample.key("/\(size)")
         let body = StoreSample.body(size)
         try await store.store(StoreSample.record(key), StoreSample.body(size, seed: 9))
-        let part = try await begun(store, key, body)
+        let part = try await begun(body, of: key, in: store)
         var response = part.response
         response.head.headerFields[.eTag] = "\"newer\""
         let start = 2 * size / 5
@@ -49,13 +49,13 @@ extension StoreConformance {
       for size in sizes {
         let key = StoreSample.key("/\(size)")
         let body = StoreSample.body(size)
-        let part = try await begun(store, key, body)
+        let part = try await begun(body, of: key, in: store)
         let (first, second, third) = (Int64(2 * size / 5), Int64(3 * size / 5), Int64(4 * size / 5))
         let apart = try await store.extend(part, at: second)
         try await apart.append(body[Int(second)..<Int(third)])
         let two = try await apart.commit(trailers: [:])
         try requireEqual(two.storedRanges, [0..<first, second..<third], "ranges apart")
-        try await requirePart(store, key, body, [0..<first, second..<third])
+        try await requirePart([0..<first, second..<third], of: body, at: key, in: store)
         // From before the end of the first part to after the second; the stored bytes arrive with wrong values.
         let over = try await store.extend(two, at: first - 100)
         try await over.append(StoreSample.body(100, seed: 77))
@@ -64,7 +64,7 @@ extension StoreConformance {
         try await over.append(body[Int(third)..<Int(third) + 50])
         let kept = try await over.keep()
         try requireEqual(kept?.storedRanges, [0..<third + 50], "ranges joined")
-        try await requirePart(store, key, body, [0..<third + 50])
+        try await requirePart([0..<third + 50], of: body, at: key, in: store)
       }
     },
     StoreCheck("Readers of what is added to see both, older readers what they opened") { makeStore in
@@ -72,7 +72,7 @@ extension StoreConformance {
       for size in sizes {
         let key = StoreSample.key("/\(size)")
         let body = StoreSample.body(size)
-        let part = try await begun(store, key, body)
+        let part = try await begun(body, of: key, in: store)
         let (first, second) = (Int64(2 * size / 5), Int64(3 * size / 5))
         let late = try await store.extend(part, at: second)
         try await late.append(body.dropFirst(Int(second)))
@@ -81,23 +81,23 @@ extension StoreConformance {
           throw StoreViolation(message: "the part is not there", line: #line)
         }
         let before = [0..<first, second..<Int64(size)]
-        try await requireBytes(of: older, body, before)
+        try await requireBytes(before, of: body, in: older)
         let writer = try await store.extend(two, at: first)
         let reader = try writer.reader()
         try requireEqual(reader.length, Int64(size), "length")
-        try await requireBytes(of: reader, body, before)
+        try await requireBytes(before, of: body, in: reader)
         let middle = (first + second) / 2
         try await writer.append(body[Int(first)..<Int(middle)])
-        try await requireBytes(of: reader, body, [0..<middle, second..<Int64(size)])
+        try await requireBytes([0..<middle, second..<Int64(size)], of: body, in: reader)
         try await writer.append(body[Int(middle)..<Int(second)])
-        try await requireBytes(of: reader, body, [0..<Int64(size)])
+        try await requireBytes([0..<Int64(size)], of: body, in: reader)
         try await writer.commit(trailers: [:])
-        try await requireBytes(of: reader, body, [0..<Int64(size)])
-        try await requireBytes(of: older, body, before)
+        try await requireBytes([0..<Int64(size)], of: body, in: reader)
+        try await requireBytes(before, of: body, in: older)
         try await store.remove(.all)
         await store.flush()
-        try await requireBytes(of: older, body, before)
-        try await requireBytes(of: reader, body, [0..<Int64(size)])
+        try await requireBytes(before, of: body, in: older)
+        try await requireBytes([0..<Int64(size)], of: body, in: reader)
       }
     },
     StoreCheck("Only one adds to a part at a time") { makeStore in
@@ -105,7 +105,7 @@ extension StoreConformance {
       for size in sizes {
         let key = StoreSample.key("/\(size)")
         let body = StoreSample.body(size)
-        let part = try await begun(store, key, body)
+        let part = try await begun(body, of: key, in: store)
         let start = 2 * size / 5
         let first = try await store.extend(part, at: Int64(start))
         try await requireUnavailable("a second one") {
@@ -113,7 +113,7 @@ extension StoreConformance {
         }
         try await first.append(body[start..<start + 1_000])
         first.abandon()
-        try await requirePart(store, key, body, [0..<Int64(start)])
+        try await requirePart([0..<Int64(start)], of: body, at: key, in: store)
         do {
           let dropped = try await store.extend(part, at: Int64(start))
           try await dropped.append(body[start..<start + 1_000])
@@ -134,7 +134,7 @@ extension StoreConformance {
         try await requireUnavailable("a complete one") { _ = try await store.extend(whole, at: 10) }
         try await store.remove(.all)
         for isReplaced in [true, false] {
-          let part = try await begun(store, key, body)
+          let part = try await begun(body, of: key, in: store)
           let start = Int64(2 * size / 5)
           let writer = try await store.extend(part, at: start)
           try await writer.append(body.dropFirst(Int(start)))
@@ -172,7 +172,7 @@ extension StoreConformance {
         try await writer.append(StoreSample.body(1_001))
         try await writer.commit(trailers: [:])
       }
-      try await requirePart(store, part.key, body, [0..<1_000])
+      try await requirePart([0..<1_000], of: body, at: part.key, in: store)
     },
     StoreCheck("What is not of the same length is not added to a part") { makeStore in
       let store = try await makeStore(StoreRequirements())
@@ -191,7 +191,7 @@ extension StoreConformance {
         try await writer.append(body.dropFirst(15_000))
         let stored = try await writer.commit(trailers: [:])
         try requireEqual(stored.bodyLength, 20_000, "length that became known")
-        try await requirePart(store, part.key, body, [100..<20_000])
+        try await requirePart([100..<20_000], of: body, at: part.key, in: store)
       }
       try await requireFailure("a part that is not in the body") {
         let key = StoreSample.key("/beyond")
@@ -215,7 +215,7 @@ extension StoreConformance {
       }
       let ranges = try store.read(part.key).first?.record.storedRanges ?? []
       try require(!ranges.isEmpty && ranges.count <= 100, "\(ranges.count) ranges are stored")
-      try await requirePart(store, part.key, body, ranges)
+      try await requirePart(ranges, of: body, at: part.key, in: store)
       let writer = try await store.extend(part, at: 1)
       try await writer.append(body.dropFirst(1))
       try await writer.commit(trailers: [:])

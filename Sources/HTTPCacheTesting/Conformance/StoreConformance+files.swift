@@ -112,17 +112,17 @@ extension StoreConformance {
         guard let path = try await store.all(.key(key)).first?.bodyPath,
           ScratchFile(path).damage(at: Int64(size / 2))
         else { continue }
-        try requireVerified(open, body, 0..<Int64(size))
+        try requireVerified(0..<Int64(size), of: body, in: open)
         let later: any BodyReader
         let bytes: [UInt8]
         do {
           guard let variant = try store.read(key).first else { continue }
           later = try variant.body.open()
-          try requireVerified(later, body, 0..<Int64(size))
+          try requireVerified(0..<Int64(size), of: body, in: later)
           bytes = try await later.readAll()
         } catch is CacheError { continue }
         try require(bytes == body.array, "damaged bytes are read")
-        try requireVerified(later, body, 0..<Int64(size))
+        try requireVerified(0..<Int64(size), of: body, in: later)
       }
     },
   ]
@@ -178,7 +178,7 @@ extension StoreConformance {
       0..<1, 0..<size, size / 2..<size, max(0, size - 1)..<size, 0..<size + 1, size..<size + 10,
     ]
     for range in ranges where !range.isEmpty {
-      guard try requireVerified(reader, body, range, line: line) else { continue }
+      guard try requireVerified(range, of: body, in: reader, line: line) else { continue }
       let bytes = try await reader.read(range)
       let expected = body[Int(range.lowerBound)..<Int(range.upperBound)]
       try require(bytes.array == expected.array, "verified bytes are read otherwise", line: line)
@@ -188,7 +188,7 @@ extension StoreConformance {
   // Verified bytes must be the stored bytes.
   @discardableResult
   private static func requireVerified(
-    _ reader: any BodyReader, _ body: BodyBytes, _ range: Range<Int64>, line: UInt = #line
+    _ range: Range<Int64>, of body: BodyBytes, in reader: any BodyReader, line: UInt = #line
   ) throws(StoreViolation) -> Bool {
     guard reader.isVerified(range) else { return false }
     guard range.upperBound <= Int64(body.count) else {

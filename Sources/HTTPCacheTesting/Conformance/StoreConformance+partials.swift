@@ -19,7 +19,7 @@ extension StoreConformance {
           let stored = try await store.store(record, body[Int(start)..<Int(end)])
           try requireEqual(stored.storedRanges, [start..<end], "ranges after the commit")
           try requireEqual(stored.bodyLength, length, "length of the body")
-          let reader = try await requirePart(store, key, body, [start..<end])
+          let reader = try await requirePart([start..<end], of: body, at: key, in: store)
           try requireEqual(reader.length, length, "length of the reader")
           try require(reader.bytesInMemory == nil, "a part passes for the whole")
           try await requireNoClone(of: reader, in: folder)
@@ -53,7 +53,7 @@ extension StoreConformance {
         let kept = try await writer.keep()
         try requireEqual(kept?.storedRanges, [0..<Int64(size - 1)], "ranges that were kept")
         try requireEqual(kept?.bodyLength, Int64(size), "length of the body")
-        _ = try await requirePart(store, key, body, [0..<Int64(size - 1)])
+        _ = try await requirePart([0..<Int64(size - 1)], of: body, at: key, in: store)
         try await requireFailure("append after keeping") { try await writer.append(body) }
         try await requireFailure("commit after keeping") {
           try await writer.commit(trailers: [:])
@@ -153,7 +153,7 @@ extension StoreConformance {
         try requireEqual(entries.first?.record.response, response, "response after the update")
         try require(entries.first?.bodyPath == nil, "a part has a file of its own")
         try require((entries.first?.size ?? 0) >= half, "the part takes less than its bytes")
-        _ = try await requirePart(store, stored.key, body, [0..<half])
+        _ = try await requirePart([0..<half], of: body, at: stored.key, in: store)
         let removed = try await store.remove(.variant(stored.key, sequence: stored.sequence))
         try requireEqual(removed, 1, "removed")
         try require(try store.read(stored.key).isEmpty, "the part is still there")
@@ -172,7 +172,7 @@ extension StoreConformance {
   // The only variant of a key has just these ranges of a body, byte for byte.
   @discardableResult
   static func requirePart(
-    _ store: any CacheStore, _ key: CacheKey, _ body: BodyBytes, _ ranges: [Range<Int64>],
+    _ ranges: [Range<Int64>], of body: BodyBytes, at key: CacheKey, in store: any CacheStore,
     line: UInt = #line
   ) async throws -> any BodyReader {
     let variants = try store.read(key)
@@ -180,12 +180,12 @@ extension StoreConformance {
     guard let reader = try variants.first?.body.open() else {
       throw StoreViolation(message: "the part is not there", line: line)
     }
-    try await requireBytes(of: reader, body, ranges, line: line)
+    try await requireBytes(ranges, of: body, in: reader, line: line)
     return reader
   }
 
   static func requireBytes(
-    of reader: any BodyReader, _ body: BodyBytes, _ ranges: [Range<Int64>], line: UInt = #line
+    _ ranges: [Range<Int64>], of body: BodyBytes, in reader: any BodyReader, line: UInt = #line
   ) async throws {
     try requireEqual(reader.availableRanges, ranges, "ranges of the reader", line: line)
     for range in ranges {

@@ -31,7 +31,7 @@ public struct StoreWorkload: Sendable {
   public init(
     seed: UInt64, count: Int, keys: Range<Int> = 0..<8, writer: Int = 1, longest: Int = 700_000
   ) {
-    var generator = SampleGenerator(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let lengths = Self.lengths.filter { $0 <= longest }
     var parts: [Int: (version: SampleVersion, count: Int)] = [:]
     var steps: [WorkloadStep] = []
@@ -103,7 +103,7 @@ public struct StoreWorkload: Sendable {
     for (index, step) in steps.enumerated() {
       try await told(index, .begun)
       do {
-        try await told(index, try await perform(step, store, clock) ? .done : .failed)
+        try await told(index, try await perform(step, on: store, clock: clock) ? .done : .failed)
       } catch is CacheError {
         try await told(index, .failed)
       }
@@ -111,7 +111,7 @@ public struct StoreWorkload: Sendable {
   }
 
   private func perform(
-    _ step: WorkloadStep, _ store: any CacheStore, _ clock: ManualClock?
+    _ step: WorkloadStep, on store: any CacheStore, clock: ManualClock?
   ) async throws -> Bool {
     switch step {
     case .store(let version, let announcesLength):
@@ -179,22 +179,4 @@ public struct StoreWorkload: Sendable {
       rest = rest.dropFirst(60_000)
     }
   }
-}
-
-/// Random numbers that a seed determines.
-struct SampleGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  // SplitMix64.
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var word = state
-    word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
-    word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
-    return word ^ word >> 31
-  }
-
-  mutating func below(_ bound: Int) -> Int { bound > 0 ? Int.random(in: 0..<bound, using: &self) : 0 }
 }

@@ -13,7 +13,7 @@ final class OriginExchange: Sendable {
   /// Settings that are fixed at the start.
   struct Terms: Sendable {
     var request: URLRequest
-    var content: RequestContent?
+    var content: UploadContent?
     var priority = URLSessionTask.defaultPriority
     /// The longest time without any arriving byte.
     var idleTimeout: Duration

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
 
@@ -86,14 +87,11 @@ struct ReceiveState {
       return fail(UpstreamError(.protocol, "a part of encoded content cannot be decoded"))
     }
     // A response with no-store must not reach a disk (RFC 9111 §5.2.2.5, §5.2.1.5).
+    let asked: HTTPFields = [.cacheControl: request.value(forHTTPHeaderField: "Cache-Control") ?? ""]
     buffer.maySpill =
-      mayUseFiles && !Self.hasNoStore(head.headerFields[values: .cacheControl])
-      && !Self.hasNoStore([request.value(forHTTPHeaderField: "Cache-Control") ?? ""])
+      mayUseFiles && !ResponseDirectives(head.headerFields, rules: CacheRules()).noStore
+      && !RequestDirectives(asked).noStore
     return false
-  }
-
-  private static func hasNoStore(_ values: [String]) -> Bool {
-    values.contains { $0.lowercased().contains("no-store") }
   }
 
   mutating func received(_ data: Data) -> Bool {

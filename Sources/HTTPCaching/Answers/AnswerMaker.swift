@@ -25,7 +25,7 @@ final class AnswerMaker: Sendable {
     event: AnswerEvent = .atOnce
   ) -> CacheResponse? {
     self.answer(
-      answer.stored, head: ResponseHead.fromStore(answer.stored, age: answer.age),
+      answer.stored, head: answer.stored.head(age: answer.age),
       outcome: answer.outcome, from: variant, to: asked, event: event)
   }
 

@@ -30,7 +30,7 @@ extension ExchangeRunner {
   ) -> CacheResponse {
     let exchange = conversation.exchange
     shelf.store.count(CacheCounts(hits: 1))
-    let head = ResponseHead.fromStore(stored, age: Age.current(stored, now: now))
+    let head = stored.head(age: Age.current(stored, now: now))
     let outcome = CacheOutcome.forwarded(
       conversation.forward.reason, status: head.status.code, storage: .store, collapsed: true)
     return finish(

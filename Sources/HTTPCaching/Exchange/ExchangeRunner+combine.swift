@@ -79,9 +79,7 @@ extension ExchangeRunner {
     to request: HTTPRequest
   ) -> HTTPResponse {
     if combination.completion == nil { return response.head }
-    let now = clock.now
-    let head = ResponseHead.fromStore(
-      combination.stored, age: Age.current(combination.stored, now: now))
+    let head = combination.stored.head(age: Age.current(combination.stored, now: clock.now))
     guard let wanted else { return head }
     return RangeRequest.head(head, range: wanted, length: combination.length, answering: request)
   }

@@ -37,9 +37,7 @@ package struct Redirect: Sendable {
     next.authority = parts.authority
     next.path = parts.path
     if TargetURI.origin(of: target) != TargetURI.origin(of: base) {
-      for name in [HTTPField.Name.authorization, .proxyAuthorization, .cookie] {
-        next.headerFields[name] = nil
-      }
+      next.headerFields.removeAll { FieldHygiene.isCredential($0.name) }
     }
     if let host = HTTPField.Name("Host") { next.headerFields[host] = nil }
     self.request = next

@@ -2,6 +2,7 @@ import Foundation
 import HTTPCacheDisk
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
@@ -9,14 +10,6 @@ import Testing
 /// at the same time.
 @Suite(.timeLimit(.minutes(10))) struct PartialStressTests {
   // The numbers are equal in each run.
-  private struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return state ^ state >> 29
-    }
-  }
-
   private static let bodies = (0..<4).map { bytes(9_000 + 350_000 * $0, seed: UInt64($0 + 1)) }
 
   @Test("concurrent work never reads wrong bytes and leaves no files")
@@ -27,7 +20,7 @@ import Testing
       for worker in 0..<6 {
         group.addTask {
           let store = worker % 2 == 0 ? fixture.store : other
-          var numbers = Numbers(state: UInt64(worker + 1) &* 0x9E37_79B9_7F4A_7C15)
+          var numbers = SeededGenerator(seed: UInt64(worker + 1))
           for _ in 0..<80 {
             let index = Int.random(in: 0..<4, using: &numbers)
             // The work of another worker may make a step fail, but must not break anything.
@@ -68,7 +61,7 @@ import Testing
       await withTaskGroup(of: Void.self) { group in
         for worker in 0..<3 {
           group.addTask {
-            var numbers = Numbers(state: UInt64(worker + 10 * steps))
+            var numbers = SeededGenerator(seed: UInt64(worker + 10 * steps))
             while true {
               let index = Int.random(in: 0..<4, using: &numbers)
               try? await Self.step(store, index, &numbers)
@@ -94,7 +87,7 @@ import Testing
   }
 
   private static func step(
-    _ store: DiskStore, _ index: Int, _ numbers: inout Numbers
+    _ store: DiskStore, _ index: Int, _ numbers: inout SeededGenerator
   ) async throws {
     let body = bodies[index]
     let path = "/\(index)"

@@ -65,7 +65,7 @@ struct SimulatedCache {
     if case .notModified(let head) = Preconditions.evaluate(request, stored: entry.stored, now: now) {
       return Answer(head: head, body: "")
     }
-    let head = ResponseHead.fromStore(entry.stored, age: Age.current(entry.stored, now: now))
+    let head = entry.stored.head(age: Age.current(entry.stored, now: now))
     let octets = Array(entry.body.utf8)
     let length = Int64(octets.count)
     switch RangeRequest.evaluate(request, stored: entry.stored, length: length) {

@@ -1,3 +1,4 @@
+import HTTPCacheFuzzing
 import HTTPTypes
 import Testing
 

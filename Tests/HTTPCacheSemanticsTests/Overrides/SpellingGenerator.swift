@@ -1,3 +1,5 @@
+import HTTPCacheFuzzing
+
 /// Makes spellings of a path that some server may read as the path.
 struct SpellingGenerator {
   private var random: Seeded

@@ -1,3 +1,4 @@
+import HTTPCacheFuzzing
 import HTTPCacheSemantics
 import HTTPTypes
 import Testing

@@ -219,7 +219,7 @@ import Testing
   @Test("§5.1 A response from the store has its current age in place of the one received")
   func ageField() throws {
     let kept = try stored(200, ["Cache-Control": "max-age=3600", "Age": "30"])
-    let head = ResponseHead.fromStore(kept, age: Age.current(kept, now: today.adding(12)))
+    let head = kept.head(age: Age.current(kept, now: today.adding(12)))
     #expect(head.headerFields[values: .age] == ["42"])
     #expect(head.headerFields[.cacheControl] == "max-age=3600")
   }

@@ -24,6 +24,23 @@ import Testing
     #expect(FieldHygiene.forwardable(head.headerFields).map(\.name) == [field])
   }
 
+  @Test("RFC 9110 §7.6.1 No quotation mark and no number of names in Connection hides one of them")
+  func connectionTokens() throws {
+    let many = (0..<1_000).map { "x\($0)" }.joined(separator: ", ")
+    let head = try response(200, ["Connection": "\"a, b, \(many), ,C", "a": "1", "b": "2", "C": "3"])
+    #expect(FieldHygiene.forwardable(head.headerFields).map(\.value) == ["1"])
+    #expect(FieldHygiene.storable(head, rules: privateRules).headerFields.map(\.value) == ["1"])
+    #expect(FieldHygiene.connectionOptions([.connection: "close, TE, Keep-Alive, vary, X"]) == ["x"])
+  }
+
+  @Test("RFC 9110 §6.5.1 A proxy passes on no trailers for framing, routing or the meaning of a message")
+  func forwardableTrailers() throws {
+    let trailers = try fields([
+      "X-Sum": "1", "Content-Length": "2", "Host": "3", "Cache-Control": "4", "TE": "5", "Set-Cookie": "6",
+    ])
+    #expect(FieldHygiene.forwardable(trailers: trailers).map(\.value) == ["1"])
+  }
+
   @Test("RFC 9110 §7.6.1 What Connection would hide restricts a 304 and what it freshens, too")
   func connectionInFreshening() throws {
     let kept = try stored(

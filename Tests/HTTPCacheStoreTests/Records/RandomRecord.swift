@@ -1,12 +1,13 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 
 /// Records with lengths, counts and names of every kind, valid and impossible; equal seeds make equal records.
 struct RandomRecord {
-  private var state: UInt64
+  private var random: SeededGenerator
 
-  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
   static var plain: CacheRecord {
     CacheRecord(
@@ -18,53 +19,57 @@ struct RandomRecord {
   }
 
   var record: CacheRecord {
-    var random = self
-    return random.make()
+    var maker = self
+    return maker.make()
   }
 
   private mutating func make() -> CacheRecord {
-    var head = HTTPResponse(status: .init(code: below(1_000), reasonPhrase: text()))
+    var head = HTTPResponse(status: .init(code: random.below(1_000), reasonPhrase: text()))
     head.headerFields = fields()
     var windows = ReuseWindows()
-    for window in ReuseWindow.allCases where oneIn(2) { windows[window] = number() }
+    for window in ReuseWindow.allCases where random.oneIn(2) { windows[window] = number() }
     let facts = ReuseFacts(
-      freshnessLifetime: number(), lifetimeSource: oneIn(2) ? .heuristic : .maxAge,
-      correctedInitialAge: number(), directives: ReuseFacts.Directives(rawValue: UInt32(below(1 << 16))),
-      windows: windows, overrides: oneIn(3) ? next() : 0)
+      freshnessLifetime: number(), lifetimeSource: random.oneIn(2) ? .heuristic : .maxAge,
+      correctedInitialAge: number(),
+      directives: ReuseFacts.Directives(rawValue: UInt32(random.below(1 << 16))),
+      windows: windows, overrides: random.oneIn(3) ? random.next() : 0)
     let response = StoredResponse(
       requestMethod: HTTPRequest.Method(name()) ?? .get, nominated: nominated(), head: head,
       trailers: fields(), requestTime: Timestamp(seconds: number()),
       responseTime: Timestamp(seconds: number()),
-      answeredAuthorized: oneIn(2), isDecoded: oneIn(2), isInvalidated: oneIn(2),
-      requestedRange: oneIn(3) ? text() : nil, facts: facts, keyFingerprint: oneIn(3) ? next() : 0)
+      answeredAuthorized: random.oneIn(2), isDecoded: random.oneIn(2), isInvalidated: random.oneIn(2),
+      requestedRange: random.oneIn(3) ? text() : nil, facts: facts,
+      keyFingerprint: random.oneIn(3) ? random.next() : 0)
     let key = CacheKey(
-      mode: oneIn(2) ? .shared : .private, partition: text(), methodClass: oneIn(3) ? .query : .get,
+      mode: random.oneIn(2) ? .shared : .private, partition: text(),
+      methodClass: random.oneIn(3) ? .query : .get,
       target: text(), contentDigest: bytes())
     // Lengths are small, so that ranges lie within the body, at its end and beyond it.
-    let length = oneIn(3) ? nil : oneIn(8) ? number() : Int64(below(400))
+    let length = random.oneIn(3) ? nil : random.oneIn(8) ? number() : Int64(random.below(400))
     return CacheRecord(
-      key: key, response: response, bodyLength: length, storedRanges: oneIn(3) ? nil : ranges(),
-      groups: (0..<below(4)).map { _ in text() }, userInfo: bytes(), isSeed: oneIn(2), isPinned: oneIn(2),
-      isMemoryOnly: oneIn(2), isResumable: oneIn(2), sequence: next(), ticket: nil)
+      key: key, response: response, bodyLength: length, storedRanges: random.oneIn(3) ? nil : ranges(),
+      groups: (0..<random.below(4)).map { _ in text() }, userInfo: bytes(), isSeed: random.oneIn(2),
+      isPinned: random.oneIn(2),
+      isMemoryOnly: random.oneIn(2), isResumable: random.oneIn(2), sequence: random.next(), ticket: nil)
   }
 
   private mutating func ranges() -> [Range<Int64>] {
     var ranges: [Range<Int64>] = []
-    var end: Int64 = oneIn(20) ? -3 : 0
-    for _ in 0..<below(4) {
-      if oneIn(12) { end -= 3 }
-      let lower = end + Int64(below(60))
-      end = lower + Int64(below(60))
+    var end: Int64 = random.oneIn(20) ? -3 : 0
+    for _ in 0..<random.below(4) {
+      if random.oneIn(12) { end -= 3 }
+      let lower = end + Int64(random.below(60))
+      end = lower + Int64(random.below(60))
       ranges.append(lower..<end)
     }
     return ranges
   }
 
   private mutating func nominated() -> [NominatedField] {
-    (0..<below(3)).compactMap { _ in
+    (0..<random.below(3)).compactMap { _ in
       guard let name = HTTPField.Name(name()) else { return nil }
       let value: NominatedField.Value =
-        switch below(3) {
+        switch random.below(3) {
         case 0: .absent
         case 1: .text(text())
         default: .digest(bytes())
@@ -75,7 +80,7 @@ struct RandomRecord {
 
   private mutating func fields() -> HTTPFields {
     var fields = HTTPFields()
-    for _ in 0..<(oneIn(400) ? 16_380 + below(10) : below(5)) {
+    for _ in 0..<(random.oneIn(400) ? 16_380 + random.below(10) : random.below(5)) {
       guard let name = HTTPField.Name(name()) else { continue }
       fields.append(HTTPField(name: name, lenientValue: bytes()))
     }
@@ -86,31 +91,21 @@ struct RandomRecord {
     let names = [
       "Content-Type", "content-type", "ETag", "x", "X-A", "!#$%&'*+-.^_`|~", "A B", "", "ü", "QUERY",
     ]
-    return names[below(names.count)]
+    return names[random.below(names.count)]
   }
 
   private mutating func text() -> String {
     let texts = ["", "a", "https://example.com/a?b=c", "ü€😀", "e\u{301}", "\u{0}", "a\r\nb", "K"]
-    return texts[below(texts.count)]
+    return texts[random.below(texts.count)]
   }
 
-  private mutating func bytes() -> [UInt8] { (0..<below(6)).map { _ in UInt8(truncatingIfNeeded: next()) } }
+  private mutating func bytes() -> [UInt8] {
+    (0..<random.below(6)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+  }
 
   /// A number, mostly near the limits.
   private mutating func number() -> Int64 {
     let edges: [Int64] = [0, 1, -1, 63, 64, -65, 8_191, 1 << 31, .max, .min]
-    return oneIn(2) ? edges[below(edges.count)] : Int64(truncatingIfNeeded: next())
-  }
-
-  private mutating func oneIn(_ times: Int) -> Bool { below(times) == 0 }
-
-  private mutating func below(_ limit: Int) -> Int { Int(truncatingIfNeeded: (next() >> 11) % UInt64(limit)) }
-
-  private mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
+    return random.oneIn(2) ? edges[random.below(edges.count)] : Int64(truncatingIfNeeded: random.next())
   }
 }

@@ -14,8 +14,8 @@ struct SeedLayerTests {
 
   private func seeds(_ text: String = "seed", _ fields: HTTPFields = [:]) throws -> ListedSeeds {
     ListedSeeds([
-      try #require(ListedSeeds.seed(key.target, fields, text, at: made)),
-      try #require(ListedSeeds.seed(other.target, fields, "other", at: made)),
+      try #require(ListedSeeds.seed(key.target, fields: fields, text: text, at: made)),
+      try #require(ListedSeeds.seed(other.target, fields: fields, text: "other", at: made)),
     ])
   }
 

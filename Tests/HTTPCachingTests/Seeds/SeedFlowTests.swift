@@ -9,7 +9,7 @@ import Testing
 struct SeedFlowTests {
   private func kitchen(_ fields: HTTPFields, _ text: String = "seed", age: Int64 = 3600) throws -> Kitchen {
     let time = Timestamp(seconds: 1_700_000_000).adding(.seconds(-age))
-    let seed = try #require(ListedSeeds.seed("https://example.com/", fields, text, at: time))
+    let seed = try #require(ListedSeeds.seed("https://example.com/", fields: fields, text: text, at: time))
     return Kitchen { $0.seeds = [ListedSeeds([seed])] }
   }
 
@@ -33,7 +33,8 @@ struct SeedFlowTests {
       ([.cacheControl: "max-age=60"], "test; hit; ttl=50; detail=seed"),
       ([:], "test; hit; ttl=-10; detail=\"disconnected, seed\""),
     ] as [(HTTPFields, String)] {
-      let seed = try #require(ListedSeeds.seed("https://example.com/", fields, "seed", at: time))
+      let seed = try #require(
+        ListedSeeds.seed("https://example.com/", fields: fields, text: "seed", at: time))
       let kitchen = Kitchen {
         $0.seeds = [ListedSeeds([seed])]
         $0.cacheStatusName = "test"
@@ -118,7 +119,8 @@ struct SeedFlowTests {
     let time = Timestamp(seconds: 1_699_999_000)
     let seed = try #require(
       ListedSeeds.seed(
-        "https://example.com/", [.cacheControl: "max-age=7200"], "bad", at: time, isDamaged: true))
+        "https://example.com/", fields: [.cacheControl: "max-age=7200"], text: "bad", at: time,
+        isDamaged: true))
     let kitchen = Kitchen { $0.seeds = [ListedSeeds([seed])] }
     kitchen.origin.always(200, [:], "good")
     #expect(try await kitchen.get("/").text == "good")
@@ -131,7 +133,8 @@ struct SeedFlowTests {
     let kitchen = Kitchen()
     let time = Timestamp(seconds: 1_699_999_000)
     let seed = try #require(
-      ListedSeeds.seed("https://example.com/", [.cacheControl: "max-age=7200"], "seed", at: time))
+      ListedSeeds.seed(
+        "https://example.com/", fields: [.cacheControl: "max-age=7200"], text: "seed", at: time))
     let configuration = HTTPCache.Configuration(
       directory: folder.path, seeds: [ListedSeeds([seed])], clock: kitchen.clock)
     kitchen.origin.fails(.unreachable)

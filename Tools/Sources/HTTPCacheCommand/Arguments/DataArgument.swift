@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import HTTPCacheProxy
+import HTTPCacheSemantics
 import Synchronization
 
 /// One `-d`, `--data-binary`, `--data-raw` or `--data-urlencode`.
@@ -57,16 +59,8 @@ struct DataArgument: Sendable {
   }
 
   /// Percent-encodes as forms do, with + for a space.
-  private static func formEncode(_ data: Data) -> String { encode(data).replacing("%20", with: "+") }
-
-  /// Percent-encodes all but unreserved characters (RFC 3986 §2.3).
-  static func encode(_ data: Data) -> String {
-    data.map { byte in
-      let scalar = UnicodeScalar(byte)
-      let isKept = scalar.isASCII && (scalar.properties.isAlphabetic || (0x30...0x39).contains(byte))
-      return isKept || "-._~".unicodeScalars.contains(scalar)
-        ? String(scalar) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-    }.joined()
+  private static func formEncode(_ data: Data) -> String {
+    TargetURI.percentEncoded(data).replacing("%20", with: "+")
   }
 
   /// Joins parts with `&`, in the order of the command line.
@@ -75,5 +69,27 @@ struct DataArgument: Sendable {
   static func joined(_ parts: [DataArgument]) throws -> Data {
     let parts = try parts.sorted { $0.order < $1.order }.map { try $0.bytes() }
     return Data(parts.joined(separator: Data("&".utf8)))
+  }
+}
+
+/// A file that an argument names, such as `-d @FILE`.
+enum InputFile {
+  /// Reads a file to its end.
+  ///
+  /// - Parameter path: `-` is standard input.
+  /// - Throws: `ValidationError` if the file cannot be read.
+  static func contents(_ path: some StringProtocol) throws -> Data {
+    do {
+      let file = path == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: String(path))
+      guard let data = try file?.readToEnd() ?? (file == nil ? nil : Data()) else { throw unreadable(path) }
+      return data
+    } catch {
+      throw unreadable(path)
+    }
+  }
+
+  private static func unreadable(_ path: some StringProtocol) -> ValidationError {
+    let reason = SystemMessage.text(errno)
+    return ValidationError(path == "-" ? "cannot read standard input" : "cannot read \(path): \(reason)")
   }
 }

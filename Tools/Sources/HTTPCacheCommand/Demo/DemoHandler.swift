@@ -39,18 +39,18 @@ final class DemoHandler: ChannelInboundHandler {
     meter.addRequest()
     isAnswering = true
     guard let resource = DemoResource(rawValue: head.uri), let body = bodies[resource] else {
-      send(context, .notFound, ["Content-Length": "0"])
+      send(.notFound, fields: ["Content-Length": "0"], to: context)
       return sendBlocks(context)
     }
     var fields = resource.fields
     if let tag = fields.first(name: "ETag"),
       head.headers[canonicalForm: "If-None-Match"].contains(where: { $0 == tag })
     {
-      send(context, .notModified, fields)
+      send(.notModified, fields: fields, to: context)
       return sendBlocks(context)
     }
     fields.add(name: "Content-Length", value: "\(body.readableBytes * resource.repetitions)")
-    send(context, .ok, fields)
+    send(.ok, fields: fields, to: context)
     if head.method != .HEAD {
       block = body
       blocksLeft = resource.repetitions
@@ -59,7 +59,7 @@ final class DemoHandler: ChannelInboundHandler {
   }
 
   private func send(
-    _ context: ChannelHandlerContext, _ status: HTTPResponseStatus, _ fields: HTTPHeaders
+    _ status: HTTPResponseStatus, fields: HTTPHeaders, to context: ChannelHandlerContext
   ) {
     context.write(
       wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: fields))),

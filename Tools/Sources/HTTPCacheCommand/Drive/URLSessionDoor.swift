@@ -1,4 +1,5 @@
 #if URLSessionDoors
+  import ArgumentParser
   import AsyncHTTPClient
   import Foundation
   import HTTPCacheAsyncHTTPClient
@@ -49,5 +50,19 @@
       await cache.flush()
       try await client?.shutdown()
     }
+  }
+
+  /// The transport that sends the requests of the door `urlsession` to the origin.
+  enum DriveTransport: String, ExpressibleByArgument, CaseIterable {
+    case foundation
+    case asynchttpclient
+  }
+
+  /// Makes a session return redirects instead of following them.
+  final class RedirectRefusal: NSObject, URLSessionTaskDelegate {
+    func urlSession(
+      _: URLSession, task _: URLSessionTask, willPerformHTTPRedirection _: HTTPURLResponse,
+      newRequest _: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) { completionHandler(nil) }
   }
 #endif

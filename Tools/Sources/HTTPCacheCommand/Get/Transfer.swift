@@ -1,3 +1,4 @@
+import HTTPCacheArchives
 import HTTPCacheSemantics
 import HTTPCaching
 

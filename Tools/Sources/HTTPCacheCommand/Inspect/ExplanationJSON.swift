@@ -30,8 +30,8 @@ struct ExplanationJSON: Encodable {
     init(_ decision: ReuseDecision) {
       switch decision {
       case .fresh(let age, let lifetime):
-        self.init("fresh", nil, age, lifetime)
-      case .stale(let reason, let age, let lifetime): self.init("stale", reason, age, lifetime)
+        self.init("fresh", age: age, lifetime: lifetime)
+      case .stale(let reason, let age, let lifetime): self.init("stale", reason, age: age, lifetime: lifetime)
       case .validate(let reason): self.init("validate", reason)
       case .miss(let reason): self.init("forward", reason)
       case .unsatisfiable(let reason): self.init("refuse", reason)
@@ -39,7 +39,7 @@ struct ExplanationJSON: Encodable {
     }
 
     private init(
-      _ action: String, _ reason: (any Reason)?, _ age: Duration? = nil, _ lifetime: Duration? = nil
+      _ action: String, _ reason: (any Reason)? = nil, age: Duration? = nil, lifetime: Duration? = nil
     ) {
       self.action = action
       self.reason = reason?.description

@@ -103,7 +103,9 @@ struct ListCommand: AsyncParsableCommand {
   private func matches(_ entry: CacheEntry, now: Timestamp) -> Bool {
     if let partition, entry.record.key.partition != partition { return false }
     if let largerThan, entry.size <= largerThan.bytes { return false }
-    if let unusedFor, now.seconds(since: entry.lastUsed) < unusedFor.seconds { return false }
+    if let unusedFor, now.duration(since: entry.lastUsed).components.seconds < unusedFor.seconds {
+      return false
+    }
     guard let freshness else { return true }
     return EntryFreshness(entry.record.response, now: now).isFresh == (freshness == .fresh)
   }
@@ -140,7 +142,7 @@ struct ListCommand: AsyncParsableCommand {
       table.add([
         HumanText.bytes(entry.size), "\(entry.record.response.head.status.code)",
         EntryFreshness(entry.record.response, now: now).text,
-        "\(HumanText.duration(now.seconds(since: entry.lastUsed))) ago", url,
+        "\(HumanText.duration(now.duration(since: entry.lastUsed).components.seconds)) ago", url,
       ])
     }
     return table

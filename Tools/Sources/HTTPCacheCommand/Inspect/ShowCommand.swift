@@ -92,6 +92,7 @@ struct ShowCommand: AsyncParsableCommand {
 
   private static func time(_ time: Timestamp, _ now: Timestamp) -> String {
     let date = Date(timeIntervalSince1970: TimeInterval(time.seconds))
-    return "\(date.formatted(.iso8601)), \(HumanText.duration(now.seconds(since: time))) ago"
+    return
+      "\(date.formatted(.iso8601)), \(HumanText.duration(now.duration(since: time).components.seconds)) ago"
   }
 }

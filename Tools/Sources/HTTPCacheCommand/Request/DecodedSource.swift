@@ -1,3 +1,4 @@
+import HTTPCacheArchives
 import HTTPCaching
 import Synchronization
 

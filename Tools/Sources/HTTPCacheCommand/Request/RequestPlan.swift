@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// The parts of a request that are equal for all URLs, made once from the options.
@@ -59,7 +60,7 @@ struct RequestPlan {
   func target(_ url: TargetURL) throws -> TargetURL {
     var path = url.path
     if let uploadName, uploadName != "-", path.hasSuffix("/"), !path.contains("?") {
-      path += DataArgument.encode(Data(uploadName.utf8))
+      path += TargetURI.percentEncoded(uploadName.utf8)
     }
     if let query, !query.isEmpty { path += (path.contains("?") ? "&" : "?") + query }
     return path == url.path ? url : try url.with(path: path)

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// Retries a request if the origin cannot be reached, or says that a later try may succeed.
@@ -20,7 +21,9 @@ struct RetryingUpstream: Upstream {
       do {
         let response = try await base.send(request)
         guard Self.statuses.contains(response.head.status.code), isRepeatable(request),
-          try await wait("status \(response.head.status.code)", retryAfter: retryAfter(response.head))
+          try await wait(
+            "status \(response.head.status.code)",
+            retryAfter: RetryAfter.seconds(response.head.headerFields, now: clock.now).map { Double($0) })
         else { return response }
         response.body.source.cancel()
       } catch {
@@ -51,16 +54,6 @@ struct RetryingUpstream: Upstream {
   private func wait(_ reason: String, retryAfter: Double? = nil) async throws(UpstreamError) -> Bool {
     do { return try await budget.wait(for: reason, retryAfter: retryAfter) } catch {
       throw UpstreamError(.cancelled, "interrupted", cause: error)
-    }
-  }
-
-  /// The seconds of `Retry-After`, which may be a date (RFC 9110 §10.2.3).
-  private func retryAfter(_ head: HTTPResponse) -> Double? {
-    guard let value = head.headerFields[.retryAfter] else { return nil }
-    if let seconds = Int64(value) { return Double(max(0, seconds)) }
-    let now = clock.now
-    return Timestamp(httpDate: value, relativeTo: now).map { date in
-      Double(max(0, date.duration(since: now).components.seconds))
     }
   }
 }

@@ -211,7 +211,8 @@ public struct ServeCommand: AsyncParsableCommand {
       throw StartFailure(listening: route.listen, error).located(in: file).reported()
     }
     let admin = try await startAdmin(
-      AdminRoutes(cache: cache, server: server, events: events), files.admin, group, file)
+      AdminRoutes(cache: cache, server: server, events: events), access: files.admin, group: group, file: file
+    )
     let signals = TerminationSignals.stream(others: [SIGHUP, SIGUSR1], secondEnds: true)
     let bound = ListenAddress(host: route.listen.host, port: server.port ?? route.listen.port)
     messages.add("httpcache: listening on \(tls.tlsCertificate.isEmpty ? "http" : "https")://\(bound)\n")
@@ -228,7 +229,8 @@ public struct ServeCommand: AsyncParsableCommand {
     let running = RunningServe(command: self, file: file, files: files)
     for await number in signals {
       guard number == SIGHUP || number == SIGUSR1 else { break }
-      running.reload(number, server, serverConfiguration.accessLog, messages)
+      running.reload(
+        after: number, server: server, log: serverConfiguration.accessLog, messages: messages)
     }
     keeping.cancel()
     messages.add(

@@ -10,11 +10,11 @@ enum HumanText {
     if seconds < 120 { return "\(seconds) s" }
     let minutes = rounded(seconds, by: 60)
     if minutes < 120 { return "\(minutes) min" }
-    if minutes < 48 * 60 { return pair(minutes / 60, "h", minutes % 60, "min") }
+    if minutes < 48 * 60 { return pair((minutes / 60, "h"), (minutes % 60, "min")) }
     let hours = rounded(seconds, by: 3600)
-    if hours < 14 * 24 { return pair(hours / 24, "d", hours % 24, "h") }
+    if hours < 14 * 24 { return pair((hours / 24, "d"), (hours % 24, "h")) }
     let days = rounded(seconds, by: 86_400)
-    return days < 730 ? "\(days) d" : pair(days / 365, "y", days % 365, "d")
+    return days < 730 ? "\(days) d" : pair((days / 365, "y"), (days % 365, "d"))
   }
 
   /// How long a response is stale, such as `stale for 58 min`; in its first second only `stale`.
@@ -73,7 +73,19 @@ enum HumanText {
     seconds / unit + (seconds % unit * 2 >= unit ? 1 : 0)
   }
 
-  private static func pair(_ large: Int64, _ unit: String, _ small: Int64, _ part: String) -> String {
-    small == 0 ? "\(large) \(unit)" : "\(large) \(unit) \(small) \(part)"
+  private static func pair(
+    _ large: (count: Int64, unit: String), _ small: (count: Int64, unit: String)
+  ) -> String {
+    "\(large.count) \(large.unit)" + (small.count == 0 ? "" : " \(small.count) \(small.unit)")
+  }
+}
+
+extension HumanText {
+  /// The message that the capacity of the directory changed, and how much is evicted.
+  ///
+  /// - Parameter usage: bytes in use.
+  static func capacityChange(from old: Int64, to new: Int64, usage: Int64) -> String {
+    let change = "the capacity of the cache is now \(bytes(new)), it was \(bytes(old))"
+    return usage > new ? change + "; \(bytes(usage - new)) of stored responses are evicted" : change
   }
 }

@@ -1,3 +1,4 @@
+import HTTPCacheProxy
 import HTTPCaching
 import Synchronization
 
@@ -31,4 +32,11 @@ final class StoreFailureObserver: CacheObserver {
       tell(isAnew ? error.message : "cache storage error (\(operation): \(error)); responses are not stored")
     }
   }
+}
+
+/// Writes each event of the cache as a line.
+struct LineObserver: CacheObserver {
+  let writer: LineWriter
+
+  func observe(_ event: CacheEvent) { writer.add("httpcache: \(event)\n") }
 }

@@ -22,8 +22,12 @@ struct TopScreen {
   mutating func text(_ sample: AdminLive, of address: String) -> String {
     seconds += 1
     var lines = ["httpcache serve at \(address)", Self.line(sample), ""]
-    lines.append("memory  \(Self.tier(sample.memoryBytes, sample.memoryCapacity, sample.memoryEntries))")
-    lines.append("disk    \(Self.tier(sample.diskBytes, sample.diskCapacity, sample.diskEntries))")
+    lines.append(
+      "memory  \(Self.tier(bytes: sample.memoryBytes, capacity: sample.memoryCapacity, entries: sample.memoryEntries))"
+    )
+    lines.append(
+      "disk    \(Self.tier(bytes: sample.diskBytes, capacity: sample.diskCapacity, entries: sample.diskEntries))"
+    )
     let outcomes = sample.outcomes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
     lines.append(
       "        " + outcomes.map { "\($0.key) \(HumanText.grouped($0.value))" }.joined(separator: "  "))
@@ -55,7 +59,7 @@ struct TopScreen {
       "half within \(HumanText.duration(.seconds(half))), 99 % within \(HumanText.duration(.seconds(most)))"
   }
 
-  private static func tier(_ bytes: Int64, _ capacity: Int64, _ entries: Int) -> String {
+  private static func tier(bytes: Int64, capacity: Int64, entries: Int) -> String {
     guard capacity > 0 else { return "not used" }
     return
       "\(HumanText.bytes(bytes)) of \(HumanText.bytes(capacity)), \(HumanText.grouped(Int64(entries))) responses"

@@ -31,14 +31,14 @@ final class CheckedResolver: Resolver, Sendable {
   /// Resolves a host, and returns its IPv6 addresses. NIO calls this function first.
   func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
     NIOThreadPool.singleton.runIfActive(eventLoop: addresses.futureResult.eventLoop) { [rules] in
-      try Self.resolve(host, port, rules)
+      try Self.resolve(host, port: port, rules: rules)
     }.cascade(to: addresses)
     return addresses.futureResult.map { $0.filter { $0.protocol == .inet6 } }
   }
 
   func cancelQueries() {}
 
-  private static func resolve(_ host: String, _ port: Int, _ rules: AddressRules) throws -> [SocketAddress] {
+  private static func resolve(_ host: String, port: Int, rules: AddressRules) throws -> [SocketAddress] {
     var hints = addrinfo()
     hints.ai_protocol = Int32(IPPROTO_TCP)
     var list: UnsafeMutablePointer<addrinfo>?

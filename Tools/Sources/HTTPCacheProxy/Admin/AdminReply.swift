@@ -1,3 +1,5 @@
+import HTTPCacheSemantics
+import HTTPCaching
 import NIOCore
 import NIOHTTP1
 
@@ -13,7 +15,7 @@ struct AdminReply: Sendable {
     var headers: HTTPHeaders = [
       "Content-Type": response.contentType,
       "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Connection": "close",
-      "Date": HTTPDate.now(),
+      "Date": SystemClock().now.httpDate,
     ]
     if response.rest == nil {
       headers.add(name: "Content-Length", value: "\(response.body.utf8.count)")

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
 import Logging
@@ -63,7 +64,7 @@ final class ClientConnection: Sendable {
       do {
         end = await self.answer(try head.get())
       } catch {
-        await self.refuse(Refusal((error as? ProtocolViolation) ?? ProtocolViolation("\(error)")), nil)
+        await self.refuse(Refusal((error as? ProtocolViolation) ?? ProtocolViolation("\(error)")), to: nil)
       }
       guard end != .gone else { return }
       if !self.stream.isEnded { self.stream.write(.restIsNotNeeded) }
@@ -85,7 +86,7 @@ final class ClientConnection: Sendable {
   /// Answers a connection that the registry has refused, and closes it.
   func turnAway(_ refusal: Refusal) {
     Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) {
-      await self.refuse(refusal, nil)
+      await self.refuse(refusal, to: nil)
       await self.stream.closeLingering(within: .seconds(1))
       self.context.registry.endRefusal()
     }
@@ -116,12 +117,12 @@ final class ClientConnection: Sendable {
         }
         if !stream.hasBytes, !stream.isEnded { return true }
       } catch let violation as ProtocolViolation {
-        await refuse(Refusal(violation), nil)
+        await refuse(Refusal(violation), to: nil)
         await closeLingering()
         return false
       } catch StreamError.timedOut {
         // RFC 9110 §15.5.9.
-        await refuse(Refusal(.requestTimeout, "the request did not arrive in time", closes: true), nil)
+        await refuse(Refusal(.requestTimeout, "the request did not arrive in time", closes: true), to: nil)
         await closeLingering()
         return false
       } catch {
@@ -154,7 +155,8 @@ final class ClientConnection: Sendable {
       let route = try routing.route(head, framing: framing)
       if let rights = context.configuration.purgeRights, let kind = PurgeRequest.Kind(head.method) {
         try rights.check(client, head.fields)
-        return await purge(try PurgeRequest(kind, head, route), head, framing, started)
+        return await purge(
+          try PurgeRequest(kind, head: head, route: route), head: head, framing: framing, started: started)
       }
       let exchange = ClientExchange(connection: self, head: head, framing: framing, started: started)
       switch route {
@@ -166,11 +168,11 @@ final class ClientConnection: Sendable {
       }
     } catch let refusal as Refusal {
       // The request's body is not read: the connection can continue only if there is none.
-      await refuse(refusal, head, started)
+      await refuse(refusal, to: head, started: started)
       let isDone = (try? head.framing()) == Framing.none
       return refusal.closes || !isDone || !head.isPersistent ? .close : .next
     } catch let violation as ProtocolViolation {
-      await refuse(Refusal(violation), head, started)
+      await refuse(Refusal(violation), to: head, started: started)
       return .close
     } catch {
       return .close
@@ -178,45 +180,46 @@ final class ClientConnection: Sendable {
   }
 
   private func purge(
-    _ request: PurgeRequest, _ head: RequestHead, _ framing: Framing, _ started: NIODeadline
+    _ request: PurgeRequest, head: RequestHead, framing: Framing, started: NIODeadline
   ) async -> End {
     do throws(CacheError) {
       let count = try await request.apply(to: context.cache)
       context.configuration.logger.notice("\(head.method) \(head.target) by \(client.text ?? "-"): \(count)")
       await answer(
-        HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]), "\(count)\n", head,
-        started,
-        label: .purge)
+        HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]), "\(count)\n", to: head,
+        started: started, label: .purge)
     } catch {
-      await refuse(Refusal(.serviceUnavailable, "the cache failed: \(error)", label: .purge), head, started)
+      await refuse(
+        Refusal(.serviceUnavailable, "the cache failed: \(error)", label: .purge), to: head, started: started)
     }
     return framing != .none || !head.isPersistent ? .close : .next
   }
 
   /// Sends a refusal.
-  func refuse(_ refusal: Refusal, _ head: RequestHead?, _ started: NIODeadline = .now()) async {
+  func refuse(_ refusal: Refusal, to head: RequestHead?, started: NIODeadline = .now()) async {
     let status = refusal.status
     var response = HTTPResponse(status: status, headerFields: refusal.fields)
     response.headerFields[.contentType] = "text/plain; charset=utf-8"
     let text = "\(status.code) \(status.reasonPhrase): \(refusal.message)\n"
-    await answer(response, text, head, started, label: refusal.label, closes: refusal.closes)
+    await answer(response, text, to: head, started: started, label: refusal.label, closes: refusal.closes)
   }
 
   /// Sends a response that the proxy makes itself.
   private func answer(
-    _ response: HTTPResponse, _ text: String, _ head: RequestHead?, _ started: NIODeadline,
-    label: RequestOutcome,
-    closes: Bool = false
+    _ response: HTTPResponse, _ text: String, to head: RequestHead?, started: NIODeadline,
+    label: RequestOutcome, closes: Bool = false
   ) async {
     var response = response
-    response.headerFields[.date] = HTTPDate.now()
+    response.headerFields[.date] = SystemClock().now.httpDate
     let hasBody = (try? head?.framing()) ?? Framing.none != Framing.none
     let mayPersist = !closes && !hasBody && head?.isPersistent == true && head?.method != .connect
     let persists = mayPersist && !context.registry.isDraining
     let writer = writer(head?.method ?? .get, minorVersion: head?.minorVersion ?? 1)
     let result = try? await writer.send(
       response, MessageBody(BodyBytes(Array(text.utf8))), persists: persists)
-    log.add(head, response.status.code, result?.bytes ?? 0, started, label.rawValue)
+    log.add(
+      head, status: response.status.code, bytes: result?.bytes ?? 0, started: started, outcome: label.rawValue
+    )
   }
 
   func writer(_ method: HTTPRequest.Method, minorVersion: Int) -> ResponseWriter {

@@ -1,7 +1,9 @@
+import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
 import Logging
 import NIOCore
+import Synchronization
 
 /// One request of a client and its answer.
 struct ClientExchange: Sendable {
@@ -69,7 +71,7 @@ struct ClientExchange: Sendable {
   private func requestBody(_ writer: ResponseWriter, _ asked: ContinueGate) -> IncomingBody {
     IncomingBody(
       stream, framing: framing, limits: context.configuration.limits, isResponse: false,
-      connectionOptions: HopByHop.connectionOptions(head.fields),
+      connectionOptions: FieldHygiene.connectionOptions(head.fields),
       laterTrailers: connection.isHTTP2 ? connection.requestTrailers : nil,
       stall: context.configuration.bodyTimeout,
       beforePull: {
@@ -87,7 +89,8 @@ struct ClientExchange: Sendable {
     do {
       let result = try await writer.send(response, answer.body, persists: persists)
       connection.log.add(
-        head, response.status.code, result.bytes, started, answer.label.rawValue, answer.refusal)
+        head, status: response.status.code, bytes: result.bytes, started: started,
+        outcome: answer.label.rawValue, refusal: answer.refusal)
       guard !connection.isHTTP2 else { return .close }
       guard result.isReusable, await drained(body) else { return .close }
       return .next
@@ -95,7 +98,8 @@ struct ClientExchange: Sendable {
       context.configuration.logger.info("\(head.method) \(head.target): the answer broke off: \(error)")
       answer.body.source.cancel()
       body?.cancel()
-      connection.log.add(head, response.status.code, 0, started, answer.label.aborted)
+      connection.log.add(
+        head, status: response.status.code, bytes: 0, started: started, outcome: answer.label.aborted)
       // The client must see that the response is incomplete.
       stream.reset()
       return .gone
@@ -116,12 +120,13 @@ struct ClientExchange: Sendable {
 
   private func failed(_ error: any Error, _ body: IncomingBody?) async -> ClientConnection.End {
     if let violation = body?.violation {
-      await connection.refuse(Refusal(violation), head, started)
+      await connection.refuse(Refusal(violation), to: head, started: started)
       return .close
     }
     switch error {
     case let error as UpstreamError where error.kind == .cancelled:
-      connection.log.add(head, 499, 0, started, RequestOutcome.cancelled.rawValue)
+      connection.log.add(
+        head, status: 499, bytes: 0, started: started, outcome: RequestOutcome.cancelled.rawValue)
       stream.close()
       return .gone
     case let error as UpstreamError:
@@ -130,7 +135,8 @@ struct ClientExchange: Sendable {
     case let error as CacheError where error.code == .invalidRequest:
       return await refused(Refusal(.badRequest, "the request target is not an http or https URI"), body)
     case is CancellationError, is StreamError:
-      connection.log.add(head, 499, 0, started, RequestOutcome.cancelled.rawValue)
+      connection.log.add(
+        head, status: 499, bytes: 0, started: started, outcome: RequestOutcome.cancelled.rawValue)
       stream.close()
       return .gone
     default:
@@ -140,7 +146,7 @@ struct ClientExchange: Sendable {
   }
 
   private func refused(_ refusal: Refusal, _ body: IncomingBody?) async -> ClientConnection.End {
-    await connection.refuse(refusal, head, started)
+    await connection.refuse(refusal, to: head, started: started)
     return body == nil && !refusal.closes && head.isPersistent && !context.registry.isDraining
       ? .next : .close
   }
@@ -158,7 +164,7 @@ struct ClientExchange: Sendable {
       var buffer = stream.channel.allocator.buffer(capacity: 512)
       var fields = response.head.headerFields
       let chosen = fields[.upgrade] ?? protocols
-      HopByHop.remove(from: &fields)
+      fields = FieldHygiene.forwardable(fields)
       fields[.contentLength] = nil
       context.via.append(to: &fields)
       buffer.writeStatusLine(response.head.status)
@@ -171,7 +177,8 @@ struct ClientExchange: Sendable {
       try await stream.flush(until: stream.now + context.configuration.bodyTimeout)
       let bytes = await Tunnel.run(
         client: stream, origin: tunnel.stream, silence: context.configuration.tunnelTimeout)
-      connection.log.add(head, 101, bytes, started, RequestOutcome.tunnel.rawValue)
+      connection.log.add(
+        head, status: 101, bytes: bytes, started: started, outcome: RequestOutcome.tunnel.rawValue)
       return .gone
     } catch {
       return await failed(error, nil)
@@ -187,7 +194,8 @@ struct ClientExchange: Sendable {
       stream.channel.flush()
       let bytes = await Tunnel.run(
         client: stream, origin: tunnel, silence: context.configuration.tunnelTimeout)
-      connection.log.add(head, 200, bytes, started, RequestOutcome.tunnel.rawValue)
+      connection.log.add(
+        head, status: 200, bytes: bytes, started: started, outcome: RequestOutcome.tunnel.rawValue)
       return .gone
     } catch {
       return await failed(error, nil)
@@ -199,14 +207,14 @@ struct ClientExchange: Sendable {
   /// Answers TRACE and OPTIONS as their last recipient (RFC 9110 §7.6.2, §9.3.7, §9.3.8).
   func answerAsLast() async -> ClientConnection.End {
     var fields = HTTPFields()
-    fields[.date] = HTTPDate.now()
+    fields[.date] = SystemClock().now.httpDate
     var content = ByteBuffer()
     if head.method == .trace {
       fields[.contentType] = "message/http"
       content.writeRequestLine(head.method, head.target)
       var echoed = head.fields
       // Fields that may be secret are not sent back (RFC 9110 §9.3.8).
-      echoed.removeAll { [.authorization, .proxyAuthorization, .cookie].contains($0.name) }
+      echoed.removeAll { FieldHygiene.isCredential($0.name) }
       content.writeFields(echoed)
       content.writeStaticString("\r\n")
     } else {
@@ -216,4 +224,14 @@ struct ClientExchange: Sendable {
     let answer = HTTPResponse(status: .ok, headerFields: fields)
     return await send((answer, MessageBody(BodyBytes(content.readableBytesView)), .own, nil), body)
   }
+}
+
+/// Allows one `100 Continue`, and only for a client that waits for it.
+final class ContinueGate: Sendable {
+  private let isOpen: Atomic<Bool>
+
+  init(isNeeded: Bool) { isOpen = Atomic(isNeeded) }
+
+  /// Whether `100 Continue` may be sent now; true at most once.
+  func passes() -> Bool { isOpen.exchange(false, ordering: .acquiringAndReleasing) }
 }

@@ -5,6 +5,14 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// Sets up the connections of clients: TLS, the choice of protocol, and the handlers of each.
 struct ClientPipeline: Sendable {
   /// The names of protocols in ALPN, the preferred one first.
@@ -159,4 +167,12 @@ struct ClientPipeline: Sendable {
     configuration.streamResetFrameRateLimit.maximumCount = 1_000
     return configuration
   }
+}
+
+extension ChannelOption where Self == ChannelOptions.Types.SocketOption {
+  /// Maximum number of unsent bytes that the system buffers for a connection (TCP_NOTSENT_LOWAT).
+  ///
+  /// Without this option the system buffers some MiB, and takes no more until a third of them is sent. A client that
+  /// steadily reads 16 KiB/s would seem to take no byte for more than a minute.
+  static var unsentLimit: Self { .tcpOption(.init(rawValue: TCP_NOTSENT_LOWAT)) }
 }

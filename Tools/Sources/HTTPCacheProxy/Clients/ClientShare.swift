@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The share of one client: its connections, and the exchanges on them. An exchange is a request that is not
 /// answered at once from memory, until its answer has left; a tunnel is one too.
 final class ClientShare: Sendable {
@@ -9,4 +11,41 @@ final class ClientShare: Sendable {
     self.client = client
     exchanges = BoundedCount(limit: limit)
   }
+}
+
+/// A client for the limit of connections: an IPv4 address, or the /64 of an IPv6 address, because one host may have all
+/// addresses of a /64.
+struct ClientAddress: Hashable, Sendable {
+  private static let loopback: [UInt8] = [UInt8](repeating: 0, count: 15) + [1]
+
+  private let octets: [UInt8]
+
+  /// Whether the client is on this machine.
+  let isLoopback: Bool
+
+  init(_ address: IPAddress) {
+    let isIPv4 = address.octets.count == 4
+    octets = isIPv4 ? address.octets : Array(address.octets[..<8])
+    isLoopback = isIPv4 ? address.octets[0] == 127 : address.octets == Self.loopback
+  }
+}
+
+/// A number that does not exceed a limit, without a lock.
+final class BoundedCount: Sendable {
+  private let limit: Int
+  private let count = Atomic<Int>(0)
+
+  init(limit: Int) { self.limit = limit }
+
+  /// Adds one.
+  ///
+  /// - Returns: false if the limit is reached.
+  func add() -> Bool {
+    guard count.add(1, ordering: .relaxed).newValue > limit else { return true }
+    subtract()
+    return false
+  }
+
+  /// Subtracts one that was added.
+  func subtract() { count.subtract(1, ordering: .relaxed) }
 }

@@ -199,3 +199,48 @@ final class ConnectionRegistry: Sendable {
     timer.cancel()
   }
 }
+
+/// A client's connection, as the registry counts and ends it.
+protocol RegisteredConnection: AnyObject, Sendable {
+  /// Whether a request has begun and not ended.
+  var isBusy: Bool { get }
+
+  /// Ends the connection after all that was written.
+  func closeWritten(within patience: TimeAmount) async
+
+  /// Ends the connection at once, so that no cut response looks complete.
+  func reset()
+}
+
+extension ByteStream: RegisteredConnection {}
+
+/// The connection of a client that has not chosen a protocol yet.
+final class UndecidedConnection: RegisteredConnection {
+  private let channel: any Channel
+
+  init(_ channel: any Channel) { self.channel = channel }
+
+  var isBusy: Bool { false }
+
+  func closeWritten(within patience: TimeAmount) async { reset() }
+
+  func reset() { channel.close(promise: nil) }
+}
+
+/// The connection of a client that speaks HTTP/2, for the registry: its streams are served each for itself.
+final class HTTP2Connection: RegisteredConnection {
+  private let channel: any Channel
+
+  init(_ channel: any Channel) { self.channel = channel }
+
+  /// Never: the connection is told to end at once, and lets its streams finish by itself.
+  var isBusy: Bool { false }
+
+  /// Tells the client that no more streams are served (GOAWAY); the connection closes after the last one.
+  func closeWritten(within patience: TimeAmount) async {
+    channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    try? await channel.closeFuture.get()
+  }
+
+  func reset() { channel.close(promise: nil) }
+}

@@ -19,8 +19,8 @@ struct RequestLog: Sendable {
 
   /// Adds a finished request.
   func add(
-    _ head: RequestHead?, _ status: Int, _ bytes: Int64, _ started: NIODeadline, _ outcome: String,
-    _ refusal: String? = nil
+    _ head: RequestHead?, status: Int, bytes: Int64, started: NIODeadline, outcome: String,
+    refusal: String? = nil
   ) {
     var entry = AccessLog.Entry(
       client: client.text ?? "-", method: head?.method.rawValue ?? "-", target: head?.target ?? "-",
@@ -36,7 +36,7 @@ struct RequestLog: Sendable {
   /// Adds a prepared answer.
   ///
   /// - Parameter head: makes the head of the request, if the log shows its fields.
-  func add(_ answer: PreparedAnswer.Content, _ started: NIODeadline, _ head: () -> RequestHead?) {
+  func add(_ answer: PreparedAnswer.Content, started: NIODeadline, head: () -> RequestHead?) {
     var entry = AccessLog.Entry(
       client: client.text ?? "-", method: "GET", target: answer.target, status: answer.status,
       bytes: Int64(answer.hit.body.count),

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCaching
 import HTTPTypes
@@ -93,7 +94,7 @@ struct ResponseWriter: Sendable {
   /// Head and body of a response to a GET, as `send` sends them on a connection that stays open. With HTTP/2 the head
   /// is apart.
   static func whole(
-    _ head: HTTPResponse, _ body: BodyBytes, _ form: Form, allocator: ByteBufferAllocator
+    _ head: HTTPResponse, body: BodyBytes, form: Form, allocator: ByteBufferAllocator
   ) -> (HPACKHeaders?, ByteBuffer) {
     var buffer = allocator.buffer(capacity: 1024 + body.count)
     let coding = hasContent(head.status.code) ? Coding.length(Int64(body.count)) : .none
@@ -134,17 +135,16 @@ struct ResponseWriter: Sendable {
   }
 
   private static func fields(of head: HTTPResponse, _ coding: Coding) -> HTTPFields {
-    var fields = head.headerFields
-    var keepsLength = false
-    if case .none = coding { keepsLength = head.status.code != 204 }
-    HopByHop.remove(from: &fields, and: keepsLength ? nil : "content-length")
+    var fields = FieldHygiene.forwardable(head.headerFields)
+    if case .none = coding, head.status.code != 204 { return fields }
+    fields[.contentLength] = nil
     return fields
   }
 
   /// Ends a response that has content.
   private func writeEnd(_ coding: Coding, _ trailers: HTTPFields) {
     if isHTTP2 {
-      stream.write(.end(trailers: HPACKHeaders(HopByHop.trailers(trailers))))
+      stream.write(.end(trailers: HPACKHeaders(FieldHygiene.forwardable(trailers: trailers))))
     } else if case .pieces = coding {
       var buffer = stream.channel.allocator.buffer(capacity: 64)
       buffer.writeLastChunk(trailers)

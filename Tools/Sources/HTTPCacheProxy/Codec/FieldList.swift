@@ -1,4 +1,7 @@
-/// Comma-separated lists (RFC 9110 §5.6.1).
+import HTTPTypes
+
+/// Comma-separated lists of tokens (RFC 9110 §5.6.1). The rules read lists with quoted strings; here a quotation mark
+/// hides no comma, so that no reader frames a message in another way.
 enum FieldList {
   /// The members of a list of tokens, without white space and empty members.
   static func members(_ value: some StringProtocol) -> [String] {
@@ -25,4 +28,12 @@ enum FieldList {
   static func lowercased(_ text: some StringProtocol) -> String {
     String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
+}
+
+extension HTTPFields {
+  /// The values of `Host`. swift-http-types has no name for this field, because there it is the authority.
+  var hosts: [String] { filter { $0.name.canonicalName == "host" }.map(\.value) }
+
+  /// Removes `Host`.
+  mutating func removeHost() { removeAll { $0.name.canonicalName == "host" } }
 }

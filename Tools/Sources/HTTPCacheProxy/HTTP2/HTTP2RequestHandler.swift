@@ -1,3 +1,5 @@
+import HTTPCacheSemantics
+import HTTPCaching
 import HTTPTypes
 import NIOCore
 import NIOHPACK
@@ -78,7 +80,7 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
     if hasContent {
       write(.data(.init(data: .byteBuffer(content.bytes), endStream: true)), to: stream, context)
     }
-    log.add(content, started) { head(frame) }
+    log.add(content, started: started) { head(frame) }
     return true
   }
 
@@ -96,11 +98,13 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
       return true
     } catch {
       streams.addAnswered(stream, size: 0, deadline: lastUse + proxy.configuration.bodyTimeout)
-      let headers = HPACKHeaders(error.status, [.date: HTTPDate.now(), .contentLength: "0"])
+      let headers = HPACKHeaders(error.status, [.date: SystemClock().now.httpDate, .contentLength: "0"])
       write(.headers(.init(headers: headers, endStream: true)), to: stream, context)
       // The response is complete without the rest of the request (RFC 9113 §8.1).
       if !frame.endStream { write(.rstStream(.noError), to: stream, context) }
-      log.add(head(frame), error.status.code, 0, lastUse, error.label.rawValue, error.message)
+      log.add(
+        head(frame), status: error.status.code, bytes: 0, started: lastUse, outcome: error.label.rawValue,
+        refusal: error.message)
       return false
     }
   }

@@ -1,4 +1,6 @@
+import HTTPTypes
 import NIOCore
+import NIOHPACK
 import NIOHTTP2
 
 /// Translates between the frames of one stream of HTTP/2 and the bytes of its `ByteStream`.
@@ -87,5 +89,39 @@ final class HTTP2StreamHandler: ChannelDuplexHandler {
       case .restIsNotNeeded: .rstStream(.noError)
       }
     context.write(wrapOutboundOut(payload), promise: promise)
+  }
+}
+
+/// The frames of a response that are not bytes of its body.
+enum HTTP2Output: Sendable {
+  /// A head.
+  case head(HPACKHeaders, endsStream: Bool)
+  /// The end of the body; empty trailers are not sent.
+  case end(trailers: HPACKHeaders)
+  /// The response is complete, and the rest of the request is not needed (RFC 9113 §8.1).
+  case restIsNotNeeded
+}
+
+extension ByteStream {
+  /// Hands frames to the channel without sending them yet.
+  func write(_ output: HTTP2Output) {
+    channel.pipeline.triggerUserOutboundEvent(output, promise: nil)
+  }
+}
+
+/// The connection ended before a stream of HTTP/2 did. NIOHTTP2 closes the channel of the stream without an error.
+struct UnfinishedStream: Error {}
+
+extension HPACKHeaders {
+  /// The head of a response. Fields for one connection were removed.
+  init(_ status: HTTPResponse.Status, _ fields: HTTPFields) {
+    self.init([(":status", String(status.code))])
+    reserveCapacity(fields.count + 1)
+    for field in fields { add(name: field.name.canonicalName, value: field.value) }
+  }
+
+  /// Trailers.
+  init(_ trailers: HTTPFields) {
+    self.init(trailers.map { ($0.name.canonicalName, $0.value) })
   }
 }

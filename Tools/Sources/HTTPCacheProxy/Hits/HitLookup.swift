@@ -55,7 +55,7 @@ final class HitLookup {
     var response = hit.head
     request.finish(&response.headerFields)
     context.via.append(to: &response.headerFields)
-    let (headers, bytes) = ResponseWriter.whole(response, hit.body, form, allocator: allocator)
+    let (headers, bytes) = ResponseWriter.whole(response, body: hit.body, form: form, allocator: allocator)
     return PreparedAnswer.Content(
       hit: hit, headers: headers, bytes: bytes, target: head.target, status: response.status.code,
       outcome: hit.outcome.label.rawValue)

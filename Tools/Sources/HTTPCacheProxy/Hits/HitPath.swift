@@ -39,7 +39,7 @@ final class HitPath {
       write(content.bytes)
       buffer.moveReaderIndex(forwardBy: length)
       count += 1
-      connection.log.add(content, started) { head(request) }
+      connection.log.add(content, started: started) { head(request) }
     }
     return count > 0
   }

@@ -113,7 +113,7 @@ public final class AccessLog: Sendable {
 
   private static func open(_ path: String) throws(OpenFailure) -> Int32 {
     // Opening a pipe without a reader fails instead of waiting; writing waits for the reader, on the writer's thread.
-    let descriptor = systemOpen(path, openFlags | O_CREAT | O_NONBLOCK, 0o640)
+    let descriptor = systemOpen(path, flags: openFlags | O_CREAT | O_NONBLOCK, mode: 0o640)
     guard descriptor >= 0 else { throw failure(path) }
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
     return descriptor
@@ -179,4 +179,4 @@ extension AccessLog.Entry {
 }
 
 // The method of the same name hides the function.
-private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
+private func systemOpen(_ path: String, flags: Int32, mode: mode_t) -> Int32 { open(path, flags, mode) }

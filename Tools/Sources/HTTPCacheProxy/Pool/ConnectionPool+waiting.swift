@@ -67,7 +67,7 @@ extension ConnectionPool {
   }
 
   private func wait(_ id: Int, _ origin: Origin, fresh: Bool, until deadline: NIODeadline) async -> Grant {
-    let timer = group.next().scheduleTask(deadline: deadline) { self.grant(id, origin, .timedOut) }
+    let timer = group.next().scheduleTask(deadline: deadline) { self.grant(.timedOut, to: id, of: origin) }
     defer { timer.cancel() }
     let granted = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -89,14 +89,14 @@ extension ConnectionPool {
         if let granted = immediate ?? place?.taken() { continuation.resume(returning: granted) }
       }
     } onCancel: {
-      grant(id, origin, .cancelled)
+      grant(.cancelled, to: id, of: origin)
     }
     guard fresh, case .connection(let stream) = granted else { return granted }
     stream.close()
     return .permit
   }
 
-  private func grant(_ id: Int, _ origin: Origin, _ grant: Grant) {
+  private func grant(_ grant: Grant, to id: Int, of origin: Origin) {
     let waiter = state.withLock { state -> Waiter? in
       guard let index = state.origins[origin]?.waiters.firstIndex(where: { $0.id == id }) else { return nil }
       return state.origins[origin]?.waiters.remove(at: index)

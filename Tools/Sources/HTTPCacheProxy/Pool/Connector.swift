@@ -186,3 +186,34 @@ struct Connector: Sendable {
     (error.dnsAAAAError as? ForbiddenAddress).map { "\($0)" } ?? "the host name does not resolve"
   }
 }
+
+/// Tells why a TLS handshake failed; the handler that waits for the chosen protocol only sees that the connection ends.
+final class HandshakeFailureHandler: ChannelInboundHandler {
+  typealias InboundIn = NIOAny
+
+  private let promise: EventLoopPromise<Connector.Connection>
+
+  init(_ promise: EventLoopPromise<Connector.Connection>) { self.promise = promise }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    promise.fail(error)
+    context.fireErrorCaught(error)
+  }
+}
+
+/// The meaning of a TLS error, as part of a sentence.
+enum TLSFailure {
+  static func text(_ error: any Error) -> String {
+    if let error = error as? NIOSSLExtraError, error == .failedToValidateHostname {
+      return "the certificate is for another host"
+    }
+    let text = "\(error)"
+    // The reason within BoringSSL's message, such as `CERTIFICATE_VERIFY_FAILED`.
+    guard let start = text.firstRange(of: "OPENSSL_internal:") else { return text }
+    switch text[start.upperBound...].prefix(while: { $0.isUppercase || $0.isNumber || $0 == "_" }) {
+    case "CERTIFICATE_VERIFY_FAILED": return "the certificate is not trusted"
+    case "WRONG_VERSION_NUMBER": return "the server does not speak TLS"
+    case let reason: return reason.replacing("_", with: " ").lowercased()
+    }
+  }
+}

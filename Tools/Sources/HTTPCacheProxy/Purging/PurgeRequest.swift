@@ -28,7 +28,7 @@ struct PurgeRequest: Sendable {
   /// Reads a request.
   ///
   /// - Throws: `Refusal` if it cannot be a purge.
-  init(_ kind: Kind, _ head: RequestHead, _ route: Route) throws(Refusal) {
+  init(_ kind: Kind, head: RequestHead, route: Route) throws(Refusal) {
     guard case .cached(let request) = route, let target = CacheKey.target(of: request.head) else {
       throw Refusal(.badRequest, "not the target of stored responses", label: .purge)
     }

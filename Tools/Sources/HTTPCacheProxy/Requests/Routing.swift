@@ -48,13 +48,14 @@ struct Routing: Sendable {
     if case .authority(let host, let port) = target { return try tunnel(host, port) }
     let protocols = upgrade(head, framing)
     let acceptsTrailers = FieldList.contains("trailers", in: fields[.te])
-    HopByHop.remove(from: &fields, and: "host")
+    fields = FieldHygiene.forwardable(fields)
+    fields.removeHost()
     if acceptsTrailers { fields[.te] = "trailers" }
     if let length = framing.length, fields[.contentLength] != nil { fields[.contentLength] = String(length) }
     if !head.expectsContinue { fields[.expect] = nil }
     via.append(to: &fields, version: head.isHTTP2 ? "2" : "1.\(head.minorVersion)")
     let destination = try destination(target, host)
-    let request = routed(head.method, destination, host: host, fields)
+    let request = routed(head.method, to: destination, host: host, fields: fields)
     if destination.path == "*" { return .direct(request) }
     return protocols.map { .upgrade(request, protocols: $0) } ?? .cached(request)
   }
@@ -69,7 +70,7 @@ struct Routing: Sendable {
   }
 
   private func routed(
-    _ method: HTTPRequest.Method, _ destination: Destination, host: Authority?, _ fields: HTTPFields
+    _ method: HTTPRequest.Method, to destination: Destination, host: Authority?, fields: HTTPFields
   ) -> RoutedRequest {
     let (origin, path) = (destination.origin, destination.path)
     var fields = fields
@@ -135,12 +136,12 @@ struct Routing: Sendable {
     guard case .forward(let rules) = mode else {
       throw Refusal(.methodNotAllowed, "CONNECT is only for forward proxies", closes: true)
     }
-    try check(host, port, rules.connectPorts, rules)
+    try check(host, port: port, in: rules.connectPorts, rules: rules)
     return .tunnel(Origin(isSecure: false, host: host, port: port))
   }
 
   private func check(
-    _ host: String, _ port: Int, _ ports: Set<Int>?, _ rules: ForwardRules
+    _ host: String, port: Int, in ports: Set<Int>?, rules: ForwardRules
   ) throws(Refusal) {
     guard rules.allows(host: host) else {
       throw Refusal(.forbidden, "this proxy does not serve the host \(host)")
@@ -165,7 +166,9 @@ struct Routing: Sendable {
         origin: route.group.origin, path: route.basePath + route.target(path), route: route,
         bypassesCache: !route.isCached || Self.mayBypass(host, path, in: routes))
     case (.forward(let rules), .absolute(let origin, let path)):
-      try check(origin.host, origin.port, origin.isSecure ? rules.connectPorts : rules.httpPorts, rules)
+      try check(
+        origin.host, port: origin.port, in: origin.isSecure ? rules.connectPorts : rules.httpPorts,
+        rules: rules)
       return Destination(origin: origin, path: path)
     default:
       throw Refusal(.badRequest, "a forward proxy needs the whole URI in the request line (RFC 9112 §3.2.2)")

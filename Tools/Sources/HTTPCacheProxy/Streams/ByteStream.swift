@@ -1,4 +1,5 @@
 import NIOCore
+import NIOSSL
 import Synchronization
 
 #if canImport(Darwin)
@@ -138,4 +139,108 @@ final class ByteStream: Sendable {
       return state.watcher.take() != nil && state.end == nil && !state.isClosed && state.buffered == 0
     }
   }
+}
+
+/// One timer for the earliest deadline.
+extension ByteStream {
+  /// Lets the event loop serve its other connections. A task that never waits would keep the thread.
+  func letOthersRun() async {
+    // An event loop polls its sockets only when no task is ready to run.
+    try? await channel.eventLoop.scheduleTask(in: .microseconds(100)) {}.futureResult.get()
+  }
+
+  func arm(_ deadline: NIODeadline) {
+    let isArmed = state.withLock { state in
+      guard let timer = state.timer else { return state.isClosed }
+      return timer.deadline <= deadline
+    }
+    if isArmed { return }
+    let scheduled = channel.eventLoop.scheduleTask(deadline: deadline) { [weak self] in
+      guard let self else { return }
+      self.timerFired()
+    }
+    let superfluous = state.withLock { state -> Scheduled<Void>? in
+      if state.isClosed { return scheduled }
+      let former = state.timer?.scheduled
+      state.timer = (deadline, scheduled)
+      return former
+    }
+    superfluous?.cancel()
+  }
+
+  private func timerFired() {
+    let now = now
+    let due = state.withLock { state in
+      state.timer = nil
+      var woken: [CheckedContinuation<Void, Never>] = []
+      var watcher: (@Sendable () -> Void)?
+      if let deadline = state.readDeadline, deadline <= now {
+        state.readDeadline = nil
+        watcher = state.watcher.take()
+        if let reader = state.reader.take() { woken.append(reader) }
+      }
+      if let deadline = state.writeDeadline, deadline <= now {
+        state.writeDeadline = nil
+        if let writer = state.writer.take() { woken.append(writer) }
+      }
+      let next = [state.readDeadline, state.writeDeadline].compactMap { $0 }.min()
+      return (woken: woken, watcher: watcher, next: next)
+    }
+    for continuation in due.woken { continuation.resume() }
+    due.watcher?()
+    if let next = due.next { arm(next) }
+  }
+}
+
+/// Operations on the socket below the channel.
+extension ByteStream {
+  /// Whether the connection is quiet now: the peer has neither sent unread bytes nor closed.
+  func isQuiet() async -> Bool {
+    let loop = channel.eventLoop
+    let isQuiet =
+      loop.inEventLoop ? socketIsQuiet() : (try? await loop.submit { self.socketIsQuiet() }.get()) ?? false
+    return isQuiet && !hasBytes && !isEnded
+  }
+
+  private func socketIsQuiet() -> Bool {
+    let isQuiet = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+      of: NIOBSDSocket.Handle.self
+    ) { handle in
+      var entry = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
+      return poll(&entry, 1, 0) == 0
+    }
+    return isQuiet ?? false
+  }
+
+  /// Resets the connection, so that the peer sees that the response is incomplete.
+  func reset() {
+    resetsOnClose(true).whenComplete { [channel] _ in
+      // A TLS close would tell the peer that the response is complete.
+      if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {
+        tls.close(mode: .all, promise: nil)
+      } else {
+        channel.close(promise: nil)
+      }
+    }
+  }
+
+  /// Whether closing resets the connection, also when the process is killed.
+  @discardableResult
+  func resetsOnClose(_ resets: Bool) -> EventLoopFuture<Void> {
+    // A linger time of 0 makes closing a reset.
+    (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: resets ? 1 : 0, l_linger: 0))
+      ?? channel.eventLoop.makeSucceededVoidFuture()
+  }
+}
+
+/// The reason why a connection delivered or took no bytes.
+enum StreamError: Error, Sendable {
+  /// The connection is closed.
+  case closed
+  /// The time limit has passed.
+  case timedOut
+  /// Reading was cancelled.
+  case cancelled
+  /// The transport failed.
+  case failed(any Error)
 }

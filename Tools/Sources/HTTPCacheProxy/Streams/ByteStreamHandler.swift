@@ -1,4 +1,5 @@
 import NIOCore
+import Synchronization
 
 /// Feeds a `ByteStream` from its channel.
 final class ByteStreamHandler: ChannelInboundHandler {
@@ -55,4 +56,76 @@ final class ByteStreamHandler: ChannelInboundHandler {
     stream.closed()
     context.fireChannelInactive()
   }
+}
+
+/// Events of the channel.
+extension ByteStream {
+  /// Whether the channel was asked to read and has not done so.
+  var isAwaited: Bool { state.withLock { $0.isReading } }
+
+  /// Bytes arrived.
+  func received(_ buffer: ByteBuffer) {
+    guard buffer.readableBytes > 0 else { return }
+    let woken = state.withLock { state in
+      state.buffers.append(buffer)
+      state.buffered += buffer.readableBytes
+      state.readDeadline = nil
+      state.idleTimeout = nil
+      return (reader: state.reader.take(), watcher: state.watcher.take())
+    }
+    woken.reader?.resume()
+    woken.watcher?()
+  }
+
+  /// Whether the first byte of a request is awaited, and all earlier responses were sent.
+  var isBetweenRequests: Bool { state.withLock { $0.idleTimeout != nil } }
+
+  /// A request was answered without a task: the wait for the next one begins anew.
+  func answered() {
+    let now = now
+    state.withLock { state in
+      guard let timeout = state.idleTimeout, state.readDeadline != nil else { return }
+      state.readDeadline = now + timeout
+    }
+  }
+
+  /// The channel has finished a requested read.
+  ///
+  /// - Returns: whether to read more.
+  func readCompleted() -> Bool {
+    state.withLock { state in
+      let readsOn = state.end == nil && state.buffered < window
+      state.isReading = readsOn
+      return readsOn
+    }
+  }
+
+  /// The peer will send no more, or the transport failed.
+  func ended(_ error: (any Error)? = nil) {
+    let woken = state.withLock { state in
+      if state.end == nil { state.end = error.map { .failed($0) } ?? .ended }
+      state.readDeadline = nil
+      return (reader: state.reader.take(), watcher: state.watcher.take())
+    }
+    woken.reader?.resume()
+    woken.watcher?()
+  }
+
+  /// The channel is closed.
+  func closed() {
+    ended()
+    let woken = state.withLock { state in
+      state.isClosed = true
+      state.writeDeadline = nil
+      let timer = state.timer?.scheduled
+      state.timer = nil
+      return (writer: state.writer.take(), hook: state.closeHook.take(), timer: timer)
+    }
+    woken.timer?.cancel()
+    woken.writer?.resume()
+    woken.hook?()
+  }
+
+  /// The channel takes bytes again.
+  func becameWritable() { wakeWriter() }
 }

@@ -1,4 +1,5 @@
-import NIOCore
+package import HTTPCacheStore
+package import NIOCore
 
 extension ByteBuffer {
   /// Removes the content that `decode` finds in the readable bytes and returns it without a copy; nil if `decode` needs
@@ -46,5 +47,28 @@ extension BodyDecoder {
 
   private mutating func piece(_ buffer: inout ByteBuffer) throws(ProtocolViolation) -> ByteBuffer? {
     try buffer.take { bytes, position throws(ProtocolViolation) in try next(bytes, &position) }
+  }
+}
+
+extension BodyBytes {
+  /// The readable bytes of a buffer: shared if they fill most of its memory, otherwise copied, so
+  /// that a small body in a store does not keep a large buffer alive. A slice has the memory of the buffer
+  /// that it was taken from.
+  package init(_ buffer: ByteBuffer) {
+    if buffer.readableBytes * 2 < buffer.storageCapacity {
+      self = buffer.withUnsafeReadableBytes { BodyBytes($0) }
+    } else {
+      // ByteBuffer never writes to shared storage.
+      self = buffer.withUnsafeReadableBytesWithStorageManagement { bytes, storage in
+        BodyBytes(unsafeBytes: bytes, keepingAlive: storage.takeUnretainedValue())
+      }
+    }
+  }
+}
+
+extension ByteBuffer {
+  /// Appends the bytes of a body.
+  mutating func writeBody(_ bytes: BodyBytes) {
+    bytes.withUnsafeBytes { _ = writeBytes($0) }
   }
 }

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPTypes
 import NIOCore
 
@@ -48,7 +49,7 @@ extension ByteBuffer {
   /// Writes the last chunk and the trailers.
   mutating func writeLastChunk(_ trailers: HTTPFields) {
     writeStaticString("0\r\n")
-    writeFields(HopByHop.trailers(trailers))
+    writeFields(FieldHygiene.forwardable(trailers: trailers))
     writeStaticString("\r\n")
   }
 }

@@ -35,14 +35,14 @@ public final class EventCounts: CacheObserver {
     let counts = counts.withLock { $0 }
     text.begin("httpcache_store_errors_total", .counter, help: "Failed operations of the store.")
     for (operation, count) in counts.storeErrors.sorted(by: { $0.key < $1.key }) {
-      text.add("httpcache_store_errors_total", [("operation", operation)], "\(count)")
+      text.add("httpcache_store_errors_total", labels: [("operation", operation)], value: "\(count)")
     }
     text.begin("httpcache_origin_failures_total", .counter, help: "Requests to origins that failed, by kind.")
     for (kind, count) in counts.originFailures.sorted(by: { $0.key < $1.key }) {
-      text.add("httpcache_origin_failures_total", [("kind", kind)], "\(count)")
+      text.add("httpcache_origin_failures_total", labels: [("kind", kind)], value: "\(count)")
     }
     text.add(
       "httpcache_background_validations_total", .counter,
-      help: "Stale responses that were validated after they were used (RFC 5861).", counts.validations)
+      help: "Stale responses that were validated after they were used (RFC 5861).", value: counts.validations)
   }
 }

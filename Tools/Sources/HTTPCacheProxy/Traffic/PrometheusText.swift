@@ -31,7 +31,7 @@ public struct PrometheusText: Sendable {
   /// Adds a sample.
   ///
   /// - Parameter labels: names with values; values may have any characters.
-  public mutating func add(_ name: String, _ labels: [(name: String, value: String)], _ value: String) {
+  public mutating func add(_ name: String, labels: [(name: String, value: String)], value: String) {
     text += name
     if !labels.isEmpty {
       let pairs = labels.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }
@@ -41,9 +41,9 @@ public struct PrometheusText: Sendable {
   }
 
   /// Adds a metric that has one sample.
-  public mutating func add(_ name: String, _ kind: Kind, help: String, _ value: Int64) {
+  public mutating func add(_ name: String, _ kind: Kind, help: String, value: Int64) {
     begin(name, kind, help: help)
-    add(name, [], "\(value)")
+    add(name, labels: [], value: "\(value)")
   }
 
   /// Microseconds as seconds.

@@ -32,7 +32,7 @@ final class IncomingBody: BodySource {
   private let pace: ClientPace?
   private let state: Mutex<State>
   private let isResponse: Bool
-  private let connectionOptions: [String]
+  private let connectionOptions: Set<String>
   private let laterTrailers: StreamTrailers?
   private let beforePull: (@Sendable () async throws -> Void)?
   private let ended: @Sendable (Ending) -> Void
@@ -47,7 +47,7 @@ final class IncomingBody: BodySource {
   ///   - ended: called once at the end.
   init(
     _ stream: ByteStream, framing: Framing, limits: MessageLimits, isResponse: Bool,
-    connectionOptions: [String] = [], laterTrailers: StreamTrailers? = nil, stall: TimeAmount,
+    connectionOptions: Set<String> = [], laterTrailers: StreamTrailers? = nil, stall: TimeAmount,
     pace: ClientPace? = nil,
     beforePull: (@Sendable () async throws -> Void)? = nil,
     ended: @escaping @Sendable (Ending) -> Void

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
 import NIOCore
@@ -73,7 +74,7 @@ final class RequestSender: Sendable {
     }
     var fields = head.headerFields
     let acceptsTrailers = FieldList.contains("trailers", in: fields[.te])
-    HopByHop.remove(from: &fields)
+    fields = FieldHygiene.forwardable(fields)
     fields.removeHost()
     fields[.contentLength] = nil
     var buffer = stream.channel.allocator.buffer(capacity: 1024)
@@ -202,5 +203,29 @@ final class RequestSender: Sendable {
     stopped.timer?.cancel()
     stopped.task?.cancel()
     if stopped.source { request.body?.source.cancel() }
+  }
+}
+
+extension HPACKHeaders {
+  /// The head of a request without a body (RFC 9113 §8.3.1).
+  init(_ head: HTTPRequest) {
+    var fields = head.headerFields
+    let acceptsTrailers = FieldList.contains("trailers", in: fields[.te])
+    fields = FieldHygiene.forwardable(fields)
+    fields.removeHost()
+    fields[.contentLength] = nil
+    self.init([
+      (":method", head.method.rawValue), (":scheme", head.scheme ?? "https"),
+      (":authority", head.authority ?? ""), (":path", head.path ?? "/"),
+    ])
+    reserveCapacity(fields.count + 5)
+    for field in fields {
+      // The compression of a connection, which many clients share, must not make credentials guessable by the length of
+      // what is sent (RFC 7541 §7.1.3).
+      add(
+        name: field.name.canonicalName, value: field.value,
+        indexing: FieldHygiene.isCredential(field.name) ? .neverIndexed : .indexable)
+    }
+    if acceptsTrailers { add(name: "te", value: "trailers") }
   }
 }

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
 import NIOCore
@@ -71,7 +72,7 @@ struct UpstreamExchange: Sendable {
       _ = try head.framing(for: request.head.method)
       if head.status.code == 100 { sender.goOn() }
       var fields = head.fields
-      HopByHop.remove(from: &fields)
+      fields = FieldHygiene.forwardable(fields)
       await request.onInterim?(HTTPResponse(status: head.status, headerFields: fields))
     }
   }
@@ -102,7 +103,7 @@ struct UpstreamExchange: Sendable {
       sender.stop()
       return UpstreamResponse(head: HTTPResponse(status: head.status, headerFields: fields), body: .empty)
     }
-    HopByHop.remove(from: &fields)
+    fields = FieldHygiene.forwardable(fields)
     let response = HTTPResponse(status: head.status, headerFields: fields)
     let isPersistent = head.isPersistent && framing != .untilClose
     // A final response without a 100 means that the origin does not want the body (RFC 9110 §10.1.1).
@@ -113,7 +114,7 @@ struct UpstreamExchange: Sendable {
     }
     let body = IncomingBody(
       lease.stream, framing: framing, limits: configuration.limits, isResponse: true,
-      connectionOptions: HopByHop.connectionOptions(head.fields), laterTrailers: lease.heads?.trailers,
+      connectionOptions: FieldHygiene.connectionOptions(head.fields), laterTrailers: lease.heads?.trailers,
       stall: configuration.bodyTimeout, pace: lease.pace
     ) { ending in
       switch ending {

@@ -47,7 +47,7 @@ private func program1() async throws {
     Message(status: 200, fields: [("Cache-Control", "max-age=60")], body: Array("made for \(url)".utf8))
   }
 
-  @Sendable func handle(_ method: String, _ path: String, _ fields: Fields) async throws -> Message {
+  @Sendable func handle(_ method: String, path: String, fields: Fields) async throws -> Message {
     let request = HTTPRequest(
       method: HTTPRequest.Method(method) ?? .get, scheme: "https", authority: "www.example.com", path: path,
       headerFields: HTTPFields(fields))
@@ -58,5 +58,5 @@ private func program1() async throws {
       fields: response.head.headerFields.map { ($0.name.rawName, $0.value) },
       body: try await response.body.collect().array)
   }
-  print(try await handle("GET", "/", []).status)
+  print(try await handle("GET", path: "/", fields: []).status)
 }

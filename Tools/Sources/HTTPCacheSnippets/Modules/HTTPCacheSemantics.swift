@@ -43,7 +43,7 @@ private func program2() async throws {
       policy: .standard, rules: rules, now: now)
     switch decision {
     case .fresh(let age, _), .stale(_, let age, _):
-      print("reuse:", ResponseHead.fromStore(stored, age: age.components.seconds))
+      print("reuse:", stored.head(age: age.components.seconds))
     case .validate(let reason):
       // The request to send: it has If-None-Match.
       print(reason, Validation.request(request, validating: [stored], policy: .standard))

@@ -35,7 +35,7 @@ import Testing
   @Test("values of labels are escaped")
   func labels() {
     var text = PrometheusText()
-    text.add("a", [("b", "c\"\\\n")], "1")
+    text.add("a", labels: [("b", "c\"\\\n")], value: "1")
     #expect(text.text == "a{b=\"c\\\"\\\\\\n\"} 1\n")
   }
 

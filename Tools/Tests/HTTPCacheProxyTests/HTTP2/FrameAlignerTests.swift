@@ -1,20 +1,9 @@
+import HTTPCacheTesting
 import NIOCore
 import NIOEmbedded
 import Testing
 
 @testable import HTTPCacheProxy
-
-/// SplitMix64.
-private struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
 
 @Suite("Frames of HTTP/2 arrive whole", .timeLimit(.minutes(10))) struct FrameAlignerTests {
   private func frame(_ length: Int, type: UInt8 = 1) -> [UInt8] {
@@ -23,7 +12,7 @@ private struct Seeded: RandomNumberGenerator {
 
   @Test("however the bytes are cut, whole frames come out, and less than one is kept", arguments: 1...40)
   func cuts(_ seed: UInt64) throws {
-    var random = Seeded(state: seed)
+    var random = SeededGenerator(seed: seed)
     let hasPreface = seed.isMultiple(of: 2)
     var (sent, ends): ([UInt8], Set<Int>) = ([], [0])
     if hasPreface {

@@ -14,7 +14,7 @@ struct BudgetedUpstream: Upstream {
   func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
     var response = try await base.send(request)
     if let place = request.context as? HarvestUpstream.Place {
-      response.body = MessageBody(BudgetedBody(response.body.source, place.number, budget))
+      response.body = MessageBody(BudgetedBody(response.body.source, number: place.number, budget: budget))
     }
     return response
   }
@@ -27,7 +27,7 @@ private final class BudgetedBody: BodySource {
   private let budget: HarvestBudget
   private let bytes = Atomic<Int64>(0)
 
-  init(_ source: any BodySource, _ number: Int, _ budget: HarvestBudget) {
+  init(_ source: any BodySource, number: Int, budget: HarvestBudget) {
     (self.source, self.number, self.budget) = (source, number, budget)
   }
 

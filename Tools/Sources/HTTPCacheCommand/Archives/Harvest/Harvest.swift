@@ -81,7 +81,7 @@ actor Harvest {
   /// - Returns: the number of recorded responses.
   /// - Throws: `CacheError` if the recording cannot be written.
   func run(_ urls: [Found]) async throws(CacheError) -> Int {
-    for (url, role) in urls { add(url, role, TargetURI.origin(of: url)) }
+    for (url, role) in urls { add(url, role: role, root: TargetURI.origin(of: url)) }
     let asked = await fetchAll()
     if asked < queue.count {
       report("the \(byteLimit) bytes of --max-size are used up: the rest was not fetched")
@@ -106,14 +106,14 @@ actor Harvest {
         results[number] = found
         // In the order of the URLs that led to them.
         while let found = results.removeValue(forKey: added) {
-          for (url, role) in found { add(url, role, queue[added].root) }
+          for (url, role) in found { add(url, role: role, root: queue[added].root) }
           added += 1
         }
       }
     }
   }
 
-  private func add(_ url: String, _ role: Role, _ root: String?) {
+  private func add(_ url: String, role: Role, root: String?) {
     guard !seen.contains(url) else { return }
     guard seen.count < limit else {
       isLimited = true

@@ -42,7 +42,7 @@ struct MarkupReader {
   private let language: Language
   private let textOf: Set<String>
   private let longestText: Int
-  private let charset: Charset
+  private let charset: PageCharset
   private var state = State.text
   /// The last bytes, the latest in the lowest place.
   private var tail: UInt64 = 0
@@ -66,7 +66,7 @@ struct MarkupReader {
     self.language = language
     self.textOf = textOf
     self.longestText = longestText
-    charset = Charset(encoding)
+    charset = PageCharset(encoding)
   }
 
   /// Reads the next bytes.
@@ -90,7 +90,7 @@ struct MarkupReader {
     case .inTag, .afterName: between(byte, visit)
     case .attributeName: attributeNameByte(byte, visit)
     case .beforeValue: beforeValue(byte, visit)
-    case .value(let quote): valueByte(byte, quote, visit)
+    case .value(let quote): valueByte(byte, quote: quote, visit)
     case .skipped(let until, let mask): if tail & mask == until { state = .text }
     case .cdata: cdata(byte)
     case .declaration: declaration(byte)
@@ -169,7 +169,7 @@ extension MarkupReader {
     }
   }
 
-  private mutating func valueByte(_ byte: UInt8, _ quote: UInt8?, _ visit: (Event) -> Void) {
+  private mutating func valueByte(_ byte: UInt8, quote: UInt8?, _ visit: (Event) -> Void) {
     let isEnd = quote.map { byte == $0 } ?? (Self.isSpace(byte) || byte == UInt8(ascii: ">"))
     guard isEnd else { return value.append(byte) }
     endAttribute()

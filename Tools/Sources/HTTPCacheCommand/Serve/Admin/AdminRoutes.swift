@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPCacheSemantics
 import HTTPCacheProxy
 import HTTPCaching
 
@@ -17,7 +18,7 @@ struct AdminRoutes: Sendable {
   func answer(_ request: AdminRequest) async -> AdminResponse {
     do {
       if request.method == "PURGE" {
-        return try await purge(request, AdminQuery("?url=" + request.target.encoded))
+        return try await purge(request, AdminQuery("?url=" + TargetURI.percentEncoded(request.target.utf8)))
       }
       let query = AdminQuery(request.target)
       if query.path == "/purge" {
@@ -53,7 +54,9 @@ struct AdminRoutes: Sendable {
     case "/metrics":
       return AdminResponse(contentType: PrometheusText.contentType, body: try await metrics())
     case "/stats":
-      return try Self.json(AdminStats(try await cache.counts(), cache.usage, server.connectionCount))
+      return try Self.json(
+        AdminStats(
+          try await cache.counts(), usage: cache.usage, connections: server.connectionCount))
     case "/entries": return try await entries(query)
     case "/explain": return try explain(query)
     case "/live": return live()
@@ -96,25 +99,29 @@ struct AdminRoutes: Sendable {
     let counts = try await cache.counts()
     text.add(
       "httpcache_stores_total", .counter,
-      help: "Responses that were stored over the life of the directory, by all its processes.", counts.stores)
+      help: "Responses that were stored over the life of the directory, by all its processes.",
+      value: counts.stores)
     text.add(
       "httpcache_evictions_total", .counter,
       help: "Responses that were evicted over the life of the directory, by all its processes.",
-      counts.evictions)
+      value: counts.evictions)
     text.add(
       "httpcache_origin_body_bytes_total", .counter,
-      help: "Bytes of bodies received from origins over the life of the directory.", counts.originBytes)
+      help: "Bytes of bodies received from origins over the life of the directory.", value: counts.originBytes
+    )
     let usage = cache.usage
     let tiers = [
       ("memory", usage.memoryBytes, usage.memoryCapacity, usage.memoryEntries),
       ("disk", usage.diskBytes, usage.diskCapacity, usage.diskEntries),
     ]
     text.begin("httpcache_store_bytes", .gauge, help: "Bytes in use, by tier.")
-    for tier in tiers { text.add("httpcache_store_bytes", [("tier", tier.0)], "\(tier.1)") }
+    for tier in tiers { text.add("httpcache_store_bytes", labels: [("tier", tier.0)], value: "\(tier.1)") }
     text.begin("httpcache_store_capacity_bytes", .gauge, help: "The capacity, by tier.")
-    for tier in tiers { text.add("httpcache_store_capacity_bytes", [("tier", tier.0)], "\(tier.2)") }
+    for tier in tiers {
+      text.add("httpcache_store_capacity_bytes", labels: [("tier", tier.0)], value: "\(tier.2)")
+    }
     text.begin("httpcache_store_entries", .gauge, help: "Stored responses, by tier; copies in memory count.")
-    for tier in tiers { text.add("httpcache_store_entries", [("tier", tier.0)], "\(tier.3)") }
+    for tier in tiers { text.add("httpcache_store_entries", labels: [("tier", tier.0)], value: "\(tier.3)") }
     return text.text
   }
 
@@ -178,7 +185,88 @@ struct AdminRoutes: Sendable {
   }
 }
 
-extension String {
-  /// The text as a value in a query.
-  fileprivate var encoded: String { addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "" }
+extension AdminRoutes {
+  private static let mostTargets = 100
+
+  /// The figures of each second from now on, as server-sent events.
+  func live() -> AdminResponse {
+    stream("text/event-stream") { send in
+      var (before, then) = (server.totals, ContinuousClock.now)
+      // An event at once, so that a reader knows that it is connected.
+      send(event(TrafficTotals(), seconds: 0))
+      while true {
+        try await Task.sleep(for: .seconds(1))
+        let (totals, now) = (server.totals, ContinuousClock.now)
+        send(event(totals - before, seconds: (now - then) / .seconds(1)))
+        (before, then) = (totals, now)
+      }
+    }
+  }
+
+  private func event(_ traffic: TrafficTotals, seconds: Double) -> String {
+    let sample = AdminLive(
+      traffic, seconds: seconds, at: Date().timeIntervalSince1970, cache.usage,
+      connections: server.connectionCount)
+    return Self.line(sample).map { "data: \($0)\n\n" } ?? ""
+  }
+
+  /// The requests that finish from now on, one JSON object a line.
+  ///
+  /// - Throws: `AdminQuery.Invalid`.
+  func requests(_ query: AdminQuery) throws -> AdminResponse {
+    let filter = try RequestFilter(
+      target: query["target"], outcomes: query["outcome"], client: query["client"])
+    let requests = server.requests()
+    return stream("application/x-ndjson") { send in
+      for await request in requests where filter.matches(request) {
+        let line = AdminRequestLine(request, at: Date().timeIntervalSince1970)
+        if let line = Self.line(line) { send(line + "\n") }
+      }
+    }
+  }
+
+  /// The targets that were missed most, or are the slowest.
+  func missed(_ query: AdminQuery) throws -> AdminResponse {
+    var targets = server.missedTargets
+    switch query["by"] {
+    case nil, "requests": break
+    case "time": targets.sort { $0.slowest > $1.slowest }
+    case let order?: throw AdminQuery.Invalid("by must be requests or time (got '\(order)')")
+    }
+    return try Self.json(targets.prefix(Self.mostTargets).map { AdminMissed($0) })
+  }
+
+  /// The bytes of stored responses by host: those that fill the cache.
+  func hosts() async throws -> AdminResponse {
+    try Self.json(try await AdminHosts(of: cache))
+  }
+
+  /// An answer that is sent as it is made, until the reader closes the connection.
+  private func stream(
+    _ contentType: String,
+    _ make: @escaping @Sendable (_ send: @escaping @Sendable (String) -> Void) async throws -> Void
+  ) -> AdminResponse {
+    guard readers.begin() else {
+      return AdminResponse(status: 503, body: "503: too many readers of live figures\n")
+    }
+    let readers = readers
+    // A reader that does not keep up misses some.
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: String.self, bufferingPolicy: .bufferingNewest(1_000))
+    let task = Task {
+      try? await make { continuation.yield($0) }
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in
+      task.cancel()
+      readers.end()
+    }
+    return AdminResponse(contentType: contentType, body: "", rest: stream)
+  }
+
+  private static func line(_ value: some Encodable) -> String? {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) }
+  }
 }

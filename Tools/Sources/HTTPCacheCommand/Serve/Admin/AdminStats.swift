@@ -17,7 +17,7 @@ struct AdminStats: Encodable {
   var diskEntries: Int
   var connections: Int
 
-  init(_ counts: CacheCounts, _ usage: StoreUsage, _ connections: Int) {
+  init(_ counts: CacheCounts, usage: StoreUsage, connections: Int) {
     hits = counts.hits
     validated = counts.validated
     misses = counts.misses

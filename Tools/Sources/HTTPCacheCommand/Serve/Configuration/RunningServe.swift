@@ -22,7 +22,7 @@ struct RunningServe {
   let files: ServeFiles
 
   /// Does what SIGHUP and SIGUSR1 ask for. What cannot be read stays as it was.
-  func reload(_ number: Int32, _ server: ProxyServer, _ log: AccessLog, _ messages: LineWriter) {
+  func reload(after number: Int32, server: ProxyServer, log: AccessLog, messages: LineWriter) {
     do throws(AccessLog.OpenFailure) {
       try log.reopen()
     } catch {

@@ -18,7 +18,7 @@ struct ServeKey: Equatable {
   /// Other names of the option, with hyphens.
   var aliases: [String] = []
 
-  init(_ name: String, _ kind: Kind, _ aliases: [String] = []) {
+  init(_ name: String, _ kind: Kind, aliases: [String] = []) {
     self.name = name
     self.kind = kind
     self.aliases = aliases
@@ -35,14 +35,15 @@ struct ServeKey: Equatable {
     ServeKey("h2c", .flag),
     ServeKey("upstream-http2", .switchedOff),
     ServeKey("admin", .value), ServeKey("admin-token-file", .value), ServeKey("access-log", .value),
-    ServeKey("access-log-file", .value), ServeKey("private", .flag, ["--shared"]),
+    ServeKey("access-log-file", .value), ServeKey("private", .flag, aliases: ["--shared"]),
     ServeKey("purge-token-file", .value), ServeKey("purge-from", .list), ServeKey("tags-as-groups", .flag),
     ServeKey("refuse-set-cookie", .flag), ServeKey("keep-set-cookie", .flag),
     ServeKey("refuse-client-errors", .flag), ServeKey("heuristics", .switchedOff),
-    ServeKey("dir", .value), ServeKey("capacity", .value, ["--disk"]),
+    ServeKey("dir", .value), ServeKey("capacity", .value, aliases: ["--disk"]),
     ServeKey("memory", .value), ServeKey("largest-entry", .value), ServeKey("min-free", .value),
     ServeKey("allow-no-cache", .flag), ServeKey("timeout", .value), ServeKey("grace", .value),
-    ServeKey("seed", .list), ServeKey("encryption-key-file", .value), ServeKey("verbose", .flag, ["-v"]),
+    ServeKey("seed", .list), ServeKey("encryption-key-file", .value),
+    ServeKey("verbose", .flag, aliases: ["-v"]),
   ]
 
   /// The variable of the environment.
