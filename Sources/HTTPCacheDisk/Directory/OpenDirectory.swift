@@ -213,7 +213,7 @@ extension OpenDirectory {
     let opened = OpenDirectory(
       directory: directory, database: database, wasSetAside: wasSetAside, durability: durability,
       generations: generations, identity: identity, notes: notes, freeSpace: freeSpace, replacing: older)
-    changes.didCommit(database.sequence)
+    generations.changes.didCommit(database.sequence)
     return opened
   }
 
