@@ -128,7 +128,7 @@ let package = Package(
     .target(
       name: "HTTPCacheArchives",
       dependencies: [
-        "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics", "CZlib",
+        "HTTPCaching", "HTTPCacheFiles", "HTTPCacheStore", "HTTPCacheSemantics", "CZlib",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -314,8 +314,8 @@ let package = Package(
     .testTarget(
       name: "HTTPCacheArchivesTests",
       dependencies: [
-        "HTTPCacheArchives", "HTTPCacheTestTraits", "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics",
-        "HTTPCacheTesting",
+        "HTTPCacheArchives", "HTTPCacheTestTraits", "HTTPCaching", "HTTPCacheFiles", "HTTPCacheStore",
+        "HTTPCacheSemantics", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       exclude: ["Recordings"], swiftSettings: settings),

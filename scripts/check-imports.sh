@@ -19,7 +19,7 @@ allowed() {
       echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching|HTTPCacheDownloads|HTTPCacheSemantics" ;;
     HTTPCacheDownloads)
       echo "$system|CSystemShims|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing" ;;
-    HTTPCacheArchives) echo "$system|CZlib|Foundation|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching" ;;
+    HTTPCacheArchives) echo "$system|CZlib|Foundation|HTTPTypes|HTTPCacheFiles|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching" ;;
     HTTPCacheImages)
       echo "$system|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|CTurboJPEG|CSpng|CWebP|CoreGraphics|Foundation|ImageIO|UniformTypeIdentifiers" ;;
     HTTPCacheNIO) echo "$system|HTTPCaching|NIOCore" ;;

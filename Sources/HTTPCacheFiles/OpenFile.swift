@@ -15,7 +15,7 @@ import Synchronization
 package final class OpenFile: Sendable {
   package let descriptor: Int32
 
-  init(descriptor: Int32) { self.descriptor = descriptor }
+  package init(descriptor: Int32) { self.descriptor = descriptor }
 
   deinit { close(descriptor) }
 
@@ -43,18 +43,9 @@ package final class OpenFile: Sendable {
 
   /// Fills `buffer` from `offset`. Returns fewer bytes only at the end of the file.
   package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(CacheError) -> Int {
-    guard let base = buffer.baseAddress else { return 0 }
-    var done = 0
-    while done < buffer.count {
-      let count = pread(descriptor, base + done, buffer.count - done, off_t(offset) + off_t(done))
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw SystemError.last("read")
-      }
-      if count == 0 { break }
-      done += count
-    }
-    return done
+    let count = Descriptor.read(into: buffer, from: descriptor, at: offset)
+    guard count >= 0 else { throw SystemError.make(Int32(-count), "read") }
+    return count
   }
 
   /// Fills the whole of `buffer` if all bytes are in the page cache. Never waits for a disk.

@@ -1,12 +1,13 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 
 /// A body in an archive. Opening it is free: it is its own reader.
 final class ArchiveBody: StoredBody, BodyReader {
   private let entry: ArchiveFormat.Entry
-  private let file: SystemFile
-  private let checked: CheckedBlocks
+  private let file: OpenFile
+  private let checked: CheckedPlaces
 
-  init(_ entry: ArchiveFormat.Entry, in file: SystemFile, checked: CheckedBlocks) {
+  init(_ entry: ArchiveFormat.Entry, in file: OpenFile, checked: CheckedPlaces) {
     self.entry = entry
     self.file = file
     self.checked = checked

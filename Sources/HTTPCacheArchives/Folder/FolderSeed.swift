@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 public import HTTPCacheSemantics
 public import HTTPCacheStore
 import HTTPTypes
@@ -64,7 +65,7 @@ public final class FolderSeed: SeedSource {
   /// The latest time at which a response was received, or a file without a recorded head was modified.
   public let newest: Timestamp
 
-  private let root: SystemFile
+  private let root: OpenFile
   private let options: Options
   private let files: [FolderFile]
   private let byPath: [String: Int]
@@ -78,7 +79,7 @@ public final class FolderSeed: SeedSource {
   public init(path: String, options: Options = Options()) throws(CacheError) {
     name = path
     self.options = options
-    root = try SystemFile(path: path, flags: O_RDONLY | O_DIRECTORY)
+    root = try OpenFile(path: path, flags: O_RDONLY | O_DIRECTORY)
     let walk = try FolderWalk(root, limit: options.maximumFiles)
     files = walk.files
     var notes = walk.notes
@@ -133,23 +134,23 @@ public final class FolderSeed: SeedSource {
   }
 
   private static func manifest(
-    _ root: SystemFile, _ files: [FolderFile]
+    _ root: OpenFile, _ files: [FolderFile]
   ) throws(CacheError) -> [FolderManifest.Entry] {
     guard let file = files.first(where: { $0.path == FolderManifest.name }) else { return [] }
     guard file.length <= FolderManifest.longest else {
       throw CacheError(.tooLarge, "\(FolderManifest.name) is longer than \(FolderManifest.longest) bytes")
     }
-    let bytes = try SystemFile(file.path, below: root).read(Int(file.length), at: 0)
+    let bytes = try OpenFile.file(file.path, below: root).read(Int(file.length), at: 0)
     return try FolderManifest.read(bytes.array)
   }
 
   /// Whether a file is a property list that its name does not announce: EVURLCache archived whole responses so.
   private static func isObjectArchive(
-    _ file: FolderFile, below root: SystemFile
+    _ file: FolderFile, below root: OpenFile
   ) throws(CacheError) -> Bool {
     let start = Array("bplist00".utf8)
     guard file.length >= start.count, !file.path.hasSuffix(".plist") else { return false }
-    return try SystemFile(file.path, below: root).read(start.count, at: 0).array == start
+    return try OpenFile.file(file.path, below: root).read(start.count, at: 0).array == start
   }
 
   // Swift compares strings by canonical equivalence, so both normal forms of a name are one key.
@@ -220,7 +221,7 @@ public final class FolderSeed: SeedSource {
     {
       return type
     }
-    let opened = try SystemFile(file.path, below: root)
+    let opened = try OpenFile.file(file.path, below: root)
     return MediaType.ofContent(try opened.read(Int(min(512, file.length)), at: 0).array)
   }
 }

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 
 /// The kind of a file with seeds, by its first bytes.
@@ -9,7 +10,7 @@ enum SeedKind {
   /// Nil for any other file.
   ///
   /// - Throws: `CacheError.io`, also if it is not a regular file; `CacheError.damaged` if it is cut meanwhile.
-  init?(of file: SystemFile) throws(CacheError) {
+  init?(of file: OpenFile) throws(CacheError) {
     let start = try file.read(Int(min(64, try file.length())), at: 0).array
     // A byte order mark and spaces may come before the JSON.
     let text = start.drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }

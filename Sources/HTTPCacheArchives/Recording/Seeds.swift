@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheFiles
 public import HTTPCacheStore
 
 /// Opens seeds of every kind.
@@ -12,7 +13,7 @@ public enum Seeds {
       throw CacheError(.unavailable, "there is no archive, recording or folder \(path)")
     }
     if isFolder.boolValue { return try FolderSeed(path: path) }
-    switch try SeedKind(of: try SystemFile(path: path)) {
+    switch try SeedKind(of: try OpenFile(path: path)) {
     case .har, .warc: return try RecordingSeed(path: path)
     case .archive, nil: return try ArchiveSeed(path: path)
     }

@@ -1,17 +1,18 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 
 /// Reads a file from its start to its end, a byte or a run of bytes at a time.
 struct FileReader: ~Copyable {
   private static let pieceLength = 256 << 10
 
-  let file: SystemFile
+  let file: OpenFile
   let length: Int64
   private var buffer: [UInt8] = []
   private var next = 0
   private var bufferStart: Int64 = 0
 
   /// - Throws: `CacheError.io`, also if it is not a regular file.
-  init(_ file: SystemFile) throws(CacheError) {
+  init(_ file: OpenFile) throws(CacheError) {
     self.file = file
     length = try file.length()
   }

@@ -1,11 +1,12 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 
 /// Reads an open file that holds exactly one body. There are no checksums: the body is what the file says.
 final class FileReading: BodyReader {
-  private let file: SystemFile
+  private let file: OpenFile
   private let count: Int64
 
-  init(_ file: SystemFile, length: Int64) {
+  init(_ file: OpenFile, length: Int64) {
     self.file = file
     count = length
   }

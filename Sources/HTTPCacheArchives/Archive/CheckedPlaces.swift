@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The blocks of an open archive that were checked, by their places in the file.
-final class CheckedBlocks: Sendable {
+final class CheckedPlaces: Sendable {
   private let places = Mutex<Set<Int64>>([])
 
   func insert(_ place: Int64) { _ = places.withLock { $0.insert(place) } }
