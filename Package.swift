@@ -119,7 +119,8 @@ let package = Package(
     .target(
       name: "HTTPCacheDownloads",
       dependencies: [
-        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "CSystemShims",
+        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "HTTPCacheFiles",
+        "CSystemShims",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -307,7 +308,8 @@ let package = Package(
     .testTarget(
       name: "HTTPCacheDownloadsTests",
       dependencies: [
-        "HTTPCacheDownloads", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheTesting",
+        "HTTPCacheDownloads", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheFiles",
+        "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

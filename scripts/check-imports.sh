@@ -18,7 +18,7 @@ allowed() {
     HTTPCacheURLSession)
       echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching|HTTPCacheDownloads|HTTPCacheSemantics" ;;
     HTTPCacheDownloads)
-      echo "$system|CSystemShims|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing" ;;
+      echo "$system|CSystemShims|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheFiles" ;;
     HTTPCacheArchives) echo "$system|CZlib|Foundation|HTTPTypes|HTTPCacheFiles|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching" ;;
     HTTPCacheImages)
       echo "$system|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|CTurboJPEG|CSpng|CWebP|CoreGraphics|Foundation|ImageIO|UniformTypeIdentifiers" ;;

@@ -68,7 +68,7 @@ public final class URLSessionUpstream: Upstream {
       idleTimeout: Self.duration(idleTimeout),
       headTimeout: request.timeout, wholeTimeout: Self.duration(wholeTimeout))
     if let body = request.body {
-      do { terms.content = try await RequestContent(body) } catch {
+      do { terms.content = try await UploadContent(body) } catch {
         if error is CancellationError { throw UpstreamError(.cancelled, "cancelled", cause: error) }
         throw UpstreamError(.protocol, "the request's content could not be read", cause: error)
       }

@@ -32,7 +32,7 @@ final class OriginSession: Sendable {
   ///
   /// - Throws: `UpstreamError.cancelled` after the session was invalidated.
   func start(
-    _ request: URLRequest, _ content: RequestContent?, priority: Float, for exchange: OriginExchange
+    _ request: URLRequest, _ content: UploadContent?, priority: Float, for exchange: OriginExchange
   ) throws(UpstreamError) -> URLSessionTask {
     let task = try isInvalidated.withLock { isInvalidated throws(UpstreamError) -> URLSessionTask in
       // Within the lock: making a task in an invalid session crashes.
@@ -78,7 +78,7 @@ final class OriginSession: Sendable {
     }
   }
 
-  private func make(_ request: URLRequest, _ content: RequestContent?) -> URLSessionTask {
+  private func make(_ request: URLRequest, _ content: UploadContent?) -> URLSessionTask {
     switch content?.form {
     case nil: session.dataTask(with: request)
     case .data(let data): session.uploadTask(with: request, from: data)

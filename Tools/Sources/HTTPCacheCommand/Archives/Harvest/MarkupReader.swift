@@ -42,7 +42,7 @@ struct MarkupReader {
   private let language: Language
   private let textOf: Set<String>
   private let longestText: Int
-  private let charset: Charset
+  private let charset: PageCharset
   private var state = State.text
   /// The last bytes, the latest in the lowest place.
   private var tail: UInt64 = 0
@@ -66,7 +66,7 @@ struct MarkupReader {
     self.language = language
     self.textOf = textOf
     self.longestText = longestText
-    charset = Charset(encoding)
+    charset = PageCharset(encoding)
   }
 
   /// Reads the next bytes.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Decodes the bytes of a page.
-struct Charset {
+struct PageCharset {
   private static let encodings: [String: String.Encoding] = [
     "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251, "windows-1253": .windowsCP1253,
     "windows-1254": .windowsCP1254, "iso-8859-2": .isoLatin2, "shift_jis": .shiftJIS, "euc-jp": .japaneseEUC,

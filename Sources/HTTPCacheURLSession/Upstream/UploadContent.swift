@@ -3,7 +3,7 @@ import HTTPCaching
 
 /// The content of a request in a form that Foundation takes without holding all of it in memory: short
 /// content as data, longer content as a file.
-struct RequestContent: Sendable {
+struct UploadContent: Sendable {
   enum Form: Sendable {
     case data(Data)
     case file(URL)
@@ -36,8 +36,8 @@ struct RequestContent: Sendable {
       }
       head.append(bytes)
       if count > Self.memoryLimit {
-        let temporary = try TemporaryFile(
-          in: FileManager.default.temporaryDirectory, mode: 0o600)
+        let temporary = TemporaryFile()
+        try temporary.make()
         let handle = try FileHandle(forWritingTo: temporary.url)
         for bytes in head { try handle.write(contentsOf: Data(bytes)) }
         head = []
