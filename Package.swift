@@ -78,7 +78,7 @@ let package = Package(
     .target(
       name: "HTTPCacheStore",
       dependencies: [
-        "HTTPCacheSemantics",
+        "HTTPCacheSemantics", "HTTPCacheFiles",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -116,7 +116,8 @@ let package = Package(
     .target(
       name: "HTTPCacheDownloads",
       dependencies: [
-        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "CSystemShims",
+        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "HTTPCacheFiles",
+        "CSystemShims",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -125,7 +126,7 @@ let package = Package(
     .target(
       name: "HTTPCacheArchives",
       dependencies: [
-        "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics", "CZlib",
+        "HTTPCaching", "HTTPCacheFiles", "HTTPCacheStore", "HTTPCacheSemantics", "CZlib",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -304,15 +305,16 @@ let package = Package(
     .testTarget(
       name: "HTTPCacheDownloadsTests",
       dependencies: [
-        "HTTPCacheDownloads", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheTesting",
+        "HTTPCacheDownloads", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheFiles",
+        "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheArchivesTests",
       dependencies: [
-        "HTTPCacheArchives", "HTTPCacheTestTraits", "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics",
-        "HTTPCacheTesting",
+        "HTTPCacheArchives", "HTTPCacheTestTraits", "HTTPCaching", "HTTPCacheFiles", "HTTPCacheStore",
+        "HTTPCacheSemantics", "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       exclude: ["Recordings"], swiftSettings: settings),

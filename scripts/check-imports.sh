@@ -8,7 +8,7 @@ system='Glibc|Darwin|Musl|Android|WinSDK|Synchronization'
 allowed() {
   case $1 in
     HTTPCacheSemantics) echo 'HTTPTypes|RawStructuredFieldValues' ;;
-    HTTPCacheStore) echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics" ;;
+    HTTPCacheStore) echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics|HTTPCacheFiles" ;;
     HTTPCacheSealing) echo 'Synchronization|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore' ;;
     HTTPCacheFiles) echo "$system|Dispatch|CSystemShims" ;;
     HTTPCacheDisk)
@@ -18,8 +18,8 @@ allowed() {
     HTTPCacheURLSession)
       echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching|HTTPCacheDownloads|HTTPCacheSemantics" ;;
     HTTPCacheDownloads)
-      echo "$system|CSystemShims|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing" ;;
-    HTTPCacheArchives) echo "$system|CZlib|Foundation|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching" ;;
+      echo "$system|CSystemShims|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheFiles" ;;
+    HTTPCacheArchives) echo "$system|CZlib|Foundation|HTTPTypes|HTTPCacheFiles|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching" ;;
     HTTPCacheImages)
       echo "$system|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|CTurboJPEG|CSpng|CWebP|CoreGraphics|Foundation|ImageIO|UniformTypeIdentifiers" ;;
     HTTPCacheNIO) echo "$system|HTTPCaching|NIOCore" ;;

@@ -44,18 +44,9 @@ package final class OpenFile<Failure: SystemFailure>: Sendable {
 
   /// Fills `buffer` from `offset`. Returns fewer bytes only at the end of the file.
   package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
-    guard let base = buffer.baseAddress else { return 0 }
-    var done = 0
-    while done < buffer.count {
-      let count = pread(descriptor, base + done, buffer.count - done, off_t(offset) + off_t(done))
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw Failure.last(during: "read")
-      }
-      if count == 0 { break }
-      done += count
-    }
-    return done
+    let count = Descriptor.read(into: buffer, from: descriptor, at: offset)
+    guard count >= 0 else { throw Failure(number: Int32(-count), during: "read") }
+    return count
   }
 
   /// Fills the whole of `buffer` if all bytes are in the page cache. Never waits for a disk.

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
@@ -82,7 +83,7 @@ struct UnpackedLimitTests {
   @Test("an archive whose responses share one body again and again is refused")
   func archive() throws {
     let path = folder.path + "/a.hca"
-    var output = try ArchiveOutput(try SystemFile(path: path, flags: O_WRONLY | O_CREAT | O_EXCL))
+    var output = try ArchiveOutput(try OpenFile(path: path, flags: O_WRONLY | O_CREAT | O_EXCL))
     try output.append(BodyBytes([UInt8](repeating: 0, count: Self.mebibyte)))
     let body = try output.endBody()
     let head = RecordedHead(

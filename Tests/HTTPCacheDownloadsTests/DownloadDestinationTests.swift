@@ -181,7 +181,7 @@ struct DownloadDestinationTests {
       (ENOENT, .noFolder), (EIO, .io),
     ] as [(Int32, DownloadFailure.Kind)])
   func errors(code: Int32, kind: DownloadFailure.Kind) {
-    #expect(DestinationFile.failure(code, "test").kind == kind)
+    #expect(DownloadFailure(systemError: code, "test").kind == kind)
   }
 
   @Test("a file that appears during the transfer stays, and the entry is kept", arguments: [false, true])
@@ -201,18 +201,6 @@ struct DownloadDestinationTests {
     #expect(kitchen.contents("file") == (replacesExisting ? kitchen.origin.content : [1]))
     #expect(try await kitchen.cache.file(for: download.request) != nil)
     #expect(try kitchen.partFiles().isEmpty)
-  }
-
-  @Test("a destination that appears at the last moment is not overwritten by the move")
-  func lastMoment() throws {
-    let kitchen = try kitchen(10)
-    let file = DestinationFile(
-      kitchen.path("file"), id: DownloadID(rawValue: 1), replacesExisting: false)
-    try Data([2]).write(to: URL(fileURLWithPath: file.part))
-    try Data([1]).write(to: URL(fileURLWithPath: file.path))
-    let failure = #expect(throws: DownloadFailure.self) { try file.move(replacing: .nothing) }
-    #expect(failure?.kind == .destinationExists)
-    #expect(kitchen.contents("file") == [1])
   }
 
   #if os(Linux)

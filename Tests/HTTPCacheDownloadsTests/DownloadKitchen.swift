@@ -62,9 +62,9 @@ final class DownloadKitchen: Sendable {
     FileManager.default.contents(atPath: path(name)).map { Array($0) }
   }
 
-  /// The names of files that a download leaves beside its destination.
+  /// The names of the parts that downloads leave beside their destinations.
   func partFiles() throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".part") }
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.contains(".httpcache-part") }
   }
 
   func download(_ path: String = "/file", to name: String? = nil) throws -> Download {

@@ -1,13 +1,14 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 import Synchronization
 
 /// A body in an archive. Opening it is free: it is its own reader.
 final class ArchiveBody: StoredBody, BodyReader {
   private let entry: ArchiveFormat.Entry
-  private let file: SystemFile
+  private let file: CacheFile
   private let checked: CheckedPlaces
 
-  init(_ entry: ArchiveFormat.Entry, in file: SystemFile, checked: CheckedPlaces) {
+  init(_ entry: ArchiveFormat.Entry, in file: CacheFile, checked: CheckedPlaces) {
     self.entry = entry
     self.file = file
     self.checked = checked

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
@@ -18,7 +19,7 @@ struct ArchiveOutput: ~Copyable {
     let length: Int64
   }
 
-  let file: SystemFile
+  let file: CacheFile
   private var position: Int64
   private var entries: [ArchiveFormat.Entry] = []
   private var newest: Int64 = 0
@@ -29,7 +30,7 @@ struct ArchiveOutput: ~Copyable {
   /// Begins an archive at the start of an empty file.
   ///
   /// - Throws: `CacheError.io`, `CacheError.noSpace`.
-  init(_ file: SystemFile) throws(CacheError) {
+  init(_ file: CacheFile) throws(CacheError) {
     self.file = file
     try file.write(BodyBytes(ArchiveFormat.header))
     position = Int64(ArchiveFormat.headerLength)
@@ -80,7 +81,7 @@ struct ArchiveOutput: ~Copyable {
     block.removeAll(keepingCapacity: true)
     sums.removeAll(keepingCapacity: true)
     guard ftruncate(file.descriptor, off_t(start)) == 0, lseek(file.descriptor, off_t(start), SEEK_SET) >= 0
-    else { throw SystemFile.failure("write an archive again") }
+    else { throw CacheFile.failure("write an archive again") }
     position = start
   }
 

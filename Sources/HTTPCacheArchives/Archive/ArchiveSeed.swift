@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 public import HTTPCacheSemantics
 public import HTTPCacheStore
 
@@ -15,7 +16,7 @@ public final class ArchiveSeed: SeedSource {
   public let name: String
   /// The latest time at which a response was received.
   public let newest: Timestamp
-  private let file: SystemFile
+  private let file: CacheFile
   private let entries: [ArchiveFormat.Entry]
   private let checked = CheckedPlaces()
 
@@ -25,13 +26,13 @@ public final class ArchiveSeed: SeedSource {
   ///   `CacheError.newerFormat` for an archive of a later version; `CacheError.tooLarge` if its bodies have more than
   ///   64 MiB and 50 times its length together, which `ArchiveWriter` never writes; `CacheError.io`.
   public convenience init(path: String) throws(CacheError) {
-    let file = try SystemFile(path: path)
+    let file = try CacheFile(path: path)
     try self.init(file, path)
     var limit = UnpackedLimit(length: try file.length())
     for entry in entries { try limit.take(entry.bodyLength, of: path) }
   }
 
-  init(_ file: SystemFile, _ path: String) throws(CacheError) {
+  init(_ file: CacheFile, _ path: String) throws(CacheError) {
     name = path
     self.file = file
     let length = try file.length()

@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPCacheFiles
 public import HTTPCacheSemantics
 public import HTTPCacheStore
 import HTTPTypes
@@ -65,7 +66,7 @@ public final class FolderSeed: SeedSource {
   /// The latest time at which a response was received, or a file without a recorded head was modified.
   public let newest: Timestamp
 
-  private let root: SystemFile
+  private let root: CacheFile
   private let options: Options
   private let files: [FolderFile]
   private let byPath: [String: Int]
@@ -79,7 +80,7 @@ public final class FolderSeed: SeedSource {
   public init(path: String, options: Options = Options()) throws(CacheError) {
     name = path
     self.options = options
-    root = try SystemFile(path: path, flags: O_RDONLY | O_DIRECTORY)
+    root = try CacheFile(path: path, flags: O_RDONLY | O_DIRECTORY)
     let walk = try FolderWalk(root, limit: options.maximumFiles)
     files = walk.files
     var notes = walk.notes
@@ -134,23 +135,23 @@ public final class FolderSeed: SeedSource {
   }
 
   private static func manifest(
-    _ root: SystemFile, _ files: [FolderFile]
+    _ root: CacheFile, _ files: [FolderFile]
   ) throws(CacheError) -> [FolderManifest.Entry] {
     guard let file = files.first(where: { $0.path == FolderManifest.name }) else { return [] }
     guard file.length <= FolderManifest.longest else {
       throw CacheError(.tooLarge, "\(FolderManifest.name) is longer than \(FolderManifest.longest) bytes")
     }
-    let bytes = try SystemFile(file.path, below: root).read(Int(file.length), at: 0)
+    let bytes = try CacheFile.file(file.path, below: root).read(Int(file.length), at: 0)
     return try FolderManifest.read(bytes.array)
   }
 
   /// Whether a file is a property list that its name does not announce: EVURLCache archived whole responses so.
   private static func isObjectArchive(
-    _ file: FolderFile, below root: SystemFile
+    _ file: FolderFile, below root: CacheFile
   ) throws(CacheError) -> Bool {
     let start = Array("bplist00".utf8)
     guard file.length >= start.count, !file.path.hasSuffix(".plist") else { return false }
-    return try SystemFile(file.path, below: root).read(start.count, at: 0).array == start
+    return try CacheFile.file(file.path, below: root).read(start.count, at: 0).array == start
   }
 
   // Swift compares strings by canonical equivalence, so both normal forms of a name are one key.
@@ -221,7 +222,7 @@ public final class FolderSeed: SeedSource {
     {
       return type
     }
-    let opened = try SystemFile(file.path, below: root)
+    let opened = try CacheFile.file(file.path, below: root)
     return MediaType.ofContent(try opened.read(Int(min(512, file.length)), at: 0).array)
   }
 }
@@ -238,10 +239,10 @@ struct FolderFile: Sendable {
 
 /// The body of a response in a file of a folder.
 final class FolderBody: StoredBody {
-  private let root: SystemFile
+  private let root: CacheFile
   private let file: FolderFile
 
-  init(_ file: FolderFile, below root: SystemFile) {
+  init(_ file: FolderFile, below root: CacheFile) {
     self.file = file
     self.root = root
   }
@@ -250,7 +251,7 @@ final class FolderBody: StoredBody {
   ///
   /// - Throws: `CacheError.damaged` if its length changed since the folder was opened, `CacheError.io`.
   func open() throws(CacheError) -> any BodyReader {
-    let opened = try SystemFile(file.path, below: root)
+    let opened = try CacheFile.file(file.path, below: root)
     guard try opened.length() == file.length else {
       throw CacheError(.damaged, "\(file.path) changed since its folder was opened")
     }

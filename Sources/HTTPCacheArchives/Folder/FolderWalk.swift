@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 
 #if canImport(Darwin)
@@ -23,13 +24,13 @@ struct FolderWalk {
   ///   - root: the folder.
   ///   - limit: the maximum number of files.
   /// - Throws: `CacheError.tooLarge` for more files, `CacheError.io` if the folder cannot be read.
-  init(_ root: SystemFile, limit: Int) throws(CacheError) {
+  init(_ root: CacheFile, limit: Int) throws(CacheError) {
     self.limit = limit
     try visit(root, path: "", depth: 0)
     files.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
   }
 
-  private mutating func visit(_ folder: SystemFile, path: String, depth: Int) throws(CacheError) {
+  private mutating func visit(_ folder: CacheFile, path: String, depth: Int) throws(CacheError) {
     for name in try names(in: folder, path: path) where !Self.isIgnored(name) {
       let path = path.isEmpty ? name : "\(path)/\(name)"
       var status = stat()
@@ -52,7 +53,7 @@ struct FolderWalk {
           continue
         }
         do throws(CacheError) {
-          let inner = try SystemFile(name, in: folder, O_RDONLY | O_DIRECTORY)
+          let inner = try CacheFile(name, in: folder, flags: CacheFile.folder)
           try visit(inner, path: path, depth: depth + 1)
         } catch {
           if error.code == .tooLarge { throw error }
@@ -69,11 +70,11 @@ struct FolderWalk {
     name == ".DS_Store" || name == ".git" || name.hasPrefix("._")
   }
 
-  private mutating func names(in folder: SystemFile, path: String) throws(CacheError) -> [String] {
+  private mutating func names(in folder: CacheFile, path: String) throws(CacheError) -> [String] {
     let copy = dup(folder.descriptor)
     guard copy >= 0, let stream = fdopendir(copy) else {
       if copy >= 0 { close(copy) }
-      throw SystemFile.failure("list \(path)")
+      throw CacheFile.failure("list \(path)")
     }
     defer { closedir(stream) }
     rewinddir(stream)

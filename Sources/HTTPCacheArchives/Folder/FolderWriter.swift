@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 public import HTTPCacheStore
 
 #if canImport(Darwin)
@@ -28,7 +29,7 @@ public enum FolderWriter {
   @discardableResult
   public static func write(_ source: any SeedSource, to path: String) async throws(CacheError) -> Int {
     try makeFolder(path)
-    let manifest = try SystemFile(path: "\(path)/\(FolderManifest.name)", flags: O_WRONLY | O_CREAT | O_EXCL)
+    let manifest = try CacheFile(path: "\(path)/\(FolderManifest.name)", flags: O_WRONLY | O_CREAT | O_EXCL)
     var names = Names()
     var number = 0
     while true {
@@ -48,14 +49,14 @@ public enum FolderWriter {
     var path = root
     for part in name.split(separator: "/").dropLast() {
       path += "/\(part)"
-      guard mkdir(path, 0o755) == 0 || errno == EEXIST else { throw SystemFile.failure("make \(path)") }
+      guard mkdir(path, 0o755) == 0 || errno == EEXIST else { throw CacheFile.failure("make \(path)") }
     }
   }
 
   private static func makeFolder(_ path: String) throws(CacheError) {
     guard mkdir(path, 0o755) == 0 else {
       if errno == EEXIST { throw CacheError(.io, "\(path) exists; the folder to write must not exist yet") }
-      throw SystemFile.failure("make \(path)")
+      throw CacheFile.failure("make \(path)")
     }
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
@@ -8,7 +9,7 @@ enum HARImport {
   /// Adds the responses of a HAR file.
   ///
   /// - Throws: `CacheError.damaged` if the file is not a HAR file or was cut, `CacheError.io`, `CacheError.noSpace`.
-  static func run(_ file: SystemFile, name: String, into output: inout RecordingOutput) throws(CacheError) {
+  static func run(_ file: CacheFile, name: String, into output: inout RecordingOutput) throws(CacheError) {
     var scanner = try HARScanner.open(file, name)
     let decoder = JSONDecoder()
     while let slice = try scanner.next() {

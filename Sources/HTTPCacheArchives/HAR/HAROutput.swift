@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
@@ -10,14 +11,14 @@ struct HAROutput: ~Copyable {
   /// Stands for the body while its entry is encoded; no field of HTTP can hold it.
   private static let mark = "\u{1}body\u{1}"
 
-  let file: SystemFile
+  let file: CacheFile
   private var isEmpty = true
   private let encoder: JSONEncoder
 
   /// Begins a file.
   ///
   /// - Throws: `CacheError.io`, `CacheError.noSpace`.
-  init(_ file: SystemFile) throws(CacheError) {
+  init(_ file: CacheFile) throws(CacheError) {
     self.file = file
     encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -26,14 +27,14 @@ struct HAROutput: ~Copyable {
       to: file)
   }
 
-  private static func write(_ text: String, to file: SystemFile) throws(CacheError) {
+  private static func write(_ text: String, to file: CacheFile) throws(CacheError) {
     try file.write(BodyBytes(Array(text.utf8)))
   }
 
   /// Copies an entry as it is.
   ///
   /// - Throws: `CacheError.io`, `CacheError.noSpace`.
-  mutating func copy(_ range: Range<Int64>, of other: SystemFile) throws(CacheError) {
+  mutating func copy(_ range: Range<Int64>, of other: CacheFile) throws(CacheError) {
     try separate()
     var position = range.lowerBound
     while position < range.upperBound {

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 
 /// Reads the entries of a HAR file one by one, in bounded memory: long strings stay in the file.
@@ -29,7 +30,7 @@ struct HARScanner: ~Copyable {
   /// Reads up to the first entry.
   ///
   /// - Throws: `CacheError.damaged` if the file is not a HAR file, `CacheError.io`.
-  static func open(_ file: SystemFile, _ name: String) throws(CacheError) -> HARScanner {
+  static func open(_ file: CacheFile, _ name: String) throws(CacheError) -> HARScanner {
     var scanner = HARScanner(try FileReader(file), name)
     try scanner.begin()
     return scanner

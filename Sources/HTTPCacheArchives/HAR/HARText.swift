@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheFiles
 import HTTPCacheStore
 
 /// The bytes of a body that a HAR file has as text or in Base64.
@@ -12,7 +13,7 @@ struct HARText: Sendable {
 
   private enum Place: Sendable {
     case memory(String)
-    case file(SystemFile, Range<Int64>)
+    case file(CacheFile, Range<Int64>)
   }
 
   private let place: Place
@@ -21,7 +22,7 @@ struct HARText: Sendable {
   /// - Parameters:
   ///   - text: the text of an entry, which may be a placeholder.
   ///   - slice: the entry.
-  init(_ text: String, encoding: String?, of slice: HARScanner.Slice, in file: SystemFile) {
+  init(_ text: String, encoding: String?, of slice: HARScanner.Slice, in file: CacheFile) {
     isBase64 = encoding?.lowercased() == "base64"
     if text.hasPrefix(Self.mark), let number = Int(text.dropFirst(Self.mark.count)),
       slice.strings.indices.contains(number)
@@ -37,7 +38,7 @@ struct HARText: Sendable {
     private var escapes = JSONEscapes()
     private var base64: Base64Pieces?
     private var text: BodyBytes?
-    private let file: SystemFile?
+    private let file: CacheFile?
     private var range: Range<Int64>
 
     init(_ text: HARText) {

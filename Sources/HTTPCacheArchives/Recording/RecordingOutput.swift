@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
@@ -16,9 +17,9 @@ struct RecordingOutput: ~Copyable {
   ///   - recording: bounds the bodies by its length.
   ///   - name: the path of the recording.
   /// - Throws: `CacheError.io`, `CacheError.noSpace`.
-  init(of recording: SystemFile, _ name: String) throws(CacheError) {
+  init(of recording: CacheFile, _ name: String) throws(CacheError) {
     let length = try recording.length()
-    archive = try ArchiveOutput(try SystemFile.temporary())
+    archive = try ArchiveOutput(try CacheFile.temporary())
     limit = UnpackedLimit(length: length)
     self.name = name
   }
@@ -52,7 +53,7 @@ struct RecordingOutput: ~Copyable {
   ///
   /// - Returns: the file, which has no name.
   /// - Throws: `CacheError.io`, `CacheError.noSpace`.
-  mutating func finish() throws(CacheError) -> SystemFile {
+  mutating func finish() throws(CacheError) -> CacheFile {
     _ = try archive.finish()
     return archive.file
   }

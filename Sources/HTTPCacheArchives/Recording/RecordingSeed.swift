@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 public import HTTPCacheSemantics
 public import HTTPCacheStore
 
@@ -28,7 +29,7 @@ public final class RecordingSeed: SeedSource {
   ///   `CacheError.io`.
   public init(path: String) throws(CacheError) {
     name = path
-    let file = try SystemFile(path: path)
+    let file = try CacheFile(path: path)
     var output = try RecordingOutput(of: file, path)
     switch try SeedKind(of: file) {
     case .har: try HARImport.run(file, name: path, into: &output)

@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPCacheFiles
 public import HTTPCacheStore
 
 /// Opens seeds of every kind.
@@ -12,7 +13,7 @@ public enum Seeds {
       throw CacheError(.unavailable, "there is no archive, recording or folder \(path)")
     }
     if isFolder.boolValue { return try FolderSeed(path: path) }
-    switch try SeedKind(of: try SystemFile(path: path)) {
+    switch try SeedKind(of: try CacheFile(path: path)) {
     case .har, .warc: return try RecordingSeed(path: path)
     case .archive, nil: return try ArchiveSeed(path: path)
     }
@@ -28,7 +29,7 @@ enum SeedKind {
   /// Nil for any other file.
   ///
   /// - Throws: `CacheError.io`, also if it is not a regular file; `CacheError.damaged` if it is cut meanwhile.
-  init?(of file: SystemFile) throws(CacheError) {
+  init?(of file: CacheFile) throws(CacheError) {
     let start = try file.read(Int(min(64, try file.length())), at: 0).array
     // A byte order mark and spaces may come before the JSON.
     let text = start.drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }

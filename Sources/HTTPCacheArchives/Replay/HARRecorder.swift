@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheFiles
 import HTTPCacheStore
 import Synchronization
 
@@ -7,7 +8,7 @@ import Synchronization
 final class HARRecorder: Sendable {
   private struct Job: Sendable {
     let entry: HAREntry
-    let body: SystemFile
+    let body: CacheFile
     let length: Int64
   }
 
@@ -41,7 +42,7 @@ final class HARRecorder: Sendable {
     let new = try ReplacedFile(path: path)
     var output = try HAROutput(new.file)
     if keepsEarlier, FileManager.default.fileExists(atPath: path) {
-      let earlier = try SystemFile(path: path)
+      let earlier = try CacheFile(path: path)
       var scanner = try HARScanner.open(earlier, path)
       while let slice = try scanner.next() { try output.copy(slice.range, of: earlier) }
     }
@@ -76,7 +77,7 @@ final class HARRecorder: Sendable {
   /// Adds an exchange.
   ///
   /// - Parameter body: the body of the response, `length` bytes.
-  func add(_ entry: HAREntry, body: SystemFile, length: Int64) {
+  func add(_ entry: HAREntry, body: CacheFile, length: Int64) {
     jobs.yield(Job(entry: entry, body: body, length: length))
   }
 

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 import HTTPCaching
 import HTTPTypes
@@ -6,7 +7,7 @@ import Synchronization
 /// Passes the body of a response on, and keeps a copy until it has come whole, within the limit of the recording.
 final class RecordedBodySource: BodySource {
   private struct Copy {
-    var file: SystemFile?
+    var file: CacheFile?
     var length: Int64 = 0
   }
 
@@ -18,7 +19,7 @@ final class RecordedBodySource: BodySource {
   /// - Parameters:
   ///   - file: an empty file for the copy.
   ///   - entry: the exchange, which is recorded when the body has come whole.
-  init(_ source: any BodySource, copy file: SystemFile, of entry: HAREntry, to recorder: HARRecorder) {
+  init(_ source: any BodySource, copy file: CacheFile, of entry: HAREntry, to recorder: HARRecorder) {
     self.source = source
     self.entry = entry
     self.recorder = recorder

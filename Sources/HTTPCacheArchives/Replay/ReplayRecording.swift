@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
@@ -26,7 +27,7 @@ struct ReplayRecording: Sendable {
   /// Reads a HAR file.
   ///
   /// - Throws: `CacheError.damaged` if it is not a HAR file, or an entry is not as HAR has it; `CacheError.io`.
-  init(_ file: SystemFile, name: String, secrets: RecordingSecrets) throws(CacheError) {
+  init(_ file: CacheFile, name: String, secrets: RecordingSecrets) throws(CacheError) {
     self.name = name
     var scanner = try HARScanner.open(file, name)
     let decoder = JSONDecoder()
@@ -45,7 +46,7 @@ struct ReplayRecording: Sendable {
   }
 
   private static func exchange(
-    _ entry: HAREntry, target: String, slice: HARScanner.Slice, of file: SystemFile
+    _ entry: HAREntry, target: String, slice: HARScanner.Slice, of file: CacheFile
   ) throws(CacheError) -> Exchange {
     let posted = entry.request.postData
     var content = BodyBytes()

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheFiles
 import HTTPCacheSemantics
 public import HTTPCacheStore
 public import HTTPCaching
@@ -57,7 +58,7 @@ public final class ReplayUpstream: Upstream {
     self.clock = clock
     var recording = ReplayRecording(name: path)
     if mode != .recordAll, mode != .recordMissing || FileManager.default.fileExists(atPath: path) {
-      recording = try ReplayRecording(try SystemFile(path: path), name: path, secrets: secrets)
+      recording = try ReplayRecording(try CacheFile(path: path), name: path, secrets: secrets)
     }
     self.recording = Mutex(recording)
     let isRecording = mode == .recordMissing || mode == .recordAll
@@ -99,7 +100,7 @@ public final class ReplayUpstream: Upstream {
     }
     let sent = clock.now
     var response = try await origin.send(request)
-    if let recorder, let content, let copy = try? SystemFile.temporary() {
+    if let recorder, let content, let copy = try? CacheFile.temporary() {
       let entry = entry(
         asked, type: request.head.headerFields[.contentType], content: content, response: response,
         times: (sent, clock.now))

@@ -1,17 +1,18 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 
 /// Reads a file from its start to its end, a byte or a run of bytes at a time.
 struct FileReader: ~Copyable {
   private static let pieceLength = 256 << 10
 
-  let file: SystemFile
+  let file: CacheFile
   let length: Int64
   private var buffer: [UInt8] = []
   private var next = 0
   private var bufferStart: Int64 = 0
 
   /// - Throws: `CacheError.io`, also if it is not a regular file.
-  init(_ file: SystemFile) throws(CacheError) {
+  init(_ file: CacheFile) throws(CacheError) {
     self.file = file
     length = try file.length()
   }
@@ -71,10 +72,10 @@ struct FileReader: ~Copyable {
 
 /// Reads an open file that holds exactly one body. There are no checksums: the body is what the file says.
 final class FileReading: BodyReader {
-  private let file: SystemFile
+  private let file: CacheFile
   private let count: Int64
 
-  init(_ file: SystemFile, length: Int64) {
+  init(_ file: CacheFile, length: Int64) {
     self.file = file
     count = length
   }

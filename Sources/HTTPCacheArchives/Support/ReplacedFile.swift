@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 import Synchronization
 
@@ -12,7 +13,7 @@ import Synchronization
 /// A file that appears under its name when it is complete, and then replaces an existing one. Dropped before, it
 /// leaves nothing.
 final class ReplacedFile: Sendable {
-  let file: SystemFile
+  let file: CacheFile
   private let path: String
   private let temporaryPath: String
   private let isDone = Atomic(false)
@@ -24,7 +25,7 @@ final class ReplacedFile: Sendable {
     let path = try Self.target(of: path)
     self.path = path
     temporaryPath = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
-    file = try SystemFile(path: temporaryPath, flags: O_WRONLY | O_CREAT | O_EXCL)
+    file = try CacheFile(path: temporaryPath, flags: O_WRONLY | O_CREAT | O_EXCL)
   }
 
   private static func target(of path: String) throws(CacheError) -> String {
@@ -33,10 +34,10 @@ final class ReplacedFile: Sendable {
     guard lstat(path, &status) == 0 else { return path }
     var target = path
     if status.st_mode & S_IFMT == S_IFLNK {
-      guard let resolved = realpath(path, nil) else { throw SystemFile.failure("follow the link \(path)") }
+      guard let resolved = realpath(path, nil) else { throw CacheFile.failure("follow the link \(path)") }
       defer { free(resolved) }
       target = String(cString: resolved)
-      guard lstat(target, &status) == 0 else { throw SystemFile.failure("follow the link \(path)") }
+      guard lstat(target, &status) == 0 else { throw CacheFile.failure("follow the link \(path)") }
     }
     // Renaming would replace a device or a pipe.
     guard status.st_mode & S_IFMT == S_IFREG else {
@@ -51,8 +52,8 @@ final class ReplacedFile: Sendable {
   ///
   /// - Throws: `CacheError.io`, `CacheError.noSpace`.
   func finish() throws(CacheError) {
-    guard fsync(file.descriptor) == 0 else { throw SystemFile.failure("sync \(temporaryPath)") }
-    guard rename(temporaryPath, path) == 0 else { throw SystemFile.failure("rename to \(path)") }
+    guard fsync(file.descriptor) == 0 else { throw CacheFile.failure("sync \(temporaryPath)") }
+    guard rename(temporaryPath, path) == 0 else { throw CacheFile.failure("rename to \(path)") }
     isDone.store(true, ordering: .relaxed)
   }
 }

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
@@ -16,7 +17,7 @@ struct WARCImport: ~Copyable {
   ///
   /// - Throws: `CacheError.damaged` if the file has no record at all, `CacheError.tooLarge` if it unpacks to too much,
   ///   `CacheError.io`, `CacheError.noSpace`.
-  static func run(_ file: SystemFile, name: String, into output: inout RecordingOutput) throws(CacheError) {
+  static func run(_ file: CacheFile, name: String, into output: inout RecordingOutput) throws(CacheError) {
     var reading = WARCImport(input: try WARCInput(file))
     guard try reading.records(&output) > 0 else { throw CacheError(.damaged, "\(name) is not a WARC file") }
   }

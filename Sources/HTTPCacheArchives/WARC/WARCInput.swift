@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheStore
 
 /// The bytes of a WARC file, decompressed if need be, with a way past damaged parts.
@@ -20,7 +21,7 @@ struct WARCInput: ~Copyable {
   private(set) var damage: String?
 
   /// - Throws: `CacheError.io`.
-  init(_ file: SystemFile) throws(CacheError) {
+  init(_ file: CacheFile) throws(CacheError) {
     var reader = try FileReader(file)
     let isCompressed = try reader.peek() == 0x1F
     limit = UnpackedLimit(length: reader.length)

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCacheStore
 
@@ -18,11 +19,11 @@ struct WARCOutput: ~Copyable {
 
   private static let pieceLength: Int64 = 256 << 10
 
-  private let file: SystemFile
+  private let file: CacheFile
   private let deflation: Deflation?
 
   /// - Throws: `CacheError.io` if memory runs out.
-  init(_ file: SystemFile, isCompressed: Bool) throws(CacheError) {
+  init(_ file: CacheFile, isCompressed: Bool) throws(CacheError) {
     self.file = file
     deflation = isCompressed ? try Deflation() : nil
   }

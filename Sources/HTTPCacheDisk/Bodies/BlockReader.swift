@@ -7,7 +7,7 @@ final class BlockReader: Sendable {
   /// Loads the stored pieces with their checksums; called only if a block must be checked.
   typealias Pieces = @Sendable () throws(CacheError) -> StoredPieces
 
-  let file: DiskFile
+  let file: CacheFile
   private let pieces: Pieces
   private let checksEveryRead: Bool
   private let checked: CheckedBlocks
@@ -23,7 +23,7 @@ final class BlockReader: Sendable {
   ///   - checked: the blocks that were checked before.
   ///   - state: the state of the file when it was opened; nil for a file that this store is writing.
   init(
-    file: DiskFile, checksEveryRead: Bool, checked: CheckedBlocks = CheckedBlocks(),
+    file: CacheFile, checksEveryRead: Bool, checked: CheckedBlocks = CheckedBlocks(),
     state: FileState? = nil, pieces: @escaping Pieces
   ) {
     self.file = file

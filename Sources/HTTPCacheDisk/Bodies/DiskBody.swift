@@ -48,7 +48,7 @@ final class DiskBody: Sendable {
   ///   - targets: the ranges for the appended bytes, one after the other.
   ///   - length: the length of the whole body, if it is known.
   init(
-    stored: (file: DiskFile, pieces: StoredPieces)? = nil, targets: [Range<Int64>], length: Int64?,
+    stored: (file: CacheFile, pieces: StoredPieces)? = nil, targets: [Range<Int64>], length: Int64?,
     checksEveryRead: Bool
   ) {
     let pieces = stored?.pieces ?? StoredPieces()
@@ -73,7 +73,7 @@ final class DiskBody: Sendable {
   }
 
   /// The reader of the file; made at the first call.
-  func reader(of file: DiskFile, checksEveryRead: Bool) -> BlockReader {
+  func reader(of file: CacheFile, checksEveryRead: Bool) -> BlockReader {
     let new = BlockReader(file: file, checksEveryRead: checksEveryRead) { [weak self] in
       self?.snapshot.pieces ?? StoredPieces()
     }

@@ -25,7 +25,7 @@ extension CacheDirectory {
 
   private func writeTag() {
     // Keep a file that exists: the user may have changed it.
-    guard let file = try? DiskFile(Self.tagName, in: root, flags: DiskFile.making) else { return }
+    guard let file = try? CacheFile(Self.tagName, in: root, flags: CacheFile.making) else { return }
     let bytes = BodyBytes(Array(Self.tag.utf8))
     let isWritten =
       (try? bytes.withUnsafeBytes { (buffer) throws(CacheError) in try file.write(buffer, at: 0) })

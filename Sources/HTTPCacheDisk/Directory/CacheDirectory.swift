@@ -20,8 +20,8 @@ final class CacheDirectory: Sendable {
 
   /// The path without symbolic links.
   let path: String
-  let root: DiskFile
-  private let bodies: DiskFile
+  let root: CacheFile
+  private let bodies: CacheFile
 
   /// Opens a folder, and makes it and its missing parents for the user alone.
   ///
@@ -43,12 +43,12 @@ final class CacheDirectory: Sendable {
   /// Opens a folder.
   ///
   /// - Returns: the folder, and its path without symbolic links.
-  static func folder(at path: String) throws(CacheError) -> (DiskFile, String) {
+  static func folder(at path: String) throws(CacheError) -> (CacheFile, String) {
     guard let resolved = realpath(path, nil) else { throw unavailable(path) }
     defer { free(resolved) }
     let descriptor = open(resolved, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw unavailable(path) }
-    return (DiskFile(descriptor: descriptor), String(cString: resolved))
+    return (CacheFile(descriptor: descriptor), String(cString: resolved))
   }
 
   // Syncs the parents of the new folders and of this folder, which another process may have made a moment ago.
@@ -60,7 +60,7 @@ final class CacheDirectory: Sendable {
       let descriptor = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
       // A parent without read permission cannot be opened and synced.
       guard descriptor >= 0 else { continue }
-      try DiskFile(descriptor: descriptor).sync()
+      try CacheFile(descriptor: descriptor).sync()
     }
   }
 
@@ -83,13 +83,13 @@ final class CacheDirectory: Sendable {
   }
 
   /// Opens a folder, and makes it if needed.
-  static func folder(_ name: String, in parent: DiskFile) throws(CacheError) -> DiskFile {
+  static func folder(_ name: String, in parent: CacheFile) throws(CacheError) -> CacheFile {
     if mkdirat(parent.descriptor, name, 0o700) != 0, errno != EEXIST {
       let error = CacheError.last(during: "make \(name)")
       throw CacheError(error.code == .noSpace ? .noSpace : .unavailable, error.message)
     }
     do throws(CacheError) {
-      return try DiskFile(name, in: parent, flags: DiskFile.folder)
+      return try CacheFile(name, in: parent, flags: CacheFile.folder)
     } catch {
       throw CacheError(.unavailable, "\(name) is not a folder of this cache", cause: error)
     }
@@ -108,7 +108,7 @@ final class CacheDirectory: Sendable {
   /// - Throws: `CacheError.damaged` if the file is not a regular file, `CacheError.io`.
   func openBody(
     _ name: BodyName, flags: Int32 = O_RDONLY
-  ) throws(CacheError) -> (file: DiskFile, state: FileState)? {
+  ) throws(CacheError) -> (file: CacheFile, state: FileState)? {
     // O_NONBLOCK: opening a fifo in the place of the body must not wait.
     let descriptor = shim_openat(
       bodies.descriptor, name.fileName, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0)
@@ -119,7 +119,7 @@ final class CacheDirectory: Sendable {
       guard [ELOOP, ENOTDIR, EISDIR, ENXIO].contains(-descriptor) else { throw error }
       throw CacheError(.damaged, error.message)
     }
-    let file = DiskFile(descriptor: descriptor)
+    let file = CacheFile(descriptor: descriptor)
     let status = try file.status()
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw CacheError(.damaged, "body \(name.fileName) is no regular file")
@@ -128,8 +128,8 @@ final class CacheDirectory: Sendable {
   }
 
   /// Makes a body file, which must not exist.
-  func createBody(_ name: BodyName) throws(CacheError) -> DiskFile {
-    try DiskFile(name.fileName, in: bodies, flags: DiskFile.making)
+  func createBody(_ name: BodyName) throws(CacheError) -> CacheFile {
+    try CacheFile(name.fileName, in: bodies, flags: CacheFile.making)
   }
 
   /// Syncs the names of the body files.
@@ -164,16 +164,16 @@ final class CacheDirectory: Sendable {
   }
 
   /// The names of all files in a folder except `.` and `..`.
-  static func names(in folder: DiskFile) -> [String] {
+  static func names(in folder: CacheFile) -> [String] {
     var all: [String] = []
     names(in: folder, atMost: .max) { all = $0 }
     return all
   }
 
   private static func names<Failure>(
-    in folder: DiskFile, atMost limit: Int, _ some: ([String]) throws(Failure) -> Void
+    in folder: CacheFile, atMost limit: Int, _ some: ([String]) throws(Failure) -> Void
   ) throws(Failure) {
-    guard let copy = try? DiskFile(".", in: folder, flags: DiskFile.folder) else { return }
+    guard let copy = try? CacheFile(".", in: folder, flags: CacheFile.folder) else { return }
     let descriptor = dup(copy.descriptor)
     guard descriptor >= 0 else { return }
     guard let stream = fdopendir(descriptor) else {

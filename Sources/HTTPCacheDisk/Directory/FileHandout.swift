@@ -19,8 +19,8 @@ package final class FileHandout: Sendable {
   /// The most folders of dead processes, and the most files in each, that one sweep deletes.
   private static let sweepLimit = (folders: 64, files: 4096)
 
-  private let parent: DiskFile
-  private let folder: DiskFile
+  private let parent: CacheFile
+  private let folder: CacheFile
   private let lock: OwnerLock
   private let path: String
 
@@ -64,19 +64,19 @@ package final class FileHandout: Sendable {
   /// - Parameter isThorough: whether to delete all of them, however long that takes.
   package static func sweep(in directory: String, isThorough: Bool = false) {
     guard let (root, _) = try? CacheDirectory.folder(at: directory),
-      let files = try? DiskFile(folderName, in: root, flags: DiskFile.folder)
+      let files = try? CacheFile(folderName, in: root, flags: CacheFile.folder)
     else { return }
     sweep(files, isThorough: isThorough)
   }
 
-  private static func sweep(_ files: DiskFile, isThorough: Bool = false) {
-    guard let owners = try? DiskFile(ownersName, in: files, flags: DiskFile.folder) else {
+  private static func sweep(_ files: CacheFile, isThorough: Bool = false) {
+    guard let owners = try? CacheFile(ownersName, in: files, flags: CacheFile.folder) else {
       return
     }
     let limit = isThorough ? (folders: .max, files: .max) : sweepLimit
     for dead in OwnerLock.owners(of: owners).dead.prefix(limit.folders) {
       let name = BodyName.ownerText(dead.owner)
-      if let folder = try? DiskFile(name, in: files, flags: DiskFile.folder) {
+      if let folder = try? CacheFile(name, in: files, flags: CacheFile.folder) {
         for file in CacheDirectory.names(in: folder).prefix(limit.files) {
           unlinkat(folder.descriptor, file, 0)
         }

@@ -42,7 +42,7 @@ struct GenerationFile {
   /// The caller must hold the lock of the directory, so that no other process does this at the same time.
   ///
   /// - Throws: `CacheError.unavailable` if memory cannot be shared through the file.
-  static func map(in directory: DiskFile) throws(CacheError) -> GenerationFile {
+  static func map(in directory: CacheFile) throws(CacheError) -> GenerationFile {
     guard shim_is_on_network(directory.descriptor) == 0 else {
       throw CacheError(.unavailable, "a network file system does not share memory")
     }
@@ -55,9 +55,9 @@ struct GenerationFile {
   }
 
   /// - Throws: `CacheError.damaged` if the path has another file.
-  private init(in directory: DiskFile) throws(CacheError) {
+  private init(in directory: CacheFile) throws(CacheError) {
     let (name, byteCount) = (Self.name, Self.byteCount)
-    let file = try DiskFile(name, in: directory, flags: O_RDWR | O_CREAT | O_NONBLOCK)
+    let file = try CacheFile(name, in: directory, flags: O_RDWR | O_CREAT | O_NONBLOCK)
     let status = try file.status()
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw CacheError(.damaged, "\(name) is no regular file")

@@ -223,8 +223,8 @@ extension OpenDirectory {
     return hasBodies
   }
 
-  private static func takeLock(of directory: CacheDirectory) throws(CacheError) -> DiskFile {
-    let file = try DiskFile(".", in: directory.root, flags: DiskFile.folder)
+  private static func takeLock(of directory: CacheDirectory) throws(CacheError) -> CacheFile {
+    let file = try CacheFile(".", in: directory.root, flags: CacheFile.folder)
     guard file.lock(seconds: 2) else {
       throw CacheError(.busy, "another process is opening \(directory.path)")
     }

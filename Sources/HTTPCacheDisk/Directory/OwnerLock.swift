@@ -5,8 +5,8 @@ import HTTPCacheStore
 /// process ends, however it ends. Other processes can then tell its unfinished bodies from bodies being written.
 final class OwnerLock: Sendable {
   let owner: UInt64
-  private let folder: DiskFile
-  private let file: DiskFile
+  private let folder: CacheFile
+  private let file: CacheFile
 
   private static let newSuffix = ".new"
 
@@ -14,12 +14,12 @@ final class OwnerLock: Sendable {
     try self.init(folder: try CacheDirectory.folder("writers", in: directory.root))
   }
 
-  init(folder: DiskFile) throws(CacheError) {
+  init(folder: CacheFile) throws(CacheError) {
     owner = UInt64.random(in: .min ... .max)
     self.folder = folder
     let name = BodyName.ownerText(owner)
     // Lock the file under another name first: a sweep that found it unlocked would take its owner for dead.
-    file = try DiskFile(name + Self.newSuffix, in: folder, flags: DiskFile.making)
+    file = try CacheFile(name + Self.newSuffix, in: folder, flags: CacheFile.making)
     do throws(CacheError) {
       guard file.tryLock() else { throw CacheError(.io, "cannot lock writers/\(name)") }
       try folder.rename(name + Self.newSuffix, to: name)
@@ -33,7 +33,7 @@ final class OwnerLock: Sendable {
 
   /// Whether other processes find the lock in a folder; false if the folder was emptied.
   func isShown(in directory: CacheDirectory) -> Bool {
-    guard let folder = try? DiskFile("writers", in: directory.root, flags: DiskFile.folder),
+    guard let folder = try? CacheFile("writers", in: directory.root, flags: CacheFile.folder),
       let status = try? file.status()
     else { return false }
     return FileIdentity(BodyName.ownerText(owner), in: folder) == FileIdentity(status)
@@ -41,13 +41,13 @@ final class OwnerLock: Sendable {
 
   /// The owners whose processes live, and the owners whose processes ended without deleting their locks.
   static func owners(in directory: CacheDirectory) -> (living: Set<UInt64>, dead: [DeadOwner]) {
-    guard let folder = try? DiskFile("writers", in: directory.root, flags: DiskFile.folder)
+    guard let folder = try? CacheFile("writers", in: directory.root, flags: CacheFile.folder)
     else { return ([], []) }
     return owners(of: folder)
   }
 
   /// The living and dead owners in a folder of locks.
-  static func owners(of folder: DiskFile) -> (living: Set<UInt64>, dead: [DeadOwner]) {
+  static func owners(of folder: CacheFile) -> (living: Set<UInt64>, dead: [DeadOwner]) {
     var living: Set<UInt64> = []
     var dead: [DeadOwner] = []
     for name in CacheDirectory.names(in: folder) {
@@ -58,7 +58,7 @@ final class OwnerLock: Sendable {
         living.insert(owner)
         continue
       }
-      guard let file = try? DiskFile(name, in: folder, flags: DiskFile.writing) else { continue }
+      guard let file = try? CacheFile(name, in: folder, flags: CacheFile.writing) else { continue }
       if file.tryLock() {
         dead.append(DeadOwner(owner: owner, folder: folder, file: file))
       } else {
@@ -72,8 +72,8 @@ final class OwnerLock: Sendable {
 /// The lock of a dead process, held now by the process that deletes its files.
 struct DeadOwner: Sendable {
   let owner: UInt64
-  let folder: DiskFile
-  let file: DiskFile
+  let folder: CacheFile
+  let file: CacheFile
 
   /// Deletes the lock file, after the files of the owner were deleted.
   func forget() { folder.remove(BodyName.ownerText(owner)) }

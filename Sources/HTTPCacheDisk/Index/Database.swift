@@ -84,7 +84,7 @@ struct Database {
       directory.root.remove(name + "-wal")
       directory.root.remove(name + "-shm")
       do throws(CacheError) {
-        _ = try DiskFile(name, in: directory.root, flags: DiskFile.making)
+        _ = try CacheFile(name, in: directory.root, flags: CacheFile.making)
       } catch {
         throw CacheError(
           error.code == .noSpace ? .noSpace : .unavailable, "cannot make Cache.db", cause: error)

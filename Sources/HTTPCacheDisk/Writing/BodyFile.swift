@@ -25,7 +25,7 @@ final class BodyFile: Sendable {
   private struct State {
     var phase = Phase.open
     var name: BodyName?
-    var file: DiskFile?
+    var file: CacheFile?
     var lock: BodyLock?
     var reserved: Int64 = 0
 
@@ -93,10 +93,10 @@ final class BodyFile: Sendable {
   /// The open file; makes it at the first call.
   ///
   /// - Throws: `CacheError.closed` if the writer has ended; `CacheError.io`, `CacheError.noSpace`.
-  func open() throws(CacheError) -> DiskFile {
+  func open() throws(CacheError) -> CacheFile {
     if let file = state.withLock({ $0.file }) { return file }
     let name = try opened.ownership.startBody()
-    let file: DiskFile
+    let file: CacheFile
     do throws(CacheError) {
       file = try opened.directory.createBody(name)
     } catch {

@@ -7,13 +7,13 @@ import HTTPCacheStore
 /// A writer holds the file's lock exclusively. A process that only checks for a writer, or keeps writers away
 /// for a moment, shares the lock, so that other processes can tell it from a writer.
 final class BodyLock: Sendable {
-  private let file: DiskFile
+  private let file: CacheFile
 
   /// Returns nil if another writer has the lock, or if the file does not exist. Waits at most a second for
   /// shared locks, on a thread of the store.
   init?(_ name: BodyName, in directory: CacheDirectory) {
     // Use a separate descriptor, so that readers of the file do not hold the lock.
-    guard let file = try? directory.openBody(name, flags: DiskFile.writing)?.file else { return nil }
+    guard let file = try? directory.openBody(name, flags: CacheFile.writing)?.file else { return nil }
     if !file.tryLock() { guard !directory.isLocked(name), file.lock(seconds: 1) else { return nil } }
     self.file = file
   }
@@ -25,7 +25,7 @@ final class BodyLock: Sendable {
 extension CacheDirectory {
   /// Whether a writer is writing into a partial body.
   func isLocked(_ name: BodyName) -> Bool {
-    guard let file = try? openBody(name, flags: DiskFile.writing)?.file else { return false }
+    guard let file = try? openBody(name, flags: CacheFile.writing)?.file else { return false }
     return !file.tryLock(.shared)
   }
 
@@ -33,8 +33,8 @@ extension CacheDirectory {
   /// writers wait for at most a second.
   ///
   /// - Returns: nil if a writer is writing into the file, or if the file does not exist.
-  func openShared(_ name: BodyName) -> DiskFile? {
-    guard let file = try? openBody(name, flags: DiskFile.writing)?.file, file.tryLock(.shared) else {
+  func openShared(_ name: BodyName) -> CacheFile? {
+    guard let file = try? openBody(name, flags: CacheFile.writing)?.file, file.tryLock(.shared) else {
       return nil
     }
     return file

@@ -210,9 +210,9 @@ final class DiskBodyWriter: CloningBodyWriter {
       return false
     }
     try file.check()
-    let clone: DiskFile?
+    let clone: CacheFile?
     do throws(CacheError) {
-      clone = try await store.reader.fileQueue.run { () throws(CacheError) -> DiskFile? in
+      clone = try await store.reader.fileQueue.run { () throws(CacheError) -> CacheFile? in
         let file = try self.file.open()
         guard file.shareBlocks(of: descriptor) else { return nil }
         if try file.size() != length { throw CacheError(.io, "the file changed while it was stored") }

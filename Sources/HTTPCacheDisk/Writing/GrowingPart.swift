@@ -8,7 +8,7 @@ struct GrowingPart: Sendable {
   /// The record of the caller, with what is stored now.
   let record: CacheRecord
   let name: BodyName
-  let file: DiskFile
+  let file: CacheFile
   let lock: BodyLock
   let pieces: StoredPieces
 
@@ -39,7 +39,7 @@ struct GrowingPart: Sendable {
       }
       id = Int64(bitPattern: wanted.sequence)
       pieces = try opened.index.pieces(of: id)
-      guard let file = try opened.directory.openBody(name, flags: DiskFile.writing)?.file,
+      guard let file = try opened.directory.openBody(name, flags: CacheFile.writing)?.file,
         pieces.ranges == ranges, try file.size() >= pieces.end
       else {
         // If the row was removed a moment ago, that is no damage.

@@ -7,8 +7,6 @@ enum AttemptNews: Sendable {
   /// The head of the response with the file arrived.
   case head(ResponseValidators, expected: Int64?, restart: DownloadRestart?)
   case progress(DownloadMeter.Progress)
-  /// The record of the part file; nil if it is of no use.
-  case part(PartRecord?)
   /// The origin does not take ranges.
   ///
   /// - Parameter isRestart: whether ranges had arrived.

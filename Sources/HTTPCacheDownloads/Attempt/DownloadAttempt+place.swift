@@ -22,44 +22,37 @@ extension DownloadAttempt {
     }
   }
 
-  /// Makes the part file of the stored body: a link if the download allows it and has just written the body, a
-  /// clone where the file system can, else a copy.
+  /// Makes the part a link to the stored body if the download allows it and has just written the body, a clone where
+  /// the file system can, else a copy.
   ///
   /// - Parameter response: the response that was stored before this attempt; nil if this attempt stored the body.
   /// - Throws: `NotKept` if the body is not stored; `CacheError`.
-  func clone(
-    _ response: CacheResponse?, to file: DestinationFile, _ request: HTTPRequest,
-    _ validators: ResponseValidators
+  func fill(
+    _ part: PartFile, from response: CacheResponse?, request: HTTPRequest, validators: ResponseValidators
   ) async throws {
     guard let stored = (response ?? stored(request, validators))?.body.source.stored else { throw NotKept() }
-    file.removePart()
     if response == nil, item.download.linksEntry, let region = stored.reader.fileRegion, region.offset == 0,
-      region.count == stored.reader.length, file.linkPart(to: region.descriptor)
+      region.count == stored.reader.length, part.link(to: region.descriptor)
     {
       return
     }
-    do throws(CacheError) { try await stored.reader.clone(to: file.part) } catch {
-      if error.code == .noSpace { throw error }
-      // The folder tells better than the store why no file can be made there.
-      _ = try file.modeOfNewFile()
+    do throws(CacheError) { try await part.clone(stored.reader) } catch {
       if error.code == .damaged || error.code == .unavailable { throw NotKept() }
       throw error
     }
   }
 
-  /// Moves the part file to the destination.
-  ///
-  /// - Parameter mode: the permissions of the file.
+  /// Moves a complete part to the destination.
   func place(
-    _ file: DestinationFile, _ validators: ResponseValidators, mode: UInt32
+    _ part: PartFile, at file: DestinationFile, validators: ResponseValidators
   ) throws(DownloadFailure) {
     let modified = validators.lastModified.flatMap { Timestamp(httpDate: $0, relativeTo: clock.now)?.seconds }
-    let placed = try file.finishPart(
-      mode: mode, modified: modified, isDurable: cache.configuration.durability == .durable)
+    let placed = try part.finish(
+      for: file.path, modified: modified, isDurable: cache.configuration.durability == .durable)
     // The destination may have changed during the transfer.
     let occupant = try file.occupant(item.placed)
     tell(.placing(placed))
-    try file.move(replacing: occupant)
+    try part.move(to: file.path, mustBeNew: occupant == .nothing && !file.replacesExisting)
   }
 
   /// The request for another target.

@@ -4,45 +4,54 @@ import HTTPCaching
 extension DownloadAttempt {
   /// Reads the body to its end, checks it and puts it at the destination.
   func receive(
-    _ response: CacheResponse, to request: HTTPRequest, _ meter: DownloadMeter
+    _ response: CacheResponse, to request: HTTPRequest, meter: DownloadMeter
   ) async throws -> AttemptEnd {
     let validators = ResponseValidators(response.head.headerFields)
     let length = response.body.length
-    let restart = restart(validators, length, meter)
+    let restart = restart(to: validators, length: length, meter: meter)
     tell(.head(validators, expected: length, restart: restart))
     if restart == .changed, item.changes >= configuration.restartLimit {
       throw DownloadFailure(.changed, "the file changed \(item.changes + 1) times during the download")
     }
     try requireSpace(length.map { max(0, $0 - meter.received) } ?? 0)
-    let writer = try directWriter(for: response, length, meter) ?? copyWriter(for: response)
-    let mode = try writer?.part.mode ?? file?.modeOfNewFile()
-    var verifier = try verifier(for: response, isWritten: writer != nil, meter)
+    let part = try part(for: response, meter: meter)
+    let isWritten = part.map { $0.isWritten } ?? false
+    var verifier = try verifier(for: response, isWritten: isWritten, meter: meter)
     let source = Self.source(of: response.outcome)
     // A redirect on the way need not be stored.
     let request = Self.request(request, at: response.finalTarget)
     // Stored bytes that no digest is asked of need not be read.
-    let isStored = response.body.source.stored != nil && writer == nil && verifier == nil
+    let isStored = response.body.source.stored != nil && !isWritten && verifier == nil
     if !isStored {
       tell(.state(.receiving))
-      try await read(response.body, into: writer, &verifier, meter)
+      do {
+        try await read(response.body, into: isWritten ? part?.file : nil, verifier: &verifier, meter: meter)
+      } catch {
+        await part?.file.keep()
+        throw error
+      }
     }
     tell(.state(.verifying))
     if let algorithm = verifier?.mismatch() {
       await cache.removeStored(for: request)
-      keep(nil)
-      throw DownloadFailure(.wrongDigest, "the bytes do not have their \(algorithm.rawValue) digest")
+      part?.file.discard()
+      throw wrongDigest(algorithm)
     }
     let received = isStored ? length ?? 0 : meter.received
-    guard let file, let mode else {
+    guard let file, let part else {
       try requireStored(request, validators)
       return .done(source, received: received)
     }
-    if writer == nil {
-      try await clone(isStored ? response : nil, to: file, request, validators)
+    if !isWritten {
+      try await fill(
+        part.file, from: isStored ? response : nil, request: request, validators: validators)
     }
-    try place(file, validators, mode: mode)
-    if writer != nil { keep(nil) }
+    try place(part.file, at: file, validators: validators)
     return .done(source, received: received)
+  }
+
+  func wrongDigest(_ algorithm: IntegrityDigest.Algorithm) -> DownloadFailure {
+    DownloadFailure(.wrongDigest, "the bytes do not have their \(algorithm.rawValue) digest")
   }
 
   private static func source(of outcome: CacheOutcome) -> DownloadState.Source {
@@ -56,7 +65,7 @@ extension DownloadAttempt {
   /// Why this response begins at its first byte although an earlier attempt had some; nil if it goes on, or is
   /// the first.
   private func restart(
-    _ validators: ResponseValidators, _ length: Int64?, _ meter: DownloadMeter
+    to validators: ResponseValidators, length: Int64?, meter: DownloadMeter
   ) -> DownloadRestart? {
     guard item.hasBegun else { return nil }
     let isOther =
@@ -81,50 +90,45 @@ extension DownloadAttempt {
     }
   }
 
-  /// Writes the body to the part file as it arrives.
-  struct DirectWriter: Sendable {
-    let part: PartFile
-    /// Nil if the body cannot be continued after a break.
-    let progress: RangeProgress?
-  }
+  /// The part of this attempt, and whether the body is written to it as it arrives.
+  private typealias WrittenPart = (file: PartFile, isWritten: Bool)
 
-  /// The writer to the destination if the cache does not store the response.
+  /// Makes the part; nil without a destination. The body is written to it if the cache does not store the response,
+  /// or if the destination cannot become a clone of what is stored, or a link to it: a copy at the end would take as
+  /// long as the transfer on a fast network.
   ///
-  /// - Throws: `DownloadFailure` with `notStored` if there is no destination either.
-  private func directWriter(
-    for response: CacheResponse, _ length: Int64?, _ meter: DownloadMeter
-  ) throws(DownloadFailure) -> DirectWriter? {
+  /// - Throws: `DownloadFailure`, with `notStored` if there is no destination, and the cache does not store the response.
+  private func part(for response: CacheResponse, meter: DownloadMeter) throws(DownloadFailure) -> WrittenPart?
+  {
     var refusal: String?
     if case .forwarded(_, _, .doNotStore(let reason), _) = response.outcome { refusal = "\(reason)" }
     guard let file else {
       guard let refusal else { return nil }
       throw DownloadFailure(.notStored, "the cache does not store the response: \(refusal)")
     }
-    guard refusal != nil || item.writesDirectly else { return nil }
-    let part = try PartFile(new: file)
-    guard let length, !item.usesOneStream, !meter.isDecoded,
-      StrongValidator(response.head.headerFields, receivedAt: clock.now) != nil
-    else { return DirectWriter(part: part, progress: nil) }
-    let progress = RangeProgress(PartRecord(inode: part.inode, length: length), workers: 1)
-    keep(progress.record)
-    return DirectWriter(part: part, progress: progress)
+    let part = try PartFile(beside: file.path)
+    let isDirect = refusal != nil || item.writesDirectly
+    var record: PartRecord?
+    if isDirect, let length = response.body.length, !item.usesOneStream, !meter.isDecoded {
+      record = PartRecord(
+        of: response.head, to: item.download.request, from: response.finalTarget, length: length,
+        now: clock.now)
+    }
+    try part.begin(record)
+    return (part, isDirect || isCopied(response, to: file))
   }
 
-  /// The writer of a copy at the destination, while the cache stores the body; nil if the destination will be a
-  /// clone of what is stored, or a link to it. A copy at the end would take as long as the transfer on a fast network.
-  private func copyWriter(for response: CacheResponse) throws(DownloadFailure) -> DirectWriter? {
-    guard let file, response.body.source.stored == nil else { return nil }
-    if let directory = cache.configuration.directory {
-      let isLinked = item.download.linksEntry && BlockSharing.isOneVolume(file.folder, directory)
-      if isLinked || BlockSharing.isPossible(between: file.folder, and: directory) { return nil }
-    }
-    return DirectWriter(part: try PartFile(new: file), progress: nil)
+  private func isCopied(_ response: CacheResponse, to file: DestinationFile) -> Bool {
+    guard response.body.source.stored == nil else { return false }
+    guard let directory = cache.configuration.directory else { return true }
+    let isLinked = item.download.linksEntry && Volume.isSame(file.folder, directory)
+    return !isLinked && !Volume.sharesBlocks(of: file.folder, with: directory)
   }
 
   /// Computes the digests that the caller expects. The cache verifies those that the origin states (RFC 9530)
   /// before it stores a body; of a body that is written to the destination, they are computed here.
   private func verifier(
-    for response: CacheResponse, isWritten: Bool, _ meter: DownloadMeter
+    for response: CacheResponse, isWritten: Bool, meter: DownloadMeter
   ) throws(DownloadFailure) -> DigestVerifier? {
     var stated: [IntegrityDigest] = []
     if isWritten, !meter.isDecoded {
@@ -133,33 +137,28 @@ extension DownloadAttempt {
       stated =
         IntegrityDigest.list(of: .representation, in: fields) + IntegrityDigest.list(of: .content, in: fields)
     }
-    let expected = item.download.digests + stated
-    let verifier = DigestVerifier(expected)
-    if verifier == nil, !item.download.digests.isEmpty {
-      throw DownloadFailure(.wrongDigest, "digests need the trait Crypto")
-    }
-    return verifier
+    try requireDigests()
+    return DigestVerifier(item.download.digests + stated)
+  }
+
+  /// - Throws: `DownloadFailure` if the download has digests that cannot be computed.
+  func requireDigests() throws(DownloadFailure) {
+    guard !item.download.digests.isEmpty, DigestVerifier(item.download.digests) == nil else { return }
+    throw DownloadFailure(.wrongDigest, "digests need the trait Crypto")
   }
 
   private func read(
-    _ body: MessageBody, into writer: DirectWriter?, _ verifier: inout DigestVerifier?,
-    _ meter: DownloadMeter
+    _ body: MessageBody, into part: PartFile?, verifier: inout DigestVerifier?, meter: DownloadMeter
   ) async throws {
-    let step: Int64 = 16 << 20
     var position: Int64 = 0
     var checked: Int64 = 0
-    defer { if let progress = writer?.progress { keep(progress.record) } }
     while let bytes = try await body.source.next() {
       try Task.checkCancellation()
       verifier?.update(bytes)
-      if let progress = writer?.progress, let part = writer?.part {
-        try await write(bytes, at: position, of: progress, to: part)
-      } else {
-        try await writer?.part.write(bytes, at: position)
-      }
+      try await part?.append(bytes)
       position += Int64(bytes.count)
       meter.read(bytes.count)
-      if position - checked >= step {
+      if position - checked >= Self.spaceStep {
         checked = position
         try requireSpace(0)
       }
@@ -170,4 +169,7 @@ extension DownloadAttempt {
       throw UpstreamError(.protocol, "the body ended at byte \(position) of \(length)")
     }
   }
+
+  /// The free space is asked for each time so many bytes have arrived.
+  static let spaceStep: Int64 = 16 << 20
 }

@@ -9,12 +9,11 @@ struct DownloadAttempt: Sendable {
   let limiter: RateLimiter
   let configuration: DownloadQueue.Configuration
   let tell: @Sendable (AttemptNews) -> Void
-  let part: KeptPart
 
   var clock: any CacheClock { cache.configuration.clock }
   var file: DestinationFile? {
     item.download.destination.map {
-      DestinationFile($0, id: item.id, replacesExisting: item.download.replacesExisting)
+      DestinationFile($0, replacesExisting: item.download.replacesExisting)
     }
   }
 
@@ -23,7 +22,6 @@ struct DownloadAttempt: Sendable {
     do {
       return try await run(meter)
     } catch {
-      if part.record == nil { file?.removePart() }
       allowCompletion(meter)
       if Task.isCancelled { return .stopped(received: meter.received) }
       if error is NotKept { return .notKept }
@@ -40,7 +38,7 @@ struct DownloadAttempt: Sendable {
     tell(.state(.validating))
     let occupant = try file?.occupant(item.placed)
     let request = try await request(isPlaced: occupant == .placed)
-    if let end = try await runRanges(request, occupant, meter) { return end }
+    if let end = try await runRanges(request, occupant: occupant, meter: meter) { return end }
     let response = try await respond(to: request, meter)
     do {
       if response.head.status.code == 304, occupant == .placed {
@@ -48,7 +46,7 @@ struct DownloadAttempt: Sendable {
         return .done(.destination, received: size)
       }
       try check(response)
-      return try await receive(response, to: request, meter)
+      return try await receive(response, to: request, meter: meter)
     } catch {
       response.body.source.cancel()
       throw error
@@ -80,12 +78,6 @@ struct DownloadAttempt: Sendable {
     MeteredUpstream(
       upstream: upstream, meter: meter, limiter: limiter, clock: clock,
       stallLimit: configuration.stallLimit)
-  }
-
-  /// Keeps the record of the part file, so that the next attempt continues it; nil if the file is of no use.
-  func keep(_ record: PartRecord?) {
-    part.record = record
-    tell(.part(record))
   }
 
   var options: RequestOptions {

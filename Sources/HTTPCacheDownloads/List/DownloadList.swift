@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCaching
 import Synchronization
 
@@ -59,8 +60,8 @@ final class DownloadList: Sendable {
     state.withLock { state in
       guard !state.isClosed else { return }
       state.isClosed = true
-      if state.descriptor >= 0 { systemClose(state.descriptor) }
-      systemClose(lock)
+      if state.descriptor >= 0 { Descriptor.close(state.descriptor) }
+      Descriptor.close(lock)
     }
   }
 
@@ -147,11 +148,11 @@ final class DownloadList: Sendable {
       guard fsync(descriptor) == 0 else { throw Self.failure("write \(new) to the disk") }
       guard rename(new, path) == 0 else { throw Self.failure("replace \(path)") }
     } catch {
-      systemClose(descriptor)
+      Descriptor.close(descriptor)
       unlink(new)
       throw error
     }
-    if state.descriptor >= 0 { systemClose(state.descriptor) }
+    if state.descriptor >= 0 { Descriptor.close(state.descriptor) }
     state = State(
       descriptor: descriptor, bytes: Int64(frames.count),
       limit: Int64(frames.count) * 2 + Self.slack, isIncomplete: false)
@@ -164,7 +165,7 @@ final class DownloadList: Sendable {
   }
 
   private func write(_ bytes: [UInt8], to descriptor: Int32) throws(CacheError) {
-    let code = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
+    let code = bytes.withUnsafeBytes { Descriptor.writeAll($0, to: descriptor) }
     if code != 0 { throw Self.failure("write \(path)", code) }
   }
 
@@ -177,28 +178,4 @@ final class DownloadList: Sendable {
   static func error(_ operation: String, _ code: Int32 = errno) -> DownloadError {
     DownloadError(.unavailable, "cannot \(operation): \(String(cString: strerror(code)))")
   }
-}
-
-/// Writes all bytes to a descriptor.
-///
-/// - Returns: 0, or the number of the error.
-func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
-  var rest = bytes[...]
-  while !rest.isEmpty {
-    let part = UnsafeRawBufferPointer(rebasing: rest)
-    let count = write(descriptor, part.baseAddress, part.count)
-    if count < 0 {
-      if errno == EINTR { continue }
-      return errno
-    }
-    rest = rest.dropFirst(count)
-  }
-  return 0
-}
-
-/// The system's calls, outside of types that have functions of these names.
-func systemClose(_ descriptor: Int32) { close(descriptor) }
-
-func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Int {
-  read(descriptor, bytes.baseAddress, bytes.count)
 }

@@ -31,9 +31,7 @@ enum DownloadRecord {
       writer.fixed(placed.inode)
       for number in [placed.size, placed.seconds, placed.nanoseconds] { writer.signed(number) }
     }
-    writer.byte(
-      (item.usesOneStream ? 1 : 0) | (item.part == nil ? 0 : 2) | (item.download.linksEntry ? 4 : 0))
-    if let part = item.part { encode(part, to: &writer) }
+    writer.byte((item.usesOneStream ? 1 : 0) | (item.download.linksEntry ? 2 : 0))
     return writer.output.count <= longest ? writer.output : nil
   }
 
@@ -77,8 +75,7 @@ enum DownloadRecord {
     }
     let way = try reader.byte()
     item.usesOneStream = way & 1 != 0
-    if way & 2 != 0 { item.part = try part(&reader) }
-    if way & 4 != 0 { item.download.linksEntry = true }
+    if way & 2 != 0 { item.download.linksEntry = true }
     guard reader.remaining == 0 else { throw BinaryReader.damaged("bytes after the end") }
     return item
   }
@@ -200,7 +197,7 @@ extension BinaryReader {
     }
   }
 
-  fileprivate mutating func fixed() throws(CacheError) -> UInt64 {
+  mutating func fixed() throws(CacheError) -> UInt64 {
     var value: UInt64 = 0
     for index in 0..<8 { value |= UInt64(try byte()) << UInt64(index * 8) }
     return value

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheSealing
 import HTTPCaching
 
@@ -95,20 +96,14 @@ struct ListFile: Sendable {
       if errno == ENOENT { return [] }
       throw DownloadList.error("open \(path)")
     }
-    defer { systemClose(descriptor) }
+    defer { Descriptor.close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       Int64(status.st_size) <= Self.longest
     else { throw DownloadError(.unavailable, "\(path) is not a list of downloads") }
     let size = Int(status.st_size)
     let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-      while count < size {
-        let got = systemRead(
-          descriptor, UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[count...])))
-        if got < 0, errno == EINTR { continue }
-        if got <= 0 { break }
-        count += got
-      }
+      count = max(0, Descriptor.read(into: UnsafeMutableRawBufferPointer(buffer), from: descriptor, at: 0))
     }
     guard bytes.count == size else { throw DownloadList.error("read \(path)") }
     return bytes

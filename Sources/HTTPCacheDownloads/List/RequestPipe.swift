@@ -1,4 +1,5 @@
 @preconcurrency import Dispatch
+import HTTPCacheFiles
 
 #if canImport(Darwin)
   import Darwin
@@ -37,7 +38,7 @@ final class RequestPipe: Sendable {
       // A request is written in one piece, and fits into a piece (POSIX: PIPE_BUF is at least 512).
       for request in Self.requests(descriptor) { receive(request) }
     }
-    source.setCancelHandler { systemClose(descriptor) }
+    source.setCancelHandler { Descriptor.close(descriptor) }
     source.activate()
   }
 
@@ -56,20 +57,20 @@ final class RequestPipe: Sendable {
   static func send(_ requests: [Request], to file: ListFile) -> Bool {
     let descriptor = open(file.pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return false }
-    defer { systemClose(descriptor) }
+    defer { Descriptor.close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO,
       fcntl(descriptor, F_SETFL, O_WRONLY) == 0
     else { return false }
     return requests.allSatisfy { request in
       Array("\(request.change.rawValue) \(request.id)\n".utf8)
-        .withUnsafeBytes { writeAll($0, to: descriptor) } == 0
+        .withUnsafeBytes { Descriptor.writeAll($0, to: descriptor) } == 0
     }
   }
 
   private static func requests(_ descriptor: Int32) -> [Request] {
     let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-      count = max(0, systemRead(descriptor, UnsafeMutableRawBufferPointer(buffer)))
+      count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
     }
     return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
       let words = line.prefix(longest).split(separator: UInt8(ascii: " "))

@@ -52,7 +52,7 @@ extension DownloadQueue {
       minimumFreeSpace = 64 << 20
       countLimit = 100_000
       random = { Double.random(in: 0..<1) }
-      freeSpace = { FreeSpaceOnDisk.bytes(of: $0) }
+      freeSpace = { Volume.freeBytes(of: $0) }
     }
   }
 }

@@ -94,7 +94,7 @@ extension DownloadQueue {
   /// Takes a download out of the list, and stops it. Its entry of the cache and its file stay.
   public func remove(_ id: DownloadID) {
     let (tasks, watchers) = shared.withLock { shared in
-      if let item = shared.state.items[id], item.part != nil, shared.tasks[id] == nil { removePart(of: item) }
+      if let item = shared.state.items[id], shared.tasks[id] == nil { removePart(of: item) }
       shared.state.remove(id)
       let watchers = shared.watchers.take(id)
       shared.watchers.tell(id, of: shared.state)

@@ -26,14 +26,17 @@ extension DownloadQueue {
     let id = item.id
     let attempt = DownloadAttempt(
       item: item, cache: cache, upstream: upstream, limiter: limiter, configuration: configuration,
-      tell: { [self] in heard($0, of: id) }, part: KeptPart(item.part))
+      tell: { [self] in heard($0, of: id) })
     ended(item, await attempt.run())
   }
 
-  /// Removes what the part file of a removed download has.
+  /// Removes the part file of a removed download.
   func removePart(of item: DownloadItem) {
-    guard let destination = item.download.destination else { return }
-    DestinationFile(destination, id: item.id, replacesExisting: false).removePart()
+    if case .done = item.state { return }
+    guard let destination = item.download.destination, let part = PartFile(existingBeside: destination),
+      part.record?.belongs(to: item.download.request) ?? true
+    else { return }
+    part.discard()
   }
 
   /// An attempt tells how far it is. A download that was told to stop keeps its state.
@@ -41,11 +44,6 @@ extension DownloadQueue {
     var mustSave = false
     shared.withLock { shared in
       guard let item = shared.state.items[id] else { return }
-      if case .part(let record) = news {
-        // The last record of a download that was told to stop counts, too.
-        mustSave = record != item.part
-        return shared.state.change(id) { $0.part = record }
-      }
       guard item.state.isRunning else { return }
       switch news {
       case .state(let state):
@@ -68,7 +66,6 @@ extension DownloadQueue {
             (item.restarts, item.lastRestart, item.furthest) = (item.restarts + 1, .rangeIgnored, 0)
           }
         }
-      case .part: break
       }
       shared.watchers.tell(id, of: shared.state)
     }
@@ -97,7 +94,7 @@ extension DownloadQueue {
       item.state = .done(source)
       item.received = received
       item.expected = received
-      (item.tries, item.hasBegun, item.furthest, item.part) = (0, false, 0, nil)
+      (item.tries, item.hasBegun, item.furthest) = (0, false, 0)
     case .stopped(let received):
       item.count(received)
       // The queue was closed, not this download stopped: the next process goes on.

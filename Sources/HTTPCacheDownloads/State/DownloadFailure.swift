@@ -46,6 +46,8 @@ public struct DownloadFailure: Error, Sendable, Hashable, CustomStringConvertibl
   public let kind: Kind
   /// A description for people.
   public let message: String
+  /// The number of the error (`errno`) if a call of the system failed. The list does not keep it.
+  public internal(set) var systemError: Int32?
 
   /// Makes a failure.
   public init(_ kind: Kind, _ message: String) {

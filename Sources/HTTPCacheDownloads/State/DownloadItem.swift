@@ -27,8 +27,6 @@ struct DownloadItem: Sendable, Equatable {
   var writesDirectly = false
   /// The file at the destination that this queue wrote, or is about to move there.
   var placed: PlacedFile?
-  /// The record of the part file beside the destination; nil if the cache keeps what arrives.
-  var part: PartRecord?
   /// Whether the origin did not take ranges.
   var usesOneStream = false
   var rate: Double = 0

@@ -92,13 +92,13 @@ final class MeteredBody: BodySource {
   private func startWatching() {
     watch.withLock { task in
       guard task == nil else { return }
-      task = Task { [base, waiting, route] in await MeteredBody.watch(base, waiting, route) }
+      task = Task { [base, waiting, route] in await MeteredBody.watch(base, waiting: waiting, route: route) }
     }
   }
 
   /// Cancels a source that gives no byte for `stallLimit`.
   private static func watch(
-    _ base: any BodySource, _ waiting: Waiting, _ route: MeteredUpstream
+    _ base: any BodySource, waiting: Waiting, route: MeteredUpstream
   ) async {
     while !Task.isCancelled {
       let now = route.clock.uptime

@@ -11,8 +11,8 @@ extension CachedURLSession {
   ///
   /// The body is never in memory as a whole. A stored body is cloned where the file system supports it. A
   /// body that broke off is continued with a range by the next request, of this or a later process, if the origin
-  /// allows it: from the cache, or for a response that the cache does not store (too large, `no-store`) from a
-  /// hidden part file beside the destination, `.NAME.httpcache-part`.
+  /// allows it: from the cache, or for a response that the cache does not store (too large, `no-store`) from the
+  /// folder `NAME.httpcache-part` beside the destination. A file that is replaced keeps its mode.
   ///
   /// - Parameters:
   ///   - request: the request.
@@ -32,11 +32,14 @@ extension CachedURLSession {
   ) async throws -> URLResponse {
     let options = options.using(cachePolicy)
     try Self.requireFolder(of: destination)
-    if let response = try await continuePart(of: request, at: destination, options, delegate, progress) {
+    let target = DownloadTarget(url: destination, progress: progress)
+    if let response = try await continuePart(of: request, at: target, options: options, delegate: delegate) {
       return response
     }
-    return try await reading(request, try RequestBody(request), options, delegate) { loaded in
-      try await place(loaded, of: request, at: destination, progress)
+    return try await reading(
+      request, content: try RequestBody(request), options: options, delegate: delegate
+    ) { loaded in
+      try await place(loaded, of: request, at: target)
     }
   }
 
@@ -80,11 +83,12 @@ extension CachedURLSession {
     for request: URLRequest, cachePolicy: CachePolicy? = nil, options: LoadOptions = LoadOptions(),
     delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
-    try await reading(request, try RequestBody(request), options.using(cachePolicy), delegate) { loaded in
-      let folder = FileManager.default.temporaryDirectory
-      let file = try await FileSink.file(of: loaded.body, in: folder, nil)
-      let url = folder.appendingPathComponent("swift-http-cache-download-\(UUID().uuidString)")
-      try file.move(to: url)
+    try await reading(
+      request, content: try RequestBody(request), options: options.using(cachePolicy), delegate: delegate
+    ) { loaded in
+      let url = FileManager.default.temporaryDirectory
+        .appendingPathComponent("swift-http-cache-download-\(UUID().uuidString)")
+      try await write(loaded.body, to: DownloadTarget(url: url))
       return (url, loaded.response)
     }
   }

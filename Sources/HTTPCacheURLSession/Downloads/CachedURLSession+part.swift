@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheDownloads
 import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
@@ -7,115 +8,144 @@ import HTTPTypes
   import FoundationNetworking
 #endif
 
-/// Downloads of responses that the cache does not store, such as files above its largest entry: a part beside the
-/// destination takes the place of the partial entry.
-extension CachedURLSession {
-  /// The part that receives a response which the cache does not store; nil for a response that cannot be continued
-  /// later: it has no length, no strong validator (RFC 9110 §8.8.1), or its coding was removed.
-  private func newPart(
-    for loaded: LoadedResponse, to request: URLRequest, at destination: URL
-  ) -> DownloadPart? {
-    guard let url = Self.continuable(request), let cached = loaded.cached,
-      case .forwarded(_, status: 200, storage: .doNotStore, _) = cached.outcome,
-      // A body whose coding was removed has no length.
-      let length = loaded.body.length,
-      let validator = StrongValidator(cached.head.headerFields, receivedAt: cache.configuration.clock.now)
-    else { return nil }
-    let note = DownloadPart.Note(
-      url: url.absoluteString, partition: partition, validator: Data(validator.value), length: length)
-    return DownloadPart.new(note, at: destination)
-  }
+/// The file that a response is loaded into.
+struct DownloadTarget: Sendable {
+  let url: URL
+  var progress: (@Sendable (DownloadProgress) -> Void)?
+}
 
+/// Bodies on their way to a file: in a part beside it. Responses that the cache does not store, such as files above its
+/// largest entry, are continued from there.
+extension CachedURLSession {
   /// Continues a part that an earlier download left beside the destination.
   ///
   /// - Returns: the response as if it had come at once; nil if there is no part, or it is out of date.
   /// - Throws: as `download(for:to:cachePolicy:options:delegate:progress:)`.
   func continuePart(
-    of request: URLRequest, at destination: URL, _ options: LoadOptions,
-    _ delegate: (any URLSessionTaskDelegate)?, _ progress: (@Sendable (DownloadProgress) -> Void)?
+    of request: URLRequest, at target: DownloadTarget, options: LoadOptions,
+    delegate: (any URLSessionTaskDelegate)?
   ) async throws -> URLResponse? {
-    guard mayContinue(options.cachePolicy ?? policy(of: request)), let url = Self.continuable(request),
-      let part = DownloadPart.kept(of: url, partition, at: destination)
+    guard Self.isWithoutContent(request), let made = try? cacheRequest(request, .none),
+      let part = PartFile(existingBeside: target.url.path),
+      let continuation = PartContinuation(
+        of: made, part: part, policy: options.cachePolicy ?? policy(of: request), scope: partition)
     else { return nil }
-    if let made = try? cacheRequest(request, .none), cache.stored(for: made, partition: partition) != nil {
-      part.remove()
+    if cache.stored(for: made, partition: partition) != nil {
+      part.discard()
       return nil
     }
     var rest = request
-    rest.setValue("bytes=\(part.received)-", forHTTPHeaderField: "Range")
-    rest.setValue(String(decoding: part.note.validator, as: UTF8.self), forHTTPHeaderField: "If-Range")
-    // A coded body has other ranges.
-    rest.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+    for name in [HTTPField.Name.range, .ifRange, .acceptEncoding] {
+      rest.setValue(continuation.request.headerFields[name], forHTTPHeaderField: name.rawName)
+    }
     var options = options
     options.cachePolicy = .bypass
-    return try await reading(rest, .none, options, delegate) { loaded in
-      guard let whole = Self.whole(loaded, continuing: part) else {
-        let status = loaded.cached?.head.status.code
-        if status == 206 || status == 416 {
-          // The origin has another file than before, or sends other bytes than it was asked for.
-          loaded.body.source.cancel()
-          part.remove()
-          return nil
-        }
-        if status == 200 { part.remove() }
-        return try await place(loaded, of: request, at: destination, progress)
+    return try await reading(rest, content: .none, options: options, delegate: delegate) { loaded in
+      guard let cached = loaded.cached else { return nil }
+      let now = cache.configuration.clock.now
+      switch continuation.answer(cached.head, from: cached.finalTarget, now: now) {
+      case .rest:
+        try part.resume(at: continuation.offset)
+        let length = continuation.record.length ?? PartialContent.part(of: cached.head)?.length
+        try await complete(part, with: loaded.body, of: length, at: target)
+        return Self.whole(cached, length: length, url: loaded.response.url)
+      case .useless:
+        // The origin has another file than before, or sends other bytes than it was asked for.
+        loaded.body.source.cancel()
+        part.discard()
+        return nil
+      case .whole:
+        part.discard()
+        return try await place(loaded, of: request, at: target)
+      case .failure:
+        return try await place(loaded, of: request, at: target)
       }
-      try await FileSink.complete(part, with: loaded.body, progress)
-      try part.finish(at: destination)
-      return whole
     }
   }
 
   /// Puts a response at the destination.
   ///
   /// - Throws: as `download(for:to:cachePolicy:options:delegate:progress:)`.
-  func place(
-    _ loaded: LoadedResponse, of request: URLRequest, at destination: URL,
-    _ progress: (@Sendable (DownloadProgress) -> Void)?
-  ) async throws -> URLResponse {
+  func place(_ loaded: LoadedResponse, of request: URLRequest, at target: DownloadTarget) async throws
+    -> URLResponse
+  {
     if let response = loaded.response as? HTTPURLResponse, !Self.hasContent(response.statusCode, of: request)
     {
       loaded.body.source.cancel()
       throw UnexpectedStatus(response: response)
     }
-    if let part = newPart(for: loaded, to: request, at: destination) {
-      try await FileSink.complete(part, with: loaded.body, progress)
-      try part.finish(at: destination)
-    } else {
-      let folder = destination.deletingLastPathComponent()
-      try await FileSink.file(of: loaded.body, in: folder, progress).move(to: destination)
-    }
+    try await write(loaded.body, to: target, record: record(of: loaded, to: request))
     return loaded.response
   }
 
-  /// Whether a policy accepts bytes that were received earlier, and lets the origin be asked.
-  private func mayContinue(_ policy: CachePolicy) -> Bool {
-    switch policy {
-    case .standard, .revalidate, .cacheElseNetwork, .networkElseCache, .bypass: true
-    case .reload, .reloadEverywhere, .cacheOnly: false
+  /// Writes a body to a file, which replaces the file at the destination in one step when it is complete.
+  ///
+  /// - Parameter record: that of the response; nil if the response cannot be continued later.
+  /// - Throws: what the body throws, `DownloadFailure`.
+  func write(_ body: MessageBody, to target: DownloadTarget, record: PartRecord? = nil) async throws {
+    let part = try PartFile(beside: target.url.path)
+    try part.begin(record)
+    if let stored = body.source.stored, stored.range.lowerBound == 0,
+      stored.range.upperBound == stored.reader.length,
+      (try? await part.clone(stored.reader)) != nil
+    {
+      return try place(part, at: target, length: Int64(stored.range.count))
     }
+    try await complete(part, with: body, of: body.length, at: target)
   }
 
-  /// The URL of a request for a whole file.
-  private static func continuable(_ request: URLRequest) -> URL? {
-    guard request.httpMethod ?? "GET" == "GET", request.httpBody == nil, request.httpBodyStream == nil,
-      request.value(forHTTPHeaderField: "Range") == nil
-    else { return nil }
-    return request.url
+  /// Adds a body to a part, which then is the whole file, and moves it to the destination.
+  private func complete(
+    _ part: PartFile, with body: MessageBody, of length: Int64?, at target: DownloadTarget
+  ) async throws {
+    do {
+      for try await bytes in body {
+        try await part.append(bytes)
+        target.progress?(DownloadProgress(received: part.received, expected: length))
+      }
+      // A cancelled body may end as if it were complete.
+      try Task.checkCancellation()
+    } catch {
+      await part.keep()
+      throw error
+    }
+    if let length, part.received != length {
+      throw UpstreamError(.protocol, "the body ended at byte \(part.received) of \(length)")
+    }
+    if let algorithm = try await part.mismatch() {
+      part.discard()
+      throw UpstreamError(.protocol, "the bytes do not have their \(algorithm.rawValue) digest (RFC 9530)")
+    }
+    try place(part, at: target, length: part.received)
   }
 
-  /// A 206 that continues the part (RFC 9110 §15.3.7), as the 200 that the caller asked for; nil for any other
-  /// response.
-  private static func whole(_ loaded: LoadedResponse, continuing part: DownloadPart) -> URLResponse? {
-    guard var response = loaded.cached, let url = loaded.response.url,
-      let (range, length) = PartialContent.part(of: response.head),
-      range == part.received..<part.note.length, length ?? part.note.length == part.note.length,
-      // A 206 must have the ETag of the file, and may leave out its Last-Modified.
-      response.head.headerFields[.eTag].map({ Data($0.utf8) == part.note.validator }) ?? true
+  private func place(_ part: PartFile, at target: DownloadTarget, length: Int64) throws {
+    try part.place(at: target.url.path, isDurable: cache.configuration.durability == .durable)
+    target.progress?(DownloadProgress(received: length, expected: length))
+  }
+
+  /// The record of a response which the cache does not store; nil if it cannot be continued later.
+  private func record(of loaded: LoadedResponse, to request: URLRequest) -> PartRecord? {
+    guard Self.isWithoutContent(request), let cached = loaded.cached,
+      case .forwarded(_, status: 200, storage: .doNotStore, _) = cached.outcome,
+      // A body whose coding was removed has no length.
+      let length = loaded.body.length, let made = try? cacheRequest(request, .none)
     else { return nil }
+    return PartRecord(
+      of: cached.head, to: made, from: cached.finalTarget, scope: partition, length: length,
+      now: cache.configuration.clock.now)
+  }
+
+  private static func isWithoutContent(_ request: URLRequest) -> Bool {
+    request.httpBody == nil && request.httpBodyStream == nil
+  }
+
+  /// A 206 that has completed a part, as the 200 that the caller asked for.
+  private static func whole(_ response: CacheResponse, length: Int64?, url: URL?) -> URLResponse? {
+    var response = response
     response.head.status = .ok
     response.head.headerFields[.contentRange] = nil
-    response.head.headerFields[.contentLength] = String(part.note.length)
-    return CachedHTTPURLResponse(response, url: url)
+    response.head.headerFields[.contentLength] = length.map(String.init)
+    return url.flatMap { CachedHTTPURLResponse(response, url: $0) }
   }
 }

@@ -69,7 +69,8 @@ final class ProtocolLoad: Sendable {
   ) async throws -> LoadedResponse {
     try await watch.waiting {
       try await self.loading.session.load(
-        self.request, body, LoadOptions(cachePolicy: policy), self.surroundings.delegate)
+        self.request, content: body, options: LoadOptions(cachePolicy: policy),
+        delegate: self.surroundings.delegate)
     }
   }
 

@@ -30,7 +30,9 @@ final class TaskDelegate: NSObject, URLSessionTaskDelegate, @unchecked Sendable 
   ) {
     guard let task else { return completionHandler(nil) }
     session.delegateQueue.addOperation { [delegate, session] in
-      DelegateCalls.redirect(delegate, session, task, response, request, completionHandler)
+      DelegateCalls.redirect(
+        delegate, session: session, task: task, response: response, request: request,
+        completion: completionHandler)
     }
   }
 
@@ -41,7 +43,8 @@ final class TaskDelegate: NSObject, URLSessionTaskDelegate, @unchecked Sendable 
   ) {
     guard let task else { return completionHandler(.cancelAuthenticationChallenge, nil) }
     session.delegateQueue.addOperation { [delegate, session] in
-      DelegateCalls.answer(challenge, session, task, asking: [delegate][...], completionHandler)
+      DelegateCalls.answer(
+        challenge, session: session, task: task, asking: [delegate][...], completion: completionHandler)
     }
   }
 }

@@ -22,8 +22,10 @@ extension CachedURLSession {
   ) async throws -> (CachedBytes, URLResponse) {
     do {
       let meter = options.meter(cache.configuration.clock)
-      let loaded = try await load(request, try RequestBody(request), options.using(cachePolicy), delegate)
-        .metered(meter, endsRequest: true)
+      let loaded = try await load(
+        request, content: try RequestBody(request), options: options.using(cachePolicy), delegate: delegate
+      )
+      .metered(meter, endsRequest: true)
       return (CachedBytes(body: loaded.body, url: request.url), loaded.response)
     } catch {
       throw Self.foundations(error, request.url)

@@ -21,7 +21,9 @@ extension CachedURLSession {
     for request: URLRequest, cachePolicy: CachePolicy? = nil, options: LoadOptions = LoadOptions(),
     delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
-    try await data(for: request, try RequestBody(request), options.using(cachePolicy), delegate)
+    try await data(
+      for: request, sending: try RequestBody(request), options: options.using(cachePolicy), delegate: delegate
+    )
   }
 
   /// Loads a response with its whole body, from the cache or from the origin.
@@ -49,7 +51,7 @@ extension CachedURLSession {
     for request: URLRequest, from bodyData: Data, options: LoadOptions = LoadOptions(),
     delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
-    try await data(for: request, .data(bodyData), options, delegate)
+    try await data(for: request, sending: .data(bodyData), options: options, delegate: delegate)
   }
 
   /// Sends a file, and loads the response with its whole body. Invalidates what the request changes (RFC 9111
@@ -65,12 +67,12 @@ extension CachedURLSession {
     for request: URLRequest, fromFile fileURL: URL, options: LoadOptions = LoadOptions(),
     delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
-    try await data(for: request, .file(fileURL), options, delegate)
+    try await data(for: request, sending: .file(fileURL), options: options, delegate: delegate)
   }
 
   func data(
-    for request: URLRequest, _ content: RequestBody, _ options: LoadOptions,
-    _ delegate: (any URLSessionTaskDelegate)?
+    for request: URLRequest, sending content: RequestBody, options: LoadOptions,
+    delegate: (any URLSessionTaskDelegate)?
   ) async throws -> (Data, URLResponse) {
     // A fresh response in memory needs nothing of what follows, unless it is to be measured or a delegate asked.
     if options.onMetrics == nil, options.cachePolicy ?? .standard == .standard, content.isEmpty,
@@ -78,27 +80,29 @@ extension CachedURLSession {
     {
       return (Data(hit.body), hit.response)
     }
-    return try await reading(request, content, options, delegate) { loaded in
+    return try await reading(request, content: content, options: options, delegate: delegate) { loaded in
       (try await loaded.data(), loaded.response)
     }
   }
 
   /// Loads and reads; if the stored body is damaged, loads again from the origin.
   func reading<Result>(
-    _ request: URLRequest, _ content: RequestBody, _ options: LoadOptions,
-    _ delegate: (any URLSessionTaskDelegate)?, _ read: (LoadedResponse) async throws -> Result
+    _ request: URLRequest, content: RequestBody, options: LoadOptions,
+    delegate: (any URLSessionTaskDelegate)? = nil, read: (LoadedResponse) async throws -> Result
   ) async throws -> Result {
     let meter = options.meter(cache.configuration.clock)
     defer { meter?.finish() }
     do {
-      let loaded = try await load(request, content, options, delegate).metered(meter, endsRequest: false)
+      let loaded = try await load(request, content: content, options: options, delegate: delegate)
+        .metered(meter, endsRequest: false)
       do {
         return try await read(loaded)
       } catch is CacheError where loaded.isFromStore && content.isRepeatable {
         var again = options
         again.cachePolicy = try policy(afterDamage: options.cachePolicy, request)
         return try await read(
-          try await load(request, content, again, delegate).metered(meter, endsRequest: false))
+          try await load(request, content: content, options: again, delegate: delegate)
+            .metered(meter, endsRequest: false))
       }
     } catch {
       throw Self.foundations(error, request.url)

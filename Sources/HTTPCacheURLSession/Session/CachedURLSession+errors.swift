@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheDownloads
 import HTTPCaching
 
 #if canImport(FoundationNetworking)
@@ -12,7 +13,26 @@ extension CachedURLSession {
     case is CancellationError, is UpstreamError: return URLError.make(error, url: url)
     case let error as CacheError where error.code == .invalidRequest:
       return URLError.make(error, url: url)
+    case let failure as DownloadFailure: return CocoaError.make(failure)
     default: return error
     }
+  }
+}
+
+extension CocoaError {
+  /// The error of a file that cannot be written.
+  fileprivate static func make(_ failure: DownloadFailure) -> CocoaError {
+    let code: Code =
+      switch failure.kind {
+      case .fullDisk: .fileWriteOutOfSpace
+      case .readOnly: .fileWriteNoPermission
+      case .noFolder: .fileNoSuchFile
+      default: .fileWriteUnknown
+      }
+    var userInfo: [String: Any] = [NSLocalizedDescriptionKey: failure.message]
+    if let number = failure.systemError.flatMap(POSIXErrorCode.init(rawValue:)) {
+      userInfo[NSUnderlyingErrorKey] = POSIXError(number)
+    }
+    return CocoaError(code, userInfo: userInfo)
   }
 }

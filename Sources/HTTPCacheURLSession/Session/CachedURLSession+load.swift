@@ -12,8 +12,8 @@ extension CachedURLSession {
 
   /// Loads a response up to its body, following redirects.
   func load(
-    _ request: URLRequest, _ content: RequestBody, _ options: LoadOptions,
-    _ delegate: (any URLSessionTaskDelegate)?
+    _ request: URLRequest, content: RequestBody, options: LoadOptions,
+    delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> LoadedResponse {
     try checkValid()
     guard let first = request.url, let scheme = first.scheme?.lowercased() else {
@@ -21,7 +21,7 @@ extension CachedURLSession {
     }
     guard scheme == "http" || scheme == "https" else { return try await passOn(request) }
     let delegates: [any URLSessionDelegate] = [delegate, self.delegate].compactMap { $0 }
-    let calls = TaskCalls(request, delegates, upstream)
+    let calls = TaskCalls(for: request, delegates: delegates, upstream: upstream)
     let policy = options.cachePolicy ?? policy(of: request)
     let context = RequestContext(
       prototype: request, content: content, delegates: delegates,
@@ -35,7 +35,7 @@ extension CachedURLSession {
     }
     var redirects: [CacheOutcome] = []
     while true {
-      let current = withCookies(next, request, url)
+      let current = withCookies(next, prototype: request, url: url)
       var response = try await cache.respond(
         to: current, body: try nextContent.make(), policy: policy,
         options: self.options(options, context), via: origin)
@@ -47,7 +47,7 @@ extension CachedURLSession {
         let redirect = Redirect(
           of: next, isRepeatable: nextContent.isRepeatable, response: response.head,
           base: response.finalTarget)
-      else { return try await loaded(response, url, calls) }
+      else { return try await loaded(response, url: url, calls: calls) }
       guard redirects.count < Self.redirectLimit else {
         response.body.source.cancel()
         throw URLError.make(
@@ -55,7 +55,7 @@ extension CachedURLSession {
       }
       let proposed = try foundations(redirect.request, request)
       guard let answer = try await calls.follow(proposed, after: response, url) else {
-        return try await loaded(response, url, calls)
+        return try await loaded(response, url: url, calls: calls)
       }
       redirects.append(response.outcome)
       try await Redirect.drain(response.body)
@@ -95,7 +95,7 @@ extension CachedURLSession {
     guard let url = request.url else {
       throw URLError.make(.badURL, "the request has no URL", url: nil)
     }
-    return withCookies(made, request, url)
+    return withCookies(made, prototype: request, url: url)
   }
 
   /// The policy of a request, or if it has none, of the configuration.
@@ -122,7 +122,7 @@ extension CachedURLSession {
   }
 
   private func withCookies(
-    _ request: HTTPRequest, _ prototype: URLRequest, _ url: URL
+    _ request: HTTPRequest, prototype: URLRequest, url: URL
   ) -> HTTPRequest {
     guard prototype.httpShouldHandleCookies, !request.headerFields.contains(.cookie),
       let field = cookies?.field(for: url)
@@ -149,7 +149,7 @@ extension CachedURLSession {
 
   /// The response for the caller, after its delegate has agreed.
   private func loaded(
-    _ response: CacheResponse, _ url: URL, _ calls: TaskCalls
+    _ response: CacheResponse, url: URL, calls: TaskCalls
   ) async throws -> LoadedResponse {
     guard let made = madeResponses.response(for: response, url: url) else {
       response.body.source.cancel()

@@ -48,7 +48,7 @@ extension CachedURLSession {
       guard let scheme = request.url?.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
         throw URLError.make(.unsupportedURL, "only http and https can be cached", url: request.url)
       }
-      let loaded = try await load(request, try RequestBody(request), options, nil)
+      let loaded = try await load(request, content: try RequestBody(request), options: options)
         .metered(meter, endsRequest: false)
       guard let outcome = loaded.cached?.outcome else { throw URLError(.unsupportedURL) }
       if loaded.isFromStore {

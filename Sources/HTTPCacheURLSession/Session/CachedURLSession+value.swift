@@ -24,7 +24,7 @@ extension CachedURLSession {
     delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> CachedValue<Value> {
     let (data, cached, response) = try await reading(
-      request, try RequestBody(request), options.using(cachePolicy), delegate
+      request, content: try RequestBody(request), options: options.using(cachePolicy), delegate: delegate
     ) { loaded in
       (try await loaded.data(), loaded.cached, loaded.response)
     }

@@ -15,7 +15,7 @@ final class TaskCalls: Sendable {
   private let upstream: URLSessionUpstream
   private let standIn = Mutex<URLSessionDataTask?>(nil)
 
-  init(_ request: URLRequest, _ delegates: [any URLSessionDelegate], _ upstream: URLSessionUpstream) {
+  init(for request: URLRequest, delegates: [any URLSessionDelegate], upstream: URLSessionUpstream) {
     self.request = request
     self.delegates = delegates
     self.upstream = upstream
@@ -36,7 +36,9 @@ final class TaskCalls: Sendable {
     let session = try upstream.current().foundations
     let answer = try await DelegateAnswer<URLRequest?>.wait { answer in
       session.delegateQueue.addOperation {
-        DelegateCalls.redirect(delegate, session, task, redirect, request) { answer.give($0) }
+        DelegateCalls.redirect(delegate, session: session, task: task, response: redirect, request: request) {
+          answer.give($0)
+        }
       }
     }
     try check(task)
@@ -50,7 +52,7 @@ final class TaskCalls: Sendable {
     let session = try upstream.current().foundations
     let disposition = try await DelegateAnswer<URLSession.ResponseDisposition>.wait { answer in
       session.delegateQueue.addOperation {
-        DelegateCalls.response(delegate, session, task, response) { answer.give($0) }
+        DelegateCalls.response(delegate, session: session, task: task, response: response) { answer.give($0) }
       }
     }
     try check(task)
@@ -67,7 +69,7 @@ final class TaskCalls: Sendable {
     session.delegateQueue.addOperation { [delegates] in
       for delegate in delegates {
         DelegateCalls.sent(
-          delegate, session, task, sent: count, total: total, expected: expected ?? -1)
+          delegate, session: session, task: task, sent: count, total: total, expected: expected ?? -1)
       }
     }
   }
@@ -98,7 +100,9 @@ final class TaskCalls: Sendable {
     typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
     let (disposition, credential) = try await DelegateAnswer<Answer>.wait { answer in
       session.delegateQueue.addOperation { [delegates] in
-        DelegateCalls.answer(challenge.foundations, session, task, asking: delegates[...]) {
+        DelegateCalls.answer(
+          challenge.foundations, session: session, task: task, asking: delegates[...]
+        ) {
           answer.give(($0, $1))
         }
       }

@@ -17,7 +17,7 @@ extension CachedURLSession {
     with request: URLRequest, options: LoadOptions = LoadOptions(),
     completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> CachedURLSessionTask {
-    dataTask(request, { try RequestBody(request) }, options, completionHandler)
+    dataTask(request, content: { try RequestBody(request) }, options: options, completion: completionHandler)
   }
 
   /// Makes a suspended task that loads a response with its whole body.
@@ -41,7 +41,7 @@ extension CachedURLSession {
     with request: URLRequest, from bodyData: Data, options: LoadOptions = LoadOptions(),
     completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> CachedURLSessionTask {
-    dataTask(request, { .data(bodyData) }, options, completionHandler)
+    dataTask(request, content: { .data(bodyData) }, options: options, completion: completionHandler)
   }
 
   /// Makes a suspended task that sends a file, and loads the response with its whole body.
@@ -55,7 +55,7 @@ extension CachedURLSession {
     with request: URLRequest, fromFile fileURL: URL, options: LoadOptions = LoadOptions(),
     completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> CachedURLSessionTask {
-    dataTask(request, { .file(fileURL) }, options, completionHandler)
+    dataTask(request, content: { .file(fileURL) }, options: options, completion: completionHandler)
   }
 
   /// Makes a suspended task that loads a response into a file.
@@ -69,10 +69,11 @@ extension CachedURLSession {
     with request: URLRequest, options: LoadOptions = LoadOptions(),
     completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
   ) -> CachedURLSessionTask {
-    task(request, options) { task, options in
-      try await self.reading(request, try RequestBody(request), options, nil) { loaded in
-        try await FileSink.file(
-          of: task.loading(loaded).body, in: FileManager.default.temporaryDirectory, nil)
+    task(request, options: options) { task, options in
+      try await self.reading(request, content: try RequestBody(request), options: options) { loaded in
+        let file = TemporaryFile()
+        try await self.write(task.loading(loaded).body, to: DownloadTarget(url: file.url))
+        return file
       }
     } completion: { file, response, error in
       completionHandler(file?.url, response, error)
@@ -80,21 +81,23 @@ extension CachedURLSession {
   }
 
   private func dataTask(
-    _ request: URLRequest, _ content: @escaping @Sendable () throws -> RequestBody, _ options: LoadOptions,
-    _ completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    _ request: URLRequest, content: @escaping @Sendable () throws -> RequestBody, options: LoadOptions,
+    completion: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> CachedURLSessionTask {
-    task(request, options) { task, options in
-      try await self.reading(request, try content(), options, nil) { try await task.loading($0).data() }
+    task(request, options: options) { task, options in
+      try await self.reading(request, content: try content(), options: options) {
+        try await task.loading($0).data()
+      }
     } completion: {
-      completionHandler($0, $1, $2)
+      completion($0, $1, $2)
     }
   }
 
   /// Makes a task whose handler gets what `load` returns. `load` gets the options without `onMetrics`, because the
   /// task has a meter of its own, which counts pauses too.
   private func task<Content: Sendable>(
-    _ request: URLRequest, _ options: LoadOptions,
-    _ load: @escaping @Sendable (CachedURLSessionTask, LoadOptions) async throws -> Content,
+    _ request: URLRequest, options: LoadOptions,
+    load: @escaping @Sendable (CachedURLSessionTask, LoadOptions) async throws -> Content,
     completion: @escaping @Sendable (Content?, URLResponse?, (any Error)?) -> Void
   ) -> CachedURLSessionTask {
     var unmetered = options

@@ -47,7 +47,7 @@ final class SessionTransport: Upstream {
     let limits = TransferLimits(idle: idle, whole: settings.wholeTimeout)
     var request = request
     request.timeout = min(request.timeout ?? limits.idle, limits.idle, limits.whole)
-    let calls = context.map { TaskCalls($0.prototype, $0.delegates, foundation) }
+    let calls = context.map { TaskCalls(for: $0.prototype, delegates: $0.delegates, upstream: foundation) }
     let first = request.head
     var failures = 0
     while true {

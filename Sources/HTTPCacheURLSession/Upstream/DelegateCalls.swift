@@ -12,20 +12,21 @@ enum DelegateCalls {
 
   /// Asks each delegate in turn until one wants more than the default.
   static func answer(
-    _ challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
-    asking delegates: ArraySlice<any URLSessionDelegate>, _ answer: @escaping ChallengeAnswer
+    _ challenge: URLAuthenticationChallenge, session: URLSession, task: URLSessionTask,
+    asking delegates: ArraySlice<any URLSessionDelegate>, completion answer: @escaping ChallengeAnswer
   ) {
     guard let delegate = delegates.first else { return answer(.performDefaultHandling, nil) }
-    ask(delegate, challenge, session, task) { disposition, credential in
+    ask(delegate, about: challenge, session: session, task: task) { disposition, credential in
       guard disposition == .performDefaultHandling else { return answer(disposition, credential) }
-      Self.answer(challenge, session, task, asking: delegates.dropFirst(), answer)
+      Self.answer(
+        challenge, session: session, task: task, asking: delegates.dropFirst(), completion: answer)
     }
   }
 
   #if canImport(FoundationNetworking)
     private static func ask(
-      _ delegate: any URLSessionDelegate, _ challenge: URLAuthenticationChallenge,
-      _ session: URLSession, _ task: URLSessionTask, _ answer: @escaping ChallengeAnswer
+      _ delegate: any URLSessionDelegate, about challenge: URLAuthenticationChallenge,
+      session: URLSession, task: URLSessionTask, completion answer: @escaping ChallengeAnswer
     ) {
       guard let taskDelegate = delegate as? any URLSessionTaskDelegate else {
         return delegate.urlSession(session, didReceive: challenge, completionHandler: answer)
@@ -37,9 +38,9 @@ enum DelegateCalls {
     }
 
     static func redirect(
-      _ delegate: any URLSessionTaskDelegate, _ session: URLSession, _ task: URLSessionTask,
-      _ response: HTTPURLResponse, _ request: URLRequest,
-      _ answer: @escaping @Sendable (URLRequest?) -> Void
+      _ delegate: any URLSessionTaskDelegate, session: URLSession, task: URLSessionTask,
+      response: HTTPURLResponse, request: URLRequest,
+      completion answer: @escaping @Sendable (URLRequest?) -> Void
     ) {
       delegate.urlSession(
         session, task: task, willPerformHTTPRedirection: response, newRequest: request,
@@ -47,15 +48,15 @@ enum DelegateCalls {
     }
 
     static func response(
-      _ delegate: any URLSessionDataDelegate, _ session: URLSession, _ task: URLSessionDataTask,
-      _ response: URLResponse, _ answer: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+      _ delegate: any URLSessionDataDelegate, session: URLSession, task: URLSessionDataTask,
+      response: URLResponse, completion answer: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
       delegate.urlSession(
         session, dataTask: task, didReceive: response, completionHandler: answer)
     }
 
     static func sent(
-      _ delegate: any URLSessionDelegate, _ session: URLSession, _ task: URLSessionTask,
+      _ delegate: any URLSessionDelegate, session: URLSession, task: URLSessionTask,
       sent: Int64, total: Int64, expected: Int64
     ) {
       (delegate as? any URLSessionTaskDelegate)?.urlSession(
@@ -64,14 +65,14 @@ enum DelegateCalls {
     }
 
     static func invalid(
-      _ delegate: any URLSessionDelegate, _ session: URLSession, _ error: (any Error)?
+      _ delegate: any URLSessionDelegate, session: URLSession, error: (any Error)?
     ) {
       delegate.urlSession(session, didBecomeInvalidWithError: error)
     }
   #else
     private static func ask(
-      _ delegate: any URLSessionDelegate, _ challenge: URLAuthenticationChallenge,
-      _ session: URLSession, _ task: URLSessionTask, _ answer: @escaping ChallengeAnswer
+      _ delegate: any URLSessionDelegate, about challenge: URLAuthenticationChallenge,
+      session: URLSession, task: URLSessionTask, completion answer: @escaping ChallengeAnswer
     ) {
       let ofSession: @Sendable () -> Void = {
         guard
@@ -88,9 +89,9 @@ enum DelegateCalls {
     }
 
     static func redirect(
-      _ delegate: any URLSessionTaskDelegate, _ session: URLSession, _ task: URLSessionTask,
-      _ response: HTTPURLResponse, _ request: URLRequest,
-      _ answer: @escaping @Sendable (URLRequest?) -> Void
+      _ delegate: any URLSessionTaskDelegate, session: URLSession, task: URLSessionTask,
+      response: HTTPURLResponse, request: URLRequest,
+      completion answer: @escaping @Sendable (URLRequest?) -> Void
     ) {
       let isAsked: Void? = delegate.urlSession?(
         session, task: task, willPerformHTTPRedirection: response, newRequest: request,
@@ -99,8 +100,8 @@ enum DelegateCalls {
     }
 
     static func response(
-      _ delegate: any URLSessionDataDelegate, _ session: URLSession, _ task: URLSessionDataTask,
-      _ response: URLResponse, _ answer: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+      _ delegate: any URLSessionDataDelegate, session: URLSession, task: URLSessionDataTask,
+      response: URLResponse, completion answer: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
       let isAsked: Void? = delegate.urlSession?(
         session, dataTask: task, didReceive: response, completionHandler: answer)
@@ -108,7 +109,7 @@ enum DelegateCalls {
     }
 
     static func sent(
-      _ delegate: any URLSessionDelegate, _ session: URLSession, _ task: URLSessionTask,
+      _ delegate: any URLSessionDelegate, session: URLSession, task: URLSessionTask,
       sent: Int64, total: Int64, expected: Int64
     ) {
       (delegate as? any URLSessionTaskDelegate)?.urlSession?(
@@ -117,7 +118,7 @@ enum DelegateCalls {
     }
 
     static func invalid(
-      _ delegate: any URLSessionDelegate, _ session: URLSession, _ error: (any Error)?
+      _ delegate: any URLSessionDelegate, session: URLSession, error: (any Error)?
     ) {
       delegate.urlSession?(session, didBecomeInvalidWithError: error)
     }

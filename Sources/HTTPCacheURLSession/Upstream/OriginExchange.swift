@@ -163,12 +163,12 @@ final class OriginExchange: Sendable {
   }
 
   func sent(
-    _ count: Int64, total: Int64, of expected: Int64, _ session: URLSession, _ task: URLSessionTask
+    _ count: Int64, total: Int64, of expected: Int64, session: URLSession, task: URLSessionTask
   ) {
     change(from: task.taskIdentifier) { _ in false }
     for delegate in terms.delegates {
       DelegateCalls.sent(
-        delegate, session, task, sent: count, total: total, expected: expected)
+        delegate, session: session, task: task, sent: count, total: total, expected: expected)
     }
   }
 
@@ -193,15 +193,15 @@ final class OriginExchange: Sendable {
   // MARK: Challenges
 
   func received(
-    _ challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
-    _ answer: @escaping DelegateCalls.ChallengeAnswer
+    _ challenge: URLAuthenticationChallenge, session: URLSession, task: URLSessionTask,
+    completion answer: @escaping DelegateCalls.ChallengeAnswer
   ) {
     let failures = shared.withLock { shared in
       defer { shared.failures += 1 }
       return shared.failures
     }
     DelegateCalls.answer(
-      AuthenticationAttempt.challenge(challenge, failures: failures), session, task,
+      AuthenticationAttempt.challenge(challenge, failures: failures), session: session, task: task,
       asking: terms.delegates[...]
     ) { [self] disposition, credential in
       switch AuthenticationAttempt(

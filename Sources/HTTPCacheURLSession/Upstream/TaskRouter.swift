@@ -38,7 +38,7 @@ final class TaskRouter: NSObject, URLSessionDataDelegate, Sendable {
     totalBytesSent: Int64, totalBytesExpectedToSend: Int64
   ) {
     exchange(task)?.sent(
-      bytesSent, total: totalBytesSent, of: totalBytesExpectedToSend, session, task)
+      bytesSent, total: totalBytesSent, of: totalBytesExpectedToSend, session: session, task: task)
   }
 
   func urlSession(
@@ -58,7 +58,7 @@ final class TaskRouter: NSObject, URLSessionDataDelegate, Sendable {
     guard let exchange = exchange(task) else {
       return completionHandler(.cancelAuthenticationChallenge, nil)
     }
-    exchange.received(challenge, session, task, completionHandler)
+    exchange.received(challenge, session: session, task: task, completion: completionHandler)
   }
 
   func urlSession(
@@ -69,6 +69,6 @@ final class TaskRouter: NSObject, URLSessionDataDelegate, Sendable {
   }
 
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-    if let delegate { DelegateCalls.invalid(delegate, session, error) }
+    if let delegate { DelegateCalls.invalid(delegate, session: session, error: error) }
   }
 }

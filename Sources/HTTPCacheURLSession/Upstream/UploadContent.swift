@@ -36,8 +36,8 @@ struct UploadContent: Sendable {
       }
       head.append(bytes)
       if count > Self.memoryLimit {
-        let temporary = try TemporaryFile(
-          in: FileManager.default.temporaryDirectory, mode: 0o600)
+        let temporary = TemporaryFile()
+        try temporary.make()
         let handle = try FileHandle(forWritingTo: temporary.url)
         for bytes in head { try handle.write(contentsOf: Data(bytes)) }
         head = []

@@ -86,9 +86,9 @@ import Testing
 
   @Test("the folder of a path ends with its last slash")
   func folder() {
-    #expect(ReplacedFile.folder(of: "x") == "")
-    #expect(ReplacedFile.folder(of: "/x") == "/")
-    #expect(ReplacedFile.folder(of: "a/b/c.txt") == "a/b/")
+    #expect(OutputPlace.folder(of: "x") == "")
+    #expect(OutputPlace.folder(of: "/x") == "/")
+    #expect(OutputPlace.folder(of: "a/b/c.txt") == "a/b/")
   }
 
   @Test("the progress bar fills with its share and fits its width")

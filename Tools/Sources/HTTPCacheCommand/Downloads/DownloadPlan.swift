@@ -38,7 +38,7 @@ struct DownloadPlan {
     } else if let output {
       path = try claimed(output, in: ".", for: url)
     }
-    add(url, to: path, digests, segments)
+    add(url, to: path, digests: digests, segments: segments)
   }
 
   /// Adds an entry of a file.
@@ -59,7 +59,8 @@ struct DownloadPlan {
       throw ValidationError("\(path), line \(entry.line): \(error.message)")
     }
     folders.insert(URL(fileURLWithPath: file).deletingLastPathComponent())
-    add(url, to: file, entry.digests, entry.segments ?? segments, entry.headers)
+    add(
+      url, to: file, digests: entry.digests, segments: entry.segments ?? segments, headers: entry.headers)
   }
 
   /// Makes the folders that an input file names, as aria2c does. The download into a folder that cannot be made fails
@@ -71,8 +72,8 @@ struct DownloadPlan {
   }
 
   private mutating func add(
-    _ url: TargetURL, to path: String?, _ digests: [IntegrityDigest], _ segments: Int,
-    _ headers: [HeaderArgument] = []
+    _ url: TargetURL, to path: String?, digests: [IntegrityDigest], segments: Int,
+    headers: [HeaderArgument] = []
   ) {
     var request = plan.request(for: url)
     // A body that was decoded could not be continued.

@@ -90,12 +90,12 @@ struct QueueRun {
           + "continue with: httpcache downloads resume\(arguments)", meter)
     }
     if let failure = display.failures.first(where: { chosen?.contains($0.0) ?? true }) { return failure.1 }
-    return ending(of: last, chosen, display, meter)
+    return ending(of: last, chosen: chosen, display: display, meter: meter)
   }
 
   /// The status after no download has failed. Another process may have removed, cancelled or paused some.
   private func ending(
-    of last: [DownloadStatus], _ chosen: Set<DownloadID>?, _ display: DownloadDisplay, _ meter: ProgressMeter
+    of last: [DownloadStatus], chosen: Set<DownloadID>?, display: DownloadDisplay, meter: ProgressMeter
   ) -> ExitStatus {
     let removed = (chosen ?? []).subtracting(last.map(\.id)).filter { !display.isDone($0) }
     let cancelled = last.filter { $0.state == .cancelled && chosen?.contains($0.id) ?? false }

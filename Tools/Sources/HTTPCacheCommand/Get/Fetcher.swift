@@ -49,7 +49,7 @@ struct Fetcher: Sendable {
     do {
       let output = try Output(destination, isNamedByHead: handling.usesHeaderName)
       let transport = ObservedUpstream(upstream)
-      var transfer = Transfer(
+      var transfer = FileTransfer(
         fetcher: self, request: request, url: url, content: content, destination: destination,
         output: output, transport: transport)
       let ending = await transfer.run(policy)

@@ -13,17 +13,16 @@ enum KeptBytes: Equatable {
   ///
   /// - Parameter isEarlyEnd: whether the reason already has the number of received bytes.
   func text(after progress: TransferProgress, isEarlyEnd: Bool) -> String {
+    func amount(_ bytes: Int64) -> String {
+      if isEarlyEnd, bytes == progress.start + progress.received { return "they are" }
+      return HumanText.bytes(bytes) + (progress.length.map { " of \(HumanText.bytes($0))" } ?? "")
+    }
     switch self {
     case .complete: return "all of it is in the cache, run again to get it"
-    case .cached(let bytes): return "\(Self.amount(bytes, progress, isEarlyEnd)) kept, run again to continue"
+    case .cached(let bytes): return "\(amount(bytes)) kept, run again to continue"
     case .part(let bytes, let path):
-      return "\(Self.amount(bytes, progress, isEarlyEnd)) kept in \(path), run again to continue"
+      return "\(amount(bytes)) kept in \(path), run again to continue"
     case .nothing(let reason): return "nothing is kept: \(reason)"
     }
-  }
-
-  private static func amount(_ bytes: Int64, _ progress: TransferProgress, _ isEarlyEnd: Bool) -> String {
-    if isEarlyEnd, bytes == progress.start + progress.received { return "they are" }
-    return HumanText.bytes(bytes) + (progress.length.map { " of \(HumanText.bytes($0))" } ?? "")
   }
 }

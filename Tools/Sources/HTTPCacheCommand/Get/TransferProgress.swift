@@ -1,3 +1,4 @@
+import HTTPCacheDownloads
 import HTTPCacheSemantics
 import HTTPCaching
 

@@ -12,7 +12,7 @@ struct ResponseHandling: Sendable {
 
   /// The response and the destination to write to; with `-J` the head names the file.
   ///
-  /// - Throws: `Output.Failure` if the file that the origin names exists: an origin must not choose a file to
+  /// - Throws: `OutputFailure` if the file that the origin names exists: an origin must not choose a file to
   ///   overwrite.
   func prepared(
     _ response: CacheResponse, of request: HTTPRequest, for destination: Output.Destination
@@ -27,12 +27,12 @@ struct ResponseHandling: Sendable {
     guard usesHeaderName, case .file(let path) = destination,
       let name = ContentDisposition.fileName(response.head.headerFields)
     else { return (response, destination) }
-    let named = ReplacedFile.folder(of: path) + name
+    let named = OutputPlace.folder(of: path) + name
     var status = stat()
     // A dangling link counts as an existing file.
     if named != path, lstat(named, &status) == 0 {
       response.body.source.cancel()
-      throw Output.Failure.taken(named)
+      throw OutputFailure.taken(named)
     }
     return (response, .file(named))
   }

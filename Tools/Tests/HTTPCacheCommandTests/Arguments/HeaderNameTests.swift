@@ -36,7 +36,7 @@ import Testing
     let free = try handling.prepared(response, of: request, for: .file(directory.file("b")))
     #expect(free.1 == .file(directory.file("taken")))
     try Data("mine".utf8).write(to: URL(fileURLWithPath: directory.file("taken")))
-    #expect(throws: Output.Failure.self) {
+    #expect(throws: OutputFailure.self) {
       try handling.prepared(response, of: request, for: .file(directory.file("b")))
     }
     #expect(try handling.prepared(response, of: request, for: .standardOutput).1 == .standardOutput)

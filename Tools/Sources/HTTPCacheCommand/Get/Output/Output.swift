@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheDownloads
 import HTTPCaching
 import Synchronization
 
@@ -11,9 +12,6 @@ final class Output: Sendable {
     case nowhere
   }
 
-  /// The output cannot be written.
-  typealias Failure = OutputFailure
-
   private struct State {
     var place: OutputPlace?
     var descriptor: Int32 = -1
@@ -25,7 +23,7 @@ final class Output: Sendable {
   }
 
   /// Holds the bytes of a regular file until they are complete.
-  private let part: PartFile?
+  let part: PartFile?
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "httpcache.output")
 
@@ -36,12 +34,22 @@ final class Output: Sendable {
   /// - Throws: `OutputFailure` if the destination cannot be written to.
   init(_ destination: Destination, isNamedByHead: Bool = false) throws(OutputFailure) {
     if isNamedByHead, case .file(let path) = destination {
-      part = try PartFile(beside: path)
+      part = try Self.part(beside: path, for: path)
       return
     }
     let place = try Self.place(destination)
     state.withLock { $0.place = place }
-    if case .file(let file) = place { part = try PartFile(beside: file.partBase) } else { part = nil }
+    if case .file(let path, let exists) = place {
+      part = try Self.part(beside: OutputPlace.partBase(of: path, exists: exists), for: path)
+    } else {
+      part = nil
+    }
+  }
+
+  private static func part(beside base: String, for path: String) throws(OutputFailure) -> PartFile {
+    do throws(DownloadFailure) { return try PartFile(beside: base) } catch {
+      throw OutputFailure("cannot write to \(path)", error)
+    }
   }
 
   private static func place(_ destination: Destination) throws(OutputFailure) -> OutputPlace? {
@@ -66,7 +74,7 @@ final class Output: Sendable {
     }
     // Another transfer may have made the file after the head was compared with the folder.
     if mustBeNew, case .file(let path) = destination {
-      guard case .file(let file) = place, file.existing == nil, file.path == path else {
+      guard case .file(path, exists: false) = place else {
         throw OutputFailure.taken(path)
       }
     }
@@ -77,8 +85,7 @@ final class Output: Sendable {
   deinit {
     let state = state.withLock { $0 }
     if case .stream = state.place, state.descriptor >= 0 { close(state.descriptor) }
-    guard let part, !state.isKept, state.hasBegun || part.record == nil else { return }
-    part.remove()
+    if state.hasBegun, !state.isKept { part?.discard() }
   }
 
   /// Whether written bytes cannot be taken back, as in a stream.
@@ -92,12 +99,6 @@ final class Output: Sendable {
   /// Whether the first byte may be written.
   var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
-  /// The number of bytes of an earlier transfer, and the record of their response.
-  var partial: (record: PartRecord, size: Int64, path: String)? {
-    guard let part, let record = part.record, part.size > 0 else { return nil }
-    return (record, part.size, part.path)
-  }
-
   /// Begins to write a body at its first byte. Waits for the reader of a FIFO.
   ///
   /// - Parameter record: the record of the response; nil if the response cannot be continued.
@@ -108,9 +109,8 @@ final class Output: Sendable {
     case .descriptor(let descriptor): began(descriptor)
     case .stream(let path): began(try await open(stream: path, waiting: waiting))
     case .file:
-      guard let part else { return }
-      began(part.descriptor)
-      try part.begin(record)
+      began(-1)
+      try writing { () throws(DownloadFailure) in try part?.begin(record) }
     }
   }
 
@@ -118,9 +118,12 @@ final class Output: Sendable {
   ///
   /// - Throws: `OutputFailure`.
   func resume(at offset: Int64) throws(OutputFailure) {
-    guard let part else { return }
-    began(part.descriptor)
-    try part.resume(at: offset)
+    began(-1)
+    try writing { () throws(DownloadFailure) in try part?.resume(at: offset) }
+  }
+
+  private func writing(_ body: () throws(DownloadFailure) -> Void) throws(OutputFailure) {
+    do throws(DownloadFailure) { try body() } catch { throw OutputFailure("cannot write to \(name)", error) }
   }
 
   private func began(_ descriptor: Int32) {
@@ -134,9 +137,17 @@ final class Output: Sendable {
   ///
   /// - Throws: `OutputFailure`; `CancellationError` if the task is cancelled while a reader takes no bytes.
   func write(_ bytes: BodyBytes) async throws {
+    if case .file = place {
+      do throws(DownloadFailure) { try await part?.append(bytes) } catch {
+        throw OutputFailure("cannot write the body to \(name)", error)
+      }
+      return
+    }
     let descriptor = state.withLock { $0.descriptor }
     guard descriptor >= 0 else { return }
-    if let failure = try await blocking({ Self.write(bytes, to: descriptor, self.name) }) { throw failure }
+    if let failure = try await blocking({ Self.write(bytes, to: descriptor, named: self.name) }) {
+      throw failure
+    }
   }
 
   private var name: String {
@@ -148,7 +159,7 @@ final class Output: Sendable {
     }
   }
 
-  private static func write(_ bytes: BodyBytes, to descriptor: Int32, _ name: String) -> OutputFailure? {
+  private static func write(_ bytes: BodyBytes, to descriptor: Int32, named name: String) -> OutputFailure? {
     var rest = bytes
     while !rest.isEmpty {
       let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
@@ -181,15 +192,18 @@ final class Output: Sendable {
         return state.descriptor
       }
       guard descriptor < 0 || close(descriptor) == 0 else { throw OutputFailure("cannot write to \(path)") }
-    case .file(let file):
+    case .file(let path, let exists):
       guard let part else { return }
-      do throws(OutputFailure) {
+      do throws(DownloadFailure) {
         // Another transfer may have got an equal name meanwhile.
-        if state.withLock({ $0.isNamedByHead }), file.existing == nil { try file.claim() }
-        try file.replace(with: part.descriptor) { part.move(to: $0) }
+        try part.place(at: path, mustBeNew: state.withLock { $0.isNamedByHead } && !exists, mayCopy: true)
       } catch {
-        keep()
-        throw OutputFailure(message: "\(error); the body is in \(part.path)/body")
+        state.withLock { $0.isKept = true }
+        part.leaveBody()
+        let failure =
+          error.kind == .destinationExists
+          ? OutputFailure.taken(path) : OutputFailure("cannot write to \(path)", error)
+        throw OutputFailure(message: "\(failure); the body is in \(part.path)/body")
       }
       state.withLock { $0.isComplete = true }
     }
@@ -197,13 +211,17 @@ final class Output: Sendable {
 
   /// The part file that an interrupted transfer leaves; nil if there is nothing to continue.
   var leftover: (path: String, bytes: Int64)? {
-    guard let part, part.record != nil, !state.withLock({ $0.isComplete }) else { return nil }
-    let size = queue.sync { part.size }
-    return size > 0 ? (part.path, size) : nil
+    guard let part, part.record != nil, part.received > 0, !state.withLock({ $0.isComplete }) else {
+      return nil
+    }
+    return (part.path, part.received)
   }
 
   /// Keeps the part file.
-  func keep() { state.withLock { $0.isKept = true } }
+  func keep() async {
+    state.withLock { $0.isKept = true }
+    await part?.keep()
+  }
 }
 
 extension Output {

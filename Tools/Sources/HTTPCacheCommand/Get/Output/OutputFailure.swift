@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheDownloads
 import HTTPCacheProxy
 
 /// The output cannot be written.
@@ -14,9 +15,17 @@ struct OutputFailure: Error, CustomStringConvertible {
     OutputFailure(message: "-J does not overwrite \(path): the file exists")
   }
 
-  /// Makes a failure with the system's message for `errno`.
-  init(_ doing: String) {
-    let code = errno
+  /// Makes a failure of a part file.
+  init(_ doing: String, _ failure: DownloadFailure) {
+    if let code = failure.systemError {
+      self.init(doing, code)
+    } else {
+      self.init(message: "\(doing): \(failure.message)")
+    }
+  }
+
+  /// Makes a failure with the system's message.
+  init(_ doing: String, _ code: Int32 = errno) {
     // Files are made where there are none, so it is their folder that is missing.
     description = "\(doing): \(code == ENOENT ? "its folder does not exist" : SystemMessage.text(code))"
   }

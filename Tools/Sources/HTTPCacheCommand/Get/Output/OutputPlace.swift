@@ -6,8 +6,8 @@ enum OutputPlace: Equatable {
   case descriptor(Int32)
   /// A device or a FIFO: written to directly.
   case stream(String)
-  /// A regular file, or no file yet: replaced when the body is complete.
-  case file(ReplacedFile)
+  /// A regular file, or no file yet: replaced when the body is complete. The last component is not a symbolic link.
+  case file(String, exists: Bool)
 
   /// Maximum number of symbolic links to follow, as on Linux.
   private static let linkLimit = 40
@@ -25,7 +25,7 @@ enum OutputPlace: Equatable {
       var status = stat()
       guard lstat(path, &status) == 0 else {
         guard errno == ENOENT, !path.hasSuffix("/") else { throw OutputFailure("cannot write to \(path)") }
-        self = .file(try ReplacedFile(path: path, existing: nil))
+        self = .file(path, exists: false)
         return
       }
       guard status.st_mode & S_IFMT == S_IFLNK else {
@@ -47,7 +47,13 @@ enum OutputPlace: Equatable {
 
   private static func place(_ path: String, _ status: stat) throws(OutputFailure) -> OutputPlace {
     switch status.st_mode & S_IFMT {
-    case S_IFREG: .file(try ReplacedFile(path: path, existing: status))
+    case S_IFREG:
+      // Replacing a file needs no permission for the file itself. Without this check a protected file would be lost.
+      if access(path, W_OK) == 0 {
+        .file(path, exists: true)
+      } else {
+        throw OutputFailure("cannot write to \(path)")
+      }
     case S_IFDIR:
       throw OutputFailure(
         message: "\(path) is a directory; name a file in it, or use -O there")
@@ -88,6 +94,22 @@ enum OutputPlace: Equatable {
     let count = readlink(path, &bytes, bytes.count)
     guard count > 0 else { throw OutputFailure("cannot follow the link \(path)") }
     let target = String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return target.hasPrefix("/") ? target : ReplacedFile.folder(of: path) + target
+    return target.hasPrefix("/") ? target : folder(of: path) + target
+  }
+
+  /// The folder of a path, up to its last slash; empty for the working directory.
+  ///
+  /// Does not use Foundation, which on Linux crashes in `deletingLastPathComponent` for a name of one letter.
+  static func folder(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+  }
+
+  /// The path that the part file is beside: the file's, or in the folder for temporary files if no files can be made
+  /// in the folder of an existing file.
+  static func partBase(of path: String, exists: Bool) -> String {
+    let folder = folder(of: path)
+    guard exists, access(folder.isEmpty ? "." : folder, W_OK | X_OK) != 0 else { return path }
+    let whole = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    return NSTemporaryDirectory() + "httpcache" + whole.replacing("/", with: "-")
   }
 }

@@ -1,11 +1,11 @@
-package import HTTPCaching
+public import HTTPCaching
 package import HTTPTypes
 
 #if canImport(FoundationNetworking)
   import Foundation
-  package import FoundationNetworking
+  public import FoundationNetworking
 #else
-  package import Foundation
+  public import Foundation
 #endif
 
 extension HTTPRequest {
@@ -65,4 +65,34 @@ extension URLRequest {
 extension HTTPField {
   /// Whether the field is `Host`, which HTTPTypes replaces with the authority.
   fileprivate var isHost: Bool { name.canonicalName == "host" }
+}
+
+extension HTTPResponse {
+  /// Status and fields of a Foundation response; nil if the status does not have three digits.
+  package init?(_ response: HTTPURLResponse) {
+    guard (100...999).contains(response.statusCode) else { return nil }
+    self.init(
+      status: Status(code: response.statusCode), headerFields: HTTPFields(response.allHeaderFields))
+  }
+}
+
+extension CachePolicy {
+  /// The policy for a policy of a `URLRequest` or a `URLSessionConfiguration`.
+  public init(_ policy: URLRequest.CachePolicy) {
+    self =
+      switch policy {
+      case .useProtocolCachePolicy: .standard
+      case .reloadIgnoringLocalCacheData: .reload
+      case .reloadIgnoringLocalAndRemoteCacheData: .reloadEverywhere
+      case .returnCacheDataElseLoad: .cacheElseNetwork
+      case .returnCacheDataDontLoad: .cacheOnly
+      case .reloadRevalidatingCacheData: .revalidate
+      @unknown default: .standard
+      }
+  }
+}
+
+extension Data {
+  /// A copy of the bytes.
+  init(_ bytes: BodyBytes) { self = bytes.withUnsafeBytes { Data($0) } }
 }

@@ -7,9 +7,9 @@
 #endif
 
 /// The run of the system, from its start to its end: a file that an earlier run wrote may lack bytes after a power loss.
-package enum SystemRun {
+enum BootID {
   /// Differs after each start of the system; empty if it is unknown.
-  package static let name: String = {
+  static let current: String = {
     #if canImport(Darwin)
       var bytes = [UInt8](repeating: 0, count: 64)
       var count = bytes.count

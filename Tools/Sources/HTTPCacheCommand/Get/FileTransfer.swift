@@ -1,9 +1,10 @@
 import HTTPCacheArchives
+import HTTPCacheDownloads
 import HTTPCacheSemantics
 import HTTPCaching
 
 /// One request of `get`: continues a part file if there is one, and ends with a complete file or a part file.
-struct Transfer {
+struct FileTransfer {
   let fetcher: Fetcher
   let request: HTTPRequest
   let url: String
@@ -34,16 +35,16 @@ struct Transfer {
     var isContinued = false
     var restart: String?
     if let continuation, !isUnsatisfiable(response) {
-      switch continuation.verdict(on: response.head, from: response.finalTarget, now: clock.now) {
-      case .continues: isContinued = true
-      case .isWhole: restart = continuation.restart(response.head)
-      case .asksAgain:
-        restart = continuation.restart(response.head)
+      switch continuation.answer(response.head, from: response.finalTarget, now: clock.now) {
+      case .rest: isContinued = true
+      case .whole(let isChanged): restart = Self.restart(isChanged: isChanged)
+      case .useless(let isChanged):
+        restart = Self.restart(isChanged: isChanged)
         response.body.source.cancel()
         response = try await respond(to: request, policy)
-      case .fails:
+      case .failure:
         response.body.source.cancel()
-        progress.length = output.partial?.record.length
+        progress.length = continuation.record.length
         throw NotContinued(status: response.head.status.code)
       }
     }
@@ -60,7 +61,7 @@ struct Transfer {
       return answer
     }
     progress.began(response, from: isContinued ? continuation?.offset ?? 0 : 0, transport.seen)
-    if isContinued { answer.continuation = .init(bytes: progress.start, file: output.partial?.path) }
+    if isContinued { answer.continuation = .init(bytes: progress.start, file: output.part?.path) }
     if let cached = progress.cached {
       answer.continuation = .init(bytes: cached.start, fetched: cached.fetched)
     }
@@ -68,7 +69,7 @@ struct Transfer {
     // From the message as received, before its body is decoded.
     progress.record = record(of: response, progress)
     if !isLeftOut(answer) { response = try prepared(response, &progress, isContinued: isContinued) }
-    try await take(response, &answer, &progress, isContinued: isContinued)
+    try await take(response, answer: &answer, progress: &progress, isContinued: isContinued)
     return answer
   }
 
@@ -86,7 +87,7 @@ struct Transfer {
       response.head.headerFields[name] == nil
     {
       // A 206 may leave out fields that the first response had (RFC 9110 §15.3.7).
-      response.head.headerFields[name] = output.partial?.record.stored.head.headerFields[name]
+      response.head.headerFields[name] = output.part?.record?.fields[name]
     }
     let (body, first) = (response.body, destination)
     (response, destination) = try fetcher.handling.prepared(response, of: request, for: destination)
@@ -97,7 +98,7 @@ struct Transfer {
 
   /// Writes the body.
   private func take(
-    _ response: CacheResponse, _ answer: inout TransferReport.Answer, _ progress: inout TransferProgress,
+    _ response: CacheResponse, answer: inout TransferReport.Answer, progress: inout TransferProgress,
     isContinued: Bool
   ) async throws {
     let isLeftOut = isLeftOut(answer)
@@ -114,20 +115,14 @@ struct Transfer {
     if isLeftOut {
       while let bytes = try await response.body.source.next() { answer.bytes += Int64(bytes.count) }
     } else {
-      try await write(response, bar, &progress)
+      try await write(response, bar: bar, progress: &progress)
       answer.bytes = progress.start + progress.received
       // The rest may have no length; the whole body has one.
       if isContinued, let length = progress.length, answer.bytes != length {
         throw UpstreamError(
           .protocol, "the response has \(answer.bytes) bytes, not \(length) as Content-Range says")
       }
-      // The file that is there stays.
-      if case .file = destination,
-        case .notStored(.digestMismatch(let algorithm)) = fetcher.recorder.result(
-          for: response.finalTarget)
-      {
-        throw WrongDigest(algorithm: algorithm)
-      }
+      if case .file = destination { try await checkDigest(of: response) }
       try output.finish()
       if case .file(let path) = destination { answer.file = path }
     }
@@ -135,8 +130,21 @@ struct Transfer {
     if fetcher.explains { answer.explanation = fetcher.explanation(of: answer, response.head, to: request) }
   }
 
+  /// The file that is there stays if the body does not have its digest.
+  private func checkDigest(of response: CacheResponse) async throws {
+    switch fetcher.recorder.result(for: response.finalTarget) {
+    case .stored: break
+    case .notStored(.digestMismatch(let algorithm)): throw WrongDigest(algorithm: algorithm)
+    case .kept, .notStored, nil:
+      // The cache has not seen all bytes.
+      if let algorithm = try await output.part?.mismatch() {
+        throw WrongDigest(algorithm: algorithm.rawValue)
+      }
+    }
+  }
+
   private func write(
-    _ response: CacheResponse, _ bar: ProgressMeter.Bar, _ progress: inout TransferProgress
+    _ response: CacheResponse, bar: ProgressMeter.Bar, progress: inout TransferProgress
   ) async throws {
     let head = fetcher.includesHead ? BodyBytes(Array(response.head.text.utf8)) : nil
     var isFirst = true
@@ -174,40 +182,43 @@ struct Transfer {
 
   /// How to continue an earlier transfer; nil if the cache has about as many bytes, or the policy requests the whole
   /// body again.
-  private func continuation(_ policy: CachePolicy) async -> Continuation? {
-    switch policy {
-    case .reload, .reloadEverywhere, .cacheOnly: return nil
-    case .standard, .revalidate, .cacheElseNetwork, .bypass, .networkElseCache: break
-    }
-    guard let partial = output.partial, !fetcher.includesHead,
-      partial.record.isInsecure == fetcher.isInsecure,
-      Continuation.isPossible(request, hasContent: content != nil), let target,
-      let continuation = Continuation(of: request, url: target, record: partial.record, size: partial.size)
+  private func continuation(_ policy: CachePolicy) async -> PartContinuation? {
+    guard let part = output.part, !fetcher.includesHead, content == nil,
+      let continuation = PartContinuation(of: request, part: part, policy: policy, scope: scope)
     else { return nil }
-    let cached = await cachedBytes(of: partial.record.target)
-    return cached > 0 && cached >= partial.size - Continuation.slack ? nil : continuation
+    let cached = await cachedBytes()
+    return cached > 0 && cached >= part.received - Self.slack ? nil : continuation
   }
 
-  /// The request's URL, normalised.
-  private var target: String? {
-    TargetURI.normalized("\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
+  /// The part file is preferred only if the cache has this many bytes less. Continuing from the cache stores the
+  /// response, and a killed process loses up to 4 MiB of what it stores.
+  private static let slack: Int64 = 8 << 20
+
+  /// Why the whole body is fetched again.
+  private static func restart(isChanged: Bool) -> String {
+    isChanged
+      ? "the response has changed since its first part came" : "the origin does not continue responses"
   }
+
+  /// Bytes that came without a check of certificates are never combined with others.
+  private var scope: String { fetcher.isInsecure ? "insecure" : "" }
 
   /// Number of bytes of an incomplete response after which the cache could continue.
-  private func cachedBytes(of target: String) async -> Int64 {
-    guard let page = try? await fetcher.cache.entries(.target(target)) else { return 0 }
+  private func cachedBytes() async -> Int64 {
+    let url = "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
+    guard let target = TargetURI.normalized(url), let page = try? await fetcher.cache.entries(.target(target))
+    else { return 0 }
     return page.entries.compactMap { $0.record.storedRanges?.first }.filter { $0.lowerBound == 0 }
       .map(\.upperBound).max() ?? 0
   }
 
   private func record(of response: CacheResponse, _ progress: TransferProgress) -> PartRecord? {
-    guard progress.isForwarded, !fetcher.includesHead, !transport.seen.isDecoded, let target,
-      Continuation.isPossible(request, hasContent: content != nil)
+    guard progress.isForwarded, !fetcher.includesHead, content == nil, !transport.seen.isDecoded,
+      response.head.headerFields[.contentEncoding] == nil
     else { return nil }
-    var record = PartRecord(
-      url: target, target: response.finalTarget, head: response.head, length: progress.length, now: clock.now)
-    record?.isInsecure = fetcher.isInsecure
-    return record
+    return PartRecord(
+      of: response.head, to: request, from: response.finalTarget, scope: scope, length: progress.length,
+      now: clock.now)
   }
 
   private func tellIfTooLarge(_ answer: TransferReport.Answer) {
@@ -232,19 +243,19 @@ struct Transfer {
       if let target = progress.target, progress.isForwarded {
         await fetcher.recorder.result(for: target, within: .seconds(10), clock: clock)
       } else { nil as StorageRecorder.Result? }
-    failure.detail = kept(told, progress)?.text(after: progress, isEarlyEnd: failure.isEarlyEnd)
+    failure.detail = await kept(told, progress)?.text(after: progress, isEarlyEnd: failure.isEarlyEnd)
     return failure
   }
 
-  private func kept(_ told: StorageRecorder.Result?, _ progress: TransferProgress) -> KeptBytes? {
+  private func kept(_ told: StorageRecorder.Result?, _ progress: TransferProgress) async -> KeptBytes? {
     let leftover = output.leftover
     switch told {
     case .stored: return .complete
-    case .kept(let bytes) where bytes + Continuation.slack >= leftover?.bytes ?? 0: return .cached(bytes)
+    case .kept(let bytes) where bytes + Self.slack >= leftover?.bytes ?? 0: return .cached(bytes)
     case .kept, .notStored, nil: break
     }
     if let leftover {
-      output.keep()
+      await output.keep()
       return .part(leftover.bytes, leftover.path)
     }
     guard progress.isForwarded, progress.received > 0 else { return nil }
@@ -262,7 +273,7 @@ struct Transfer {
       return "a response in a content coding (\(coding)) is not continued"
         + (fetcher.handling.decodes ? "; --no-compressed asks for it without" : "")
     }
-    if !Continuation.isPossible(request, hasContent: content != nil) {
+    if content != nil || !PartRecord.isPossible(for: request) {
       return "only a GET of the whole, without content, is continued"
     }
     return

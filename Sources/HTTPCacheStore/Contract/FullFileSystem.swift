@@ -1,5 +1,4 @@
-import HTTPCacheFiles
-package import HTTPCacheStore
+package import HTTPCacheFiles
 
 #if canImport(Darwin)
   import Darwin
@@ -9,8 +8,8 @@ package import HTTPCacheStore
   import Musl
 #endif
 
-/// An open file or directory of the store.
-typealias DiskFile = OpenFile<CacheError>
+/// An open file or directory whose errors are those of a cache.
+package typealias CacheFile = OpenFile<CacheError>
 
 extension CacheError: SystemFailure {
   package init(number: Int32, during operation: String) {
@@ -24,18 +23,18 @@ extension CacheError: SystemFailure {
   }
 
   /// Set if the file system is full, whatever the capacity.
-  var fullFileSystem: FullFileSystem? { cause as? FullFileSystem }
+  package var fullFileSystem: FullFileSystem? { cause as? FullFileSystem }
 }
 
 /// Marks an error of a full file system, in contrast to a reached capacity.
-struct FullFileSystem: Error, CustomStringConvertible {
+package struct FullFileSystem: Error, CustomStringConvertible {
   /// Whether a quota of a user or folder is used up. The free space of the file system does not show quotas.
-  let isQuota: Bool
+  package let isQuota: Bool
 
-  init(isQuota: Bool = false) { self.isQuota = isQuota }
+  package init(isQuota: Bool = false) { self.isQuota = isQuota }
 
-  var description: String { isQuota ? "the quota is used up" : "the file system is full" }
+  package var description: String { isQuota ? "the quota is used up" : "the file system is full" }
 
   /// Whether the number of an error says that the file system or a quota is full.
-  static func isMeant(by number: Int32) -> Bool { number == ENOSPC || number == EDQUOT }
+  package static func isMeant(by number: Int32) -> Bool { number == ENOSPC || number == EDQUOT }
 }

@@ -1,0 +1,47 @@
+import HTTPCacheSemantics
+public import HTTPCaching
+
+/// The request for the rest of a part, and the decision about its response.
+public struct PartContinuation: Sendable {
+  /// The request.
+  public let request: HTTPRequest
+  /// The offset in the file at which the response must begin.
+  public let offset: Int64
+  /// The response that the bytes belong to.
+  public let record: PartRecord
+  private let whole: HTTPRequest
+
+  /// - Parameters:
+  ///   - request: the request for the whole file, without content.
+  ///   - part: the bytes so far.
+  ///   - policy: how the request uses the cache.
+  ///   - scope: that of the request, as in `PartRecord`.
+  /// - Returns: nil if the bytes are of another URL or scope, or the policy asks for the whole again, or not at all.
+  public init?(of request: HTTPRequest, part: PartFile, policy: CachePolicy, scope: String = "") {
+    switch policy {
+    case .reload, .reloadEverywhere, .cacheOnly: return nil
+    case .standard, .revalidate, .cacheElseNetwork, .bypass, .networkElseCache: break
+    }
+    guard let record = part.record, record.belongs(to: request, scope: scope), let offset = part.offset
+    else { return nil }
+    whole = request
+    self.offset = offset
+    self.record = record
+    self.request = record.request(request, for: offset..<(record.length ?? .max))
+  }
+
+  /// Judges the response.
+  ///
+  /// - Parameters:
+  ///   - response: its head.
+  ///   - target: the URL that answered.
+  ///   - now: when the response arrived.
+  public func answer(_ response: HTTPResponse, from target: String, now: Timestamp) -> PartRecord.Answer {
+    let asked = offset..<(record.length ?? .max)
+    let answer = record.answer(response, from: (target, whole), to: asked, now: now)
+    // The rest must be all of it.
+    let length = record.length ?? PartialContent.part(of: response)?.length
+    if case .rest(let range) = answer, range.upperBound != length { return .useless(isChanged: false) }
+    return answer
+  }
+}

@@ -1,0 +1,136 @@
+public import HTTPCacheSemantics
+import HTTPCacheStore
+public import HTTPCaching
+
+/// The response that the bytes of a part file belong to: what makes sure that only bytes of one representation are
+/// combined (RFC 9110 §15.3.7.3).
+public struct PartRecord: Sendable, Equatable {
+  /// The URLs of the request and of the response, as keyed hashes: URLs may contain secrets.
+  private struct Targets: Equatable {
+    /// The key of the hashes.
+    let low, high: UInt64
+    let request, response: UInt64
+    /// The URL of the response without its query.
+    let path: UInt64
+  }
+
+  /// The length of the representation in bytes; nil if it is unknown.
+  public let length: Int64?
+  /// The fields that a 206 may leave out.
+  public let fields: HTTPFields
+  /// The strong validator, as `If-Range` carries it.
+  let validator: [UInt8]
+  private let targets: Targets
+
+  private static let version: UInt8 = 1
+  private static let kept: Set<String> = [
+    "etag", "last-modified", "content-encoding", "content-disposition", "repr-digest",
+  ]
+  /// Fields of a request for something else than a whole file.
+  private static let excluded: [HTTPField.Name] = [.range, .ifRange, .ifMatch, .ifUnmodifiedSince]
+
+  /// Whether a request is a GET of a whole representation. A request with content must not be continued either.
+  public static func isPossible(for request: HTTPRequest) -> Bool {
+    request.method == .get && excluded.allSatisfy { request.headerFields[$0] == nil }
+  }
+
+  /// Makes a record of a response.
+  ///
+  /// - Parameters:
+  ///   - response: the head as the origin sent it. A body whose coding was removed cannot be continued.
+  ///   - request: the request before redirects.
+  ///   - target: the URL that answered.
+  ///   - scope: bytes of different scopes are never combined, such as those of two accounts.
+  ///   - length: the length of the representation in bytes, if known.
+  ///   - now: when the response arrived.
+  /// - Returns: nil if the response cannot be continued: it is no 200, has no strong validator (RFC 9110 §8.8.1), or
+  ///   its origin refuses ranges.
+  public init?(
+    of response: HTTPResponse, to request: HTTPRequest, from target: String, scope: String = "",
+    length: Int64?, now: Timestamp
+  ) {
+    let stored = StoredResponse(
+      requestMethod: .get, nominated: [], head: response, requestTime: now, responseTime: now,
+      facts: ReuseFacts(freshnessLifetime: 0, lifetimeSource: .none, correctedInitialAge: 0))
+    guard Self.isPossible(for: request), length ?? 1 > 0, PartialContent.isResumable(stored),
+      let validator = StrongValidator(response.headerFields, receivedAt: now)
+    else { return nil }
+    // Variants of one resource may share a date, but not a strong entity tag.
+    guard response.headerFields.contains(.eTag) || !response.headerFields.contains(.vary) else { return nil }
+    self.length = length
+    self.validator = validator.value
+    fields = response.headerFields.filter { Self.kept.contains($0.name.canonicalName) }
+    let (low, high) = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
+    let secret = SipHash13.Secret(low: low, high: high)
+    let url = Self.url(of: request)
+    targets = Targets(
+      low: low, high: high, request: Self.hash(of: url, scope: scope, secret),
+      response: Self.hash(of: target, secret), path: Self.hash(of: Self.path(of: target), secret))
+  }
+
+  private static func url(of request: HTTPRequest) -> String {
+    let url = "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
+    let host = HTTPField.Name("Host").flatMap { request.headerFields[$0] }
+    return (TargetURI.normalized(url) ?? url) + (host.map { "\n\($0)" } ?? "")
+  }
+
+  private static func path(of url: String) -> String { String(url.prefix { $0 != "?" }) }
+
+  private static func hash(of url: String, scope: String? = nil, _ secret: SipHash13.Secret) -> UInt64 {
+    // No URL contains this octet.
+    SipHash13.hash(Array(url.utf8) + (scope.map { [0] + Array($0.utf8) } ?? []), secret)
+  }
+
+  private var secret: SipHash13.Secret { SipHash13.Secret(low: targets.low, high: targets.high) }
+  private var hasEntityTag: Bool { fields.contains(.eTag) }
+  var validators: ResponseValidators { ResponseValidators(fields) }
+
+  /// Whether the bytes are of the whole file that a request asks for.
+  ///
+  /// - Parameter scope: that of the request.
+  func belongs(to request: HTTPRequest, scope: String = "") -> Bool {
+    Self.isPossible(for: request)
+      && Self.hash(of: Self.url(of: request), scope: scope, secret) == targets.request
+  }
+
+  /// Whether another response is of the same resource. After a redirect the query may differ: signed URLs change with
+  /// each request. Then an entity tag still identifies the resource, but a date does not.
+  func isSame(target: String, as request: HTTPRequest) -> Bool {
+    if Self.hash(of: target, secret) == targets.response { return true }
+    guard hasEntityTag, Self.hash(of: Self.url(of: request), secret) != targets.response else { return false }
+    return Self.hash(of: Self.path(of: target), secret) == targets.path
+  }
+
+  // MARK: Encoding
+
+  func encode(to writer: inout BinaryWriter) {
+    writer.byte(Self.version)
+    for word in [targets.low, targets.high, targets.request, targets.response, targets.path] {
+      writer.fixed(word)
+    }
+    writer.optionalSigned(length)
+    writer.bytes(validator)
+    writer.count(fields.count)
+    for field in fields {
+      writer.text(field.name.rawName)
+      writer.text(field.value)
+    }
+  }
+
+  init(_ reader: inout BinaryReader) throws(CacheError) {
+    guard try reader.byte() == Self.version else { throw BinaryReader.damaged("another version") }
+    targets = Targets(
+      low: try reader.fixed(), high: try reader.fixed(), request: try reader.fixed(),
+      response: try reader.fixed(), path: try reader.fixed())
+    length = try reader.optionalSigned()
+    validator = try reader.bytes()
+    guard length ?? 1 > 0, !validator.isEmpty else { throw BinaryReader.damaged("no representation") }
+    var fields = HTTPFields()
+    for _ in 0..<(try reader.count(ofSize: 2)) {
+      let (name, value) = (try reader.text(), try reader.text())
+      guard let name = HTTPField.Name(name), fields.appendBounded(HTTPField(name: name, value: value))
+      else { throw BinaryReader.damaged("no field name, or too many fields") }
+    }
+    self.fields = fields
+  }
+}

@@ -1,0 +1,125 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPCaching
+import Synchronization
+
+/// Why ranges cannot go on.
+enum RangeStop: Error {
+  /// The origin takes no ranges, or has no validator that tells whether ranges belong together.
+  case oneStream
+  /// The representation has another validator or length than before.
+  case changed
+}
+
+/// The transfer of the missing ranges of a file into its part, by several tasks at once.
+final class RangedTransfer: Sendable {
+  let attempt: DownloadAttempt
+  let request: HTTPRequest
+  let meter: DownloadMeter
+  let part: PartFile
+  let record: PartRecord
+  let length: Int64
+  /// The answer that told length and validator, and has not been read; nil for a file that is continued.
+  private let first: (response: CacheResponse, range: Range<Int64>)?
+  private let plan: RangePlan
+  /// The head of the latest 206, and the URL that it came from after redirects; nil if nothing was asked.
+  private let head = Mutex<(head: HTTPResponse, target: String)?>(nil)
+
+  /// An origin that answers with fewer bytes of a longer range is asked for the whole file.
+  private static let shortestRange = 64 << 10
+
+  /// - Returns: nil if the part has no record, or the length is unknown.
+  init?(
+    of part: PartFile, for request: HTTPRequest, attempt: DownloadAttempt, meter: DownloadMeter,
+    first: (response: CacheResponse, range: Range<Int64>)? = nil
+  ) {
+    guard let record = part.record, let length = record.length else { return nil }
+    (self.attempt, self.request, self.meter, self.part) = (attempt, request, meter, part)
+    (self.record, self.length, self.first) = (record, length, first)
+    let taken = first.map { [$0.range] } ?? part.kept
+    plan = RangePlan(PartState.missing(taken, of: length), workers: attempt.item.download.segments)
+  }
+
+  var received: Int64 { StoredRanges.count(part.kept) }
+  var isComplete: Bool { part.kept == [0..<length] }
+
+  /// Runs as many tasks as the download has segments until no range is missing.
+  func run() async throws {
+    // Without effect on a body that was read to its end.
+    defer { first?.response.body.source.cancel() }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for worker in 0..<max(1, attempt.item.download.segments) {
+        group.addTask { [self] in
+          if worker == 0, let first { try await read(first.response, range: first.range) }
+          while let range = plan.take() { try await fetch(range) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    guard isComplete else { throw UpstreamError(.protocol, "ranges of the file are missing") }
+  }
+
+  private func fetch(_ range: Range<Int64>) async throws {
+    let response = try await attempt.ask(record.request(request, for: range), meter: meter)
+    do {
+      try await read(response, range: try accept(response, asked: range))
+    } catch {
+      response.body.source.cancel()
+      throw error
+    }
+  }
+
+  /// The octets of a 206 that belongs to the file, at most those that were asked for.
+  ///
+  /// - Throws: `RangeStop` for any other answer with the file; `DownloadFailure`.
+  private func accept(_ response: CacheResponse, asked: Range<Int64>) throws -> Range<Int64> {
+    switch record.answer(response.head, from: nil, to: asked, now: attempt.clock.now) {
+    case .rest(let range):
+      // An origin that sends much less than was asked for would make a request of every few bytes.
+      guard !meter.isDecoded, range.upperBound == asked.upperBound || range.count >= Self.shortestRange
+      else { throw RangeStop.oneStream }
+      plan.giveBack(range.upperBound..<asked.upperBound)
+      return range
+    case .whole(let isChanged), .useless(let isChanged): throw isChanged ? RangeStop.changed : .oneStream
+    case .failure:
+      try attempt.check(response)
+      throw RangeStop.oneStream
+    }
+  }
+
+  private func read(_ response: CacheResponse, range: Range<Int64>) async throws {
+    head.withLock { $0 = (response.head, response.finalTarget) }
+    var position = range.lowerBound
+    var checked = position
+    while let bytes = try await response.body.source.next() {
+      try Task.checkCancellation()
+      let end = position + Int64(bytes.count)
+      guard end <= range.upperBound else {
+        throw UpstreamError(.protocol, "more bytes than Content-Range states")
+      }
+      try await part.write(bytes, at: position)
+      position = end
+      if position - checked >= DownloadAttempt.spaceStep {
+        checked = position
+        try attempt.requireSpace(0)
+      }
+    }
+    try Task.checkCancellation()
+    guard position == range.upperBound else {
+      throw UpstreamError(.protocol, "the range ended at byte \(position) of \(range.upperBound)")
+    }
+  }
+
+  /// Makes the finished file an entry of the cache, as far as the cache stores the response.
+  func adopt(_ file: DestinationFile) async {
+    guard let answer = head.withLock({ $0 }) else { return }
+    var head = answer.head
+    head.status = .ok
+    head.headerFields[.contentRange] = nil
+    if let digest = HTTPField.Name("Content-Digest") { head.headerFields[digest] = nil }
+    head.headerFields[.contentLength] = String(length)
+    let request = DownloadAttempt.request(request, at: answer.target).withoutConditions
+    // The file is at its destination, whether the cache takes it or not. The observer is told why it does not.
+    _ = try? await attempt.cache.adopt(file: file.path, response: head, for: request)
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// Part files that were cut, are complete, or belong to another response. (`PartFileTests` has what all doors share.)
+@Suite(.timeLimit(.minutes(10))) struct GetPartTests {
+  private static let content = ServedFile.bytes(50_000)
+
+  /// A directory with the part file of a transfer that broke off, and its origin.
+  private func withPart(
+    _ body: (ScriptOrigin, TemporaryDirectory, _ part: String) async throws -> Void
+  ) async throws {
+    let directory = try TemporaryDirectory()
+    let counter = AnswerCounter()
+    var file = ServedFile(content: Self.content, fields: "Cache-Control: no-store")
+    let whole = file
+    file.cut = 20_000
+    let origin = try await ScriptOrigin { [file] in (counter.next() == 1 ? file : whole).answer($0) }
+    _ = await get(origin, directory)
+    try await body(origin, directory, directory.file("out.httpcache-part"))
+    try await origin.close()
+  }
+
+  private func get(_ origin: ScriptOrigin, _ directory: TemporaryDirectory, path: String = "/file") async
+    -> CommandRun
+  {
+    await CommandRun(
+      "get", origin.base + path, "--dir", directory.file("cache"), "-o", directory.file("out"))
+  }
+
+  private func write(_ bytes: [UInt8], to path: String) throws {
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+  }
+
+  @Test("a part file that was cut is continued from its remaining bytes")
+  func cut() async throws {
+    try await withPart { origin, directory, part in
+      #expect(truncate(part + "/body", 5) == 0)
+      let run = await get(origin, directory)
+      #expect(run.status == 0)
+      #expect(origin.requests.last?.start == 5)
+      #expect(directory.contents("out") == Self.content)
+    }
+  }
+
+  @Test("a complete part file is validated by requesting its last byte")
+  func complete() async throws {
+    try await withPart { origin, directory, part in
+      try write(Self.content, to: part + "/body")
+      let run = await get(origin, directory)
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(origin.requests.last?.start == 49_999)
+      #expect(directory.contents("out") == Self.content)
+    }
+  }
+
+  @Test("a queue continues the part of get without a queue")
+  func queue() async throws {
+    try await withPart { origin, directory, _ in
+      let run = await CommandRun(
+        "get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out"),
+        "--queue", "test")
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(origin.requests.map(\.start) == [nil, 20_000])
+      #expect(directory.contents("out") == Self.content)
+    }
+  }
+
+  @Test("a part of another URL is not continued")
+  func otherURL() async throws {
+    try await withPart { origin, directory, _ in
+      let run = await get(origin, directory, path: "/other")
+      #expect(run.status == 0)
+      #expect(origin.requests.last?.start == nil)
+      #expect(directory.contents("out") == Self.content)
+    }
+  }
+
+  @Test("a policy that forbids asking the origin leaves a part as it is, and reload begins anew")
+  func policies() async throws {
+    try await withPart { origin, directory, part in
+      func run(_ policy: String) async -> CommandRun {
+        await CommandRun(
+          "get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out"),
+          "--policy", policy)
+      }
+      #expect(await run("cache-only").status == ExitStatus.notStored.rawValue)
+      #expect(directory.contents("out.httpcache-part/body")?.isEmpty == false)
+      #expect(await run("reload").status == 0)
+      #expect(origin.requests.map(\.start) == [nil, nil])
+      #expect(directory.contents("out") == Self.content)
+    }
+  }
+
+  @Test("a rest that is shorter or longer than its range never passes for complete", arguments: [-1, 1])
+  func wrongLength(change: Int) async throws {
+    let directory = try TemporaryDirectory()
+    let counter = AnswerCounter()
+    var file = ServedFile(content: Self.content, fields: "Cache-Control: no-store")
+    file.cut = 20_000
+    let origin = try await ScriptOrigin { [file] request in
+      if counter.next() == 1 { return file.answer(request) }
+      let start = request.start ?? 0
+      let rest = Array(Self.content[start...].dropLast(change < 0 ? 1 : 0)) + (change > 0 ? [0] : [])
+      return .init(
+        head: "HTTP/1.1 206 Part\r\nContent-Range: bytes \(start)-49999/50000\r\nETag: \"v1\"\r\n"
+          + "Transfer-Encoding: chunked",
+        body: Array("\(String(rest.count, radix: 16))\r\n".utf8) + rest + Array("\r\n0\r\n\r\n".utf8))
+    }
+    _ = await get(origin, directory)
+    let run = await get(origin, directory)
+    #expect(run.status == ExitStatus.brokenProtocol.rawValue)
+    #expect(directory.contents("out") == nil)
+    try await origin.close()
+  }
+}
