@@ -88,6 +88,7 @@ extension OpenFile where Failure == CacheError {
 
   /// The error of the system call that failed last.
   static func failure(_ what: String, _ code: Int32 = errno) -> CacheError {
-    CacheError(FullFileSystem.isMeant(by: code) ? .noSpace : .io, "\(what): \(String(cString: strerror(code)))")
+    CacheError(
+      FullFileSystem.isMeant(by: code) ? .noSpace : .io, "\(what): \(String(cString: strerror(code)))")
   }
 }
