@@ -44,8 +44,8 @@ ROWS = [
     ("1 KiB, TLS, HTTP/2", "1k", True, ["h2load", "-t1", "-c16", "-m16"]),
     ("16 KiB, TLS, HTTP/2", "16k", True, ["h2load", "-t1", "-c16", "-m16"]),
     ("1 KiB, not modified", "1k", False, WRK + ["-c64", "-H", "If-None-Match: *"]),
-    # This field takes the general way of serve; nginx and Varnish do not read it.
-    ("1 KiB, the general way", "1k", False, WRK + ["-c64", "-H", "Keep-Alive: 600"]),
+    # This field takes the slow path of serve; nginx and Varnish do not read it.
+    ("1 KiB, the slow path", "1k", False, WRK + ["-c64", "-H", "Keep-Alive: 600"]),
 ]
 IDLE = 1000
 

@@ -93,9 +93,11 @@ extension AnswerMaker {
     while true {
       var exchange = try lookup.exchange(
         for: chain.request, content: content, policy: policy, options: options)
-      guard let response = stored(for: &exchange, onlyFresh: onlyFresh) else { return nil }
+      guard var response = stored(for: &exchange, onlyFresh: onlyFresh) else { return nil }
       switch chain.step(after: response, isRepeatable: exchange.isRepeatable) {
-      case .end(let last): return last
+      case .end:
+        response.redirects = chain.outcomes
+        return response
       case .limitReached: return nil
       case .follow: if exchange.request.method == .query { return nil }
       }

@@ -8,14 +8,14 @@ final class AnswerMaker: Sendable {
   let configuration: HTTPCache.Configuration
   let lookup: Lookup
   let shelf: Shelf
+  let observers: Observers
 
   init(lookup: Lookup) {
     self.lookup = lookup
     shelf = lookup.shelf
     configuration = lookup.configuration
+    observers = lookup.shelf.observers
   }
-
-  var observers: Observers { shelf.observers }
 
   /// The answer from the store; nil if its body cannot be opened.
   ///

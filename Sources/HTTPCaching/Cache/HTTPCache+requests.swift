@@ -30,7 +30,7 @@ extension HTTPCache {
     var body = body
     while true {
       let request = chain.request
-      let response: CacheResponse
+      var response: CacheResponse
       var isRepeatable = true
       var content: QueryContent?
       if body == nil, policy == .standard, let hit = peek(request, options: options, where: { _ in true }) {
@@ -45,7 +45,9 @@ extension HTTPCache {
           .run(exchange)
       }
       switch chain.step(after: response, isRepeatable: isRepeatable) {
-      case .end(let last): return last
+      case .end:
+        response.redirects = chain.outcomes
+        return response
       case .limitReached:
         response.body.source.cancel()
         throw UpstreamError(

@@ -9,14 +9,19 @@ public import HTTPCacheStore
 /// print(response.outcome)
 /// ```
 public final class HTTPCache: Sendable {
+  /// The configuration that the cache was made with.
+  public let configuration: Configuration
   let engine: Engine
 
   /// Makes a cache over a store that the caller provides. The configuration's seeds answer below the store.
-  public init(configuration: Configuration, store: any CacheStore) {
-    engine = Engine(configuration: configuration, store: store)
+  public convenience init(configuration: Configuration, store: any CacheStore) {
+    self.init(Engine(configuration: configuration, store: store))
   }
 
-  private init(_ engine: Engine) { self.engine = engine }
+  private init(_ engine: Engine) {
+    configuration = engine.configuration
+    self.engine = engine
+  }
 
   /// A cache over the same store with other rules: what one of the two changes reaches the running requests of both.
   package func using(_ rules: CacheRules) -> HTTPCache { HTTPCache(Engine(sharing: engine, rules: rules)) }
@@ -42,9 +47,6 @@ public final class HTTPCache: Sendable {
     return HTTPCache(
       configuration: configuration, store: try configuration.openStore(fallsBackToMemory: fallsBackToMemory))
   }
-
-  /// The configuration that the cache was made with.
-  public var configuration: Configuration { engine.configuration }
 
   /// The store. Only this cache changes it, so that running transfers learn of each change.
   package var store: any CacheStore { engine.shelf.store }

@@ -5,7 +5,7 @@ import HTTPTypes
 struct RedirectChain {
   enum Step {
     /// The response is the last one.
-    case end(CacheResponse)
+    case end
     /// `request` is the next one.
     case follow
     case limitReached
@@ -13,7 +13,8 @@ struct RedirectChain {
 
   private(set) var request: HTTPRequest
   private let limit: Int
-  private var outcomes: [CacheOutcome] = []
+  /// The outcomes of the redirects, first to last.
+  private(set) var outcomes: [CacheOutcome] = []
 
   init(of request: HTTPRequest, limit: Int) {
     self.request = request
@@ -27,11 +28,7 @@ struct RedirectChain {
     guard limit > 0,
       let next = Redirect(
         of: request, isRepeatable: isRepeatable, response: response.head, base: response.finalTarget)
-    else {
-      var last = response
-      last.redirects = outcomes
-      return .end(last)
-    }
+    else { return .end }
     guard outcomes.count < limit else { return .limitReached }
     outcomes.append(response.outcome)
     request = next.request

@@ -21,7 +21,7 @@ enum FieldNameTable {
   }
 
   /// A field that is not in the table: conditions, ranges, directives, credentials, and all that are not known. The
-  /// general way decides what its name means and whether it is allowed; the fields that tell scheme and host of the client are the affair of the general way alone, with any spelling.
+  /// slow path decides what its name means and whether it is allowed; the fields that tell scheme and host of the client are the affair of the slow path alone, with any spelling.
   private static func other(_ name: UnsafeRawBufferPointer) -> PlainRequest.Field {
     let isHostOrScheme =
       name.count > 12 && isEqual(UnsafeRawBufferPointer(rebasing: name[..<12]), "x-forwarded-")

@@ -4,7 +4,7 @@ import NIOCore
 
 /// Finds the prepared answer to a plain request, or prepares it.
 final class HitLookup {
-  /// Longer bodies take the general way.
+  /// Longer bodies take the slow path.
   static let longestBody = 64 << 10
 
   let context: ProxyContext
@@ -24,7 +24,7 @@ final class HitLookup {
     self.allocator = allocator
   }
 
-  /// The answer to a plain request; nil if it takes the general way.
+  /// The answer to a plain request; nil if it takes the slow path.
   ///
   /// - Parameters:
   ///   - key: the key of the request.
@@ -43,7 +43,7 @@ final class HitLookup {
     return content.flatMap { context.cache.use($0.hit) ? $0 : nil }
   }
 
-  /// Prepares the answer as the general way would make it.
+  /// Prepares the answer as the slow path would make it.
   private func prepare(_ head: RequestHead) -> PreparedAnswer.Content? {
     let routing = Routing(mode: context.mode, via: context.via, client: client)
     guard case .cached(let request)? = try? routing.route(head, framing: .none), !request.bypassesCache,

@@ -2,7 +2,7 @@ import HTTPCaching
 import HTTPTypes
 import NIOCore
 
-/// Answers plain requests of one connection from memory, on the event loop. Every other request takes the general way
+/// Answers plain requests of one connection from memory, on the event loop. Every other request takes the slow path
 /// (`ClientConnection`), whose answers have the same bytes.
 final class HitPath {
   /// Maximum number of requests to answer in one turn, before other connections get theirs.

@@ -21,7 +21,7 @@ final class PreparedAnswer {
   let key: [UInt8]
   /// The second for which the answer was prepared.
   let time: Timestamp
-  /// Nil if the request is answered the general way.
+  /// Nil if the request is answered on the slow path.
   let content: Content?
 
   init(key: [UInt8], time: Timestamp, content: Content?) {

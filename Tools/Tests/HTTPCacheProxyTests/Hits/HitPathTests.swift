@@ -130,7 +130,7 @@ struct HitPathTests {
   private static let count =
     ProcessInfo.processInfo.environment["HTTPCACHE_COMPARED_REQUESTS"].flatMap { Int($0) } ?? 1_500
 
-  @Test("have the bytes of the general way, for generated requests")
+  @Test("have the bytes of the slow path, for generated requests")
   func differential() async throws {
     try await withPair { pair in
       var random = SystemRandomNumberGenerator()
@@ -182,7 +182,7 @@ struct HitPathTests {
     return comparable("\(response)") + body
   }
 
-  @Test("have the fields and bytes of the general way over HTTP/2")
+  @Test("have the fields and bytes of the slow path over HTTP/2")
   func http2() async throws {
     try await withPair { pair in
       var random = SystemRandomNumberGenerator()

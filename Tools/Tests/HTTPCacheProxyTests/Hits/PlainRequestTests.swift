@@ -33,7 +33,7 @@ struct PlainRequestTests {
   }
 
   @Test(
-    "fields that change the request or the connection, and whatever the general way refuses, are not plain",
+    "fields that change the request or the connection, and whatever the slow path refuses, are not plain",
     arguments: [
       "If-Match: \"a\"\r\n", "If-Unmodified-Since: Tue, 14 Nov 2023 22:13:20 GMT\r\n",
       "Proxy-Authorization: Basic x\r\n", "Connection: close\r\n", "Connection: keep-alive, x\r\n",

@@ -129,7 +129,7 @@ struct PreparedAnswerTests {
     #expect(!bench.answer(Self.request("/a")).isAnswered)
   }
 
-  @Test("a request that took the general way is looked at again in the next second")
+  @Test("a request that took the slow path is looked at again in the next second")
   func later() async throws {
     let bench = try await Bench()
     #expect(!bench.answer(Self.request("/a")).isAnswered)
@@ -139,7 +139,7 @@ struct PreparedAnswerTests {
     #expect(bench.answer(Self.request("/a")).isAnswered)
   }
 
-  @Test("of several variants the one that the request selects; Vary by another field takes the general way")
+  @Test("of several variants the one that the request selects; Vary by another field takes the slow path")
   func variants() async throws {
     let bench = try await Bench()
     try await bench.store("/a", vary: "Accept-Encoding", body: "plain")

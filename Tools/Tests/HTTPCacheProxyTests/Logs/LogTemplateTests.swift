@@ -65,7 +65,7 @@ import Testing
     try await withProxy(cache: memoryCache(), configure: { $0.accessLog = log }) { fixture in
       try await fixture.miss("/a", answer: "body")
       let client = try fixture.connect()
-      // The first answers in the general way at the latest, the others from prepared bytes.
+      // The first answers on the slow path at the latest, the others from prepared bytes.
       for _ in 0..<3 {
         client.send("GET /a HTTP/1.1\r\nHost: h\r\nUser-Agent: test\r\n\r\n")
         _ = try await client.receive(through: "body")
