@@ -168,8 +168,9 @@ package final class PartFolder: Sendable {
 
   /// Replaces the record in one step.
   ///
+  /// - Parameter isDurable: whether it must survive a power loss.
   /// - Returns: 0, or the number of the error.
-  package func writeRecord(_ bytes: [UInt8]) -> Int32 {
+  package func writeRecord(_ bytes: [UInt8], isDurable: Bool) -> Int32 {
     guard bytes.count < Self.longestRecord else { return EFBIG }
     let name = Self.recordName + Self.newSuffix
     let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
@@ -178,7 +179,10 @@ package final class PartFolder: Sendable {
     let file = OpenFile<SystemError>(descriptor: descriptor)
     let code = bytes.withUnsafeBytes { Descriptor.writeAll($0, to: file.descriptor) }
     guard code == 0 else { return code }
-    return renameat(folder.descriptor, name, folder.descriptor, Self.recordName) == 0 ? 0 : errno
+    // A power loss may otherwise leave an empty file under the new name.
+    if isDurable, fsync(file.descriptor) != 0 { return errno }
+    guard renameat(folder.descriptor, name, folder.descriptor, Self.recordName) == 0 else { return errno }
+    return !isDurable || fsync(folder.descriptor) == 0 ? 0 : errno
   }
 
   // MARK: The end

@@ -89,6 +89,9 @@ public final class FaultyStore: CacheStore, GenerationSource {
     return try await base.wipe(mode: mode, partition: partition)
   }
 
+  /// Asks the store below.
+  public var isInMemoryOnly: Bool { base.isInMemoryOnly }
+
   /// The ticket of the store below.
   public func ticket() -> InvalidationTicket { base.ticket() }
 

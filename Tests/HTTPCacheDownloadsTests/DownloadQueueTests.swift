@@ -125,6 +125,16 @@ struct DownloadQueueTests {
     }
   }
 
+  @Test("removing a download that never began leaves the part that another one keeps beside its destination")
+  func removingBeforeBeginning() throws {
+    let kitchen = try DownloadKitchen(count: 10) { $0.totalLimit = 0 }
+    let part = try PartFile(beside: kitchen.path("first"))
+    part.leaveBody()
+    part.close()
+    kitchen.queue.remove(try kitchen.add("/1", to: "first"))
+    #expect(try kitchen.partFiles() == ["first.httpcache-part"])
+  }
+
   @Test("two downloads of one URL share a transfer: cancelling one leaves it to the other")
   func sharing() async throws {
     let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)

@@ -87,6 +87,33 @@ final class PartFileTests {
     #expect(PartFile(existingBeside: file) == nil)
   }
 
+  @Test("as long as the record cannot say that there is a gap, nothing is written beyond one")
+  func unwritableRecord() async throws {
+    try await leave("ab") { part in
+      let new = "\(part.path)/record.new"
+      try FileManager.default.createDirectory(atPath: new, withIntermediateDirectories: false)
+      for offset: Int64 in [6, 9] {
+        await #expect(throws: DownloadFailure.self) { try await part.write(BodyBytes([1]), at: offset) }
+      }
+      #expect(part.kept == [0..<2])
+    }
+    let part = try #require(PartFile(existingBeside: file))
+    #expect(part.kept == [0..<2])
+  }
+
+  private final class LinkingReader: BodyReader {
+    var length: Int64? { 1 }
+    func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes { BodyBytes([1]) }
+    func clone(to path: String) async throws(CacheError) { symlink("/dev/null", path) }
+  }
+
+  @Test("a clone that cannot be opened is an error, not an empty file")
+  func unopenableClone() async throws {
+    let part = try PartFile(beside: file)
+    try part.begin(nil)
+    await #expect(throws: CacheError.self) { try await part.clone(LinkingReader()) }
+  }
+
   @Test("of ranges, those that were written count, and the rest is missing")
   func ranges() async throws {
     try await leave("ab") { part in

@@ -55,7 +55,10 @@ extension PartFile {
       folder.removeNewBody()
       throw error
     }
-    takeNewBody()
+    guard takeNewBody() else {
+      folder.removeNewBody()
+      throw CacheError(.io, "\(path) has a copy of the body that cannot be opened")
+    }
   }
 
   /// Makes the body another name of an open file; false if the system cannot.
@@ -69,7 +72,6 @@ extension PartFile {
     #endif
   }
 
-  @discardableResult
   private func takeNewBody() -> Bool {
     state.withLock { $0.record = nil }
     return folder.takeNewBody() == 0

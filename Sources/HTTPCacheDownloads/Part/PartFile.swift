@@ -153,7 +153,10 @@ public final class PartFile: Sendable {
       guard state.bytes.isStream, offset != state.kept.last?.upperBound ?? 0 else { return 0 }
       // From here on the length of the file does not say which bytes are there.
       state.bytes.isStream = false
-      return save(&state)
+      let code = save(&state)
+      // As long as the record does not say so, nothing may be written beyond a gap.
+      if code != 0 { state.bytes.isStream = true }
+      return code
     }
     if code == 0 {
       code = await on(queue) { descriptor in
@@ -187,19 +190,20 @@ public final class PartFile: Sendable {
       state.isSyncing = false
       guard code == 0, !state.isClosed else { return }
       state.bytes.synced = kept
-      _ = save(&state)
+      _ = save(&state, isDurable: true)
     }
     if code != 0 { throw DownloadFailure(systemError: code, "write \(path) to the disk") }
   }
 
   /// Saves the record if there is one.
   ///
+  /// - Parameter isDurable: whether it must survive a power loss.
   /// - Returns: 0, or the number of the error.
-  private func save(_ state: inout State) -> Int32 {
+  private func save(_ state: inout State, isDurable: Bool = false) -> Int32 {
     guard let record = state.record else { return 0 }
     state.unsaved = 0
     state.bytes.written = state.kept
-    return folder.writeRecord(state.bytes.encoded(with: record))
+    return folder.writeRecord(state.bytes.encoded(with: record), isDurable: isDurable)
   }
 
   func on<Result: Sendable>(

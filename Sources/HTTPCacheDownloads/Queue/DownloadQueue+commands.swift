@@ -93,13 +93,15 @@ extension DownloadQueue {
 
   /// Takes a download out of the list, and stops it. Its entry of the cache and its file stay.
   public func remove(_ id: DownloadID) {
-    let (tasks, watchers) = shared.withLock { shared in
-      if let item = shared.state.items[id], shared.tasks[id] == nil { removePart(of: item) }
+    let (removed, tasks, watchers) = shared.withLock { shared in
+      // A download that runs removes its part when it has ended; one that never began has none.
+      let removed = shared.tasks[id] == nil ? shared.state.items[id].flatMap { $0.hasBegun ? $0 : nil } : nil
       shared.state.remove(id)
       let watchers = shared.watchers.take(id)
       shared.watchers.tell(id, of: shared.state)
-      return ([shared.tasks[id], shared.retries.removeValue(forKey: id)], watchers)
+      return (removed, [shared.tasks[id], shared.retries.removeValue(forKey: id)], watchers)
     }
+    if let removed { removePart(of: removed) }
     for task in tasks { task?.cancel() }
     for watcher in watchers { watcher.finish() }
     changed()

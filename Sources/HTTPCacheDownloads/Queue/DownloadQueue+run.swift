@@ -34,7 +34,7 @@ extension DownloadQueue {
   func removePart(of item: DownloadItem) {
     if case .done = item.state { return }
     guard let destination = item.download.destination, let part = PartFile(existingBeside: destination),
-      part.record?.belongs(to: item.download.request) ?? true
+      part.record?.belongs(to: item.download.request) == true
     else { return }
     part.discard()
   }
@@ -74,17 +74,18 @@ extension DownloadQueue {
 
   private func ended(_ ended: DownloadItem, _ end: AttemptEnd) {
     let id = ended.id
-    shared.withLock { shared in
+    let isRemoved = shared.withLock { shared in
       shared.tasks[id] = nil
       let now = clock.now
       shared.state.change(id) { item in
         apply(end, to: &item, now: now)
       }
       shared.state.ended(id)
-      if shared.state.items[id] == nil { removePart(of: ended) }
       if let item = shared.state.items[id] { scheduleRetry(of: item, now: now, &shared) }
       shared.watchers.tell(id, of: shared.state)
+      return shared.state.items[id] == nil
     }
+    if isRemoved { removePart(of: ended) }
     changed()
   }
 

@@ -113,6 +113,9 @@ public protocol CacheStore: AnyObject, Sendable {
   /// Bytes and entries in use; O(1).
   var usage: StoreUsage { get }
 
+  /// Whether all entries are in memory, whatever their records say about it. The default implementation returns false.
+  var isInMemoryOnly: Bool { get }
+
   /// A random 32-byte key of this store, for digests of values that must not be stored in plain text.
   var secret: [UInt8] { get }
 
@@ -162,6 +165,9 @@ extension CacheStore {
   ) async throws(CacheError) -> any BodyWriter {
     throw CacheError(.unavailable, "the store keeps no partial responses", key: record.key)
   }
+
+  /// Returns false.
+  public var isInMemoryOnly: Bool { false }
 
   /// Does nothing.
   public func note(_ refusal: RefusalNote) {}

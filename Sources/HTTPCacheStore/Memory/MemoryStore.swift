@@ -74,6 +74,9 @@ public final class MemoryStore: CacheStore {
     use(key)?.variants ?? []
   }
 
+  /// True.
+  public var isInMemoryOnly: Bool { true }
+
   /// The ticket of a request that is about to be sent.
   public func ticket() -> InvalidationTicket {
     changes.ticket(seen: lastSequence.load(ordering: .relaxed))

@@ -119,6 +119,9 @@ public final class SeedLayer: CacheStore {
     try await base.extend(record, at: offset)
   }
 
+  /// Asks the store below; seeds are read-only.
+  public var isInMemoryOnly: Bool { base.isInMemoryOnly }
+
   /// The ticket of the store below.
   public func ticket() -> InvalidationTicket { base.ticket() }
 

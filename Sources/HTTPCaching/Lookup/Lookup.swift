@@ -83,14 +83,14 @@ final class Lookup: Sendable {
 
   /// The keys under which something is stored for a key.
   func names(of key: CacheKey, rules: CacheRules) -> Set<CacheKey> {
+    var found: Set<CacheKey> = []
     do throws(CacheError) {
-      var found = Set(try stored(for: key, rules: rules).map(\.record.key))
+      found = Set(try stored(for: key, rules: rules).map(\.record.key))
       if try !shelf.store.read(key).isEmpty { found.insert(key) }
-      return found
     } catch {
       shelf.observers.tell(.storeFailed(operation: "read", error))
-      return []
     }
+    return found
   }
 
   /// The variant that `Vary` selects, and its response.

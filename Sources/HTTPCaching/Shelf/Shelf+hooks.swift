@@ -31,7 +31,7 @@ extension Shelf {
     if answer.storagePolicy == .allowedInMemoryOnly {
       // An entry on disk cannot move to memory, so it is removed. Without a disk tier nothing changes.
       if let record, !record.isMemoryOnly {
-        if store.usage.diskCapacity > 0 { return .refuse(.memoryOnly) }
+        if !store.isInMemoryOnly { return .refuse(.memoryOnly) }
       } else {
         terms.isMemoryOnly = true
       }

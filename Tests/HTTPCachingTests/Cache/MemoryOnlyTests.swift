@@ -125,6 +125,22 @@ struct MemoryOnlyTests {
     #expect(try await kitchen.get().outcome.fetchType == .networkLoad)
   }
 
+  @Test("an entry in memory alone stays where it may only be in memory, also with seeds below it")
+  func stayingInMemory() async throws {
+    let kitchen = try PartialKitchen(.memory, origin: origin()) {
+      $0.seeds = [ListedSeeds([])]
+      $0.willStore = StoringHook { _, proposal in
+        var proposal = proposal
+        if proposal.isFreshening { proposal.storagePolicy = .allowedInMemoryOnly }
+        return proposal
+      }
+    }
+    try await kitchen.get()
+    kitchen.clock.advance(by: 20)
+    #expect(try await kitchen.get().text == secret)
+    #expect(try await kitchen.get().outcome.fetchType == .localCache)
+  }
+
   @Test(
     "a part that may not be completed is removed, and the whole is passed on", arguments: StoreKind.allCases)
   func refusingCompletion(kind: StoreKind) async throws {

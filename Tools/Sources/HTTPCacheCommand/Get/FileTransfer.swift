@@ -183,7 +183,9 @@ struct FileTransfer {
   /// How to continue an earlier transfer; nil if the cache has about as many bytes, or the policy requests the whole
   /// body again.
   private func continuation(_ policy: CachePolicy) async -> PartContinuation? {
+    // The queue keeps parts with a content coding; `get` writes decoded bytes.
     guard let part = output.part, !fetcher.includesHead, content == nil,
+      part.record?.fields[.contentEncoding] == nil,
       let continuation = PartContinuation(of: request, part: part, policy: policy, scope: scope)
     else { return nil }
     let cached = await cachedBytes()

@@ -114,8 +114,9 @@ final class ConnectionPool: Sendable {
   ) async throws(UpstreamError) -> Connector.Connection {
     let mayBeHTTP2 = mayBeHTTP2(origin) && !fresh
     if mayBeHTTP2 { state.withLock { $0.origins[origin]?.opening += 1 } }
-    defer { if mayBeHTTP2 { state.withLock { $0.origins[origin]?.opening -= 1 } } }
     do {
+      // Before the place is given back: the origin may be forgotten with it.
+      defer { if mayBeHTTP2 { state.withLock { $0.origins[origin]?.opening -= 1 } } }
       guard mayBeHTTP2 else { return .http1(try await connector.connect(to: origin, until: deadline)) }
       return try await connector.negotiate(with: origin, until: deadline)
     } catch {
