@@ -13,7 +13,7 @@ shift 2
 options=()
 for option in "$@"; do options+=(-Xswiftc "$option"); done
 product=HTTPCacheFuzzing
-modules=(HTTPCacheFuzzing HTTPCacheStore HTTPCacheSemantics HTTPTypes RawStructuredFieldValues)
+modules=(HTTPCacheFuzzing HTTPCacheStore HTTPCacheFiles HTTPCacheSemantics HTTPTypes RawStructuredFieldValues)
 traits=(--disable-default-traits)
 libraries=()
 links=()
@@ -31,12 +31,12 @@ case $driver in
     ;;
 esac
 if [ ${#links[@]} -gt 0 ]; then
-  modules=("$product" HTTPCaching HTTPCacheDisk HTTPCacheFiles HTTPCacheSealing "${modules[@]:1}")
+  modules=("$product" HTTPCaching HTTPCacheDisk HTTPCacheSealing "${modules[@]:1}")
   for module in "${links[@]}"; do
     libraries+=(-Xcc "-fmodule-map-file=Sources/$module/module.modulemap")
   done
-  libraries+=(-Xcc "-fmodule-map-file=$scratch/release/CSystemShims.build/module.modulemap")
 fi
+libraries+=(-Xcc "-fmodule-map-file=$scratch/release/CSystemShims.build/module.modulemap")
 target=(--scratch-path "$scratch" -c release "${traits[@]}")
 log=$scratch/$driver.log
 mkdir -p "$scratch"
@@ -53,7 +53,7 @@ for module in "${modules[@]}"; do
     grep -oE '"object" *: *"[^"]+"' "$bin/$module.build/output-file-map.json" | cut -d'"' -f4)
 done
 # SwiftPM lists no objects of C.
-for object in "$bin"/CSystemShims.build/*.o; do [ ${#links[@]} = 0 ] || objects+=("$object"); done
+for object in "$bin"/CSystemShims.build/*.o; do objects+=("$object"); done
 swiftc -O -swift-version 6 -parse-as-library "$@" \
   -module-name driver -o "$scratch/$driver" "Fuzzing/Drivers/$driver.swift" "${objects[@]}" \
   -I "$bin/Modules" "${libraries[@]}" >"$log" 2>&1 || { cat "$log"; exit 1; }
