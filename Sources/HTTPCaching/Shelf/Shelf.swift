@@ -113,8 +113,8 @@ final class Shelf: Sendable {
   /// A response was stored: removes the responses that it replaces.
   ///
   /// - Parameters:
-  ///   - part: the announced octets of a part, and the request. If its whole message has other octets, only a request
-  ///     for the same range gets them.
+  ///   - range: the announced octets of a part; nil for a whole body. If the whole message of the part has other octets,
+  ///     only a request for the same range gets them.
   ///   - length: the `Content-Length` of the message in bytes; nil if unknown. A part with fewer octets broke
   ///     off, and must not pass for the range that was requested (RFC 9111 §3.3).
   func committed(

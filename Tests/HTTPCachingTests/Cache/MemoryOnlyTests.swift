@@ -8,6 +8,12 @@ struct MemoryOnlyTests {
   private let secret = "body-that-nobody-must-find-on-disk"
   private let tag = "\"entity-tag-that-nobody-must-find\""
 
+  private static let inMemoryOnceFreshened = StoringHook { _, proposal in
+    var proposal = proposal
+    if proposal.isFreshening { proposal.storagePolicy = .allowedInMemoryOnly }
+    return proposal
+  }
+
   private func origin() -> RangeOrigin {
     let origin = RangeOrigin(count: 1)
     origin.change(to: Array(secret.utf8), [.cacheControl: "max-age=10", .eTag: tag])
@@ -109,11 +115,7 @@ struct MemoryOnlyTests {
   @Test("what is on disk already goes when it may only be in memory")
   func leavingDisk() async throws {
     let kitchen = try PartialKitchen(.memoryOverDisk, origin: origin()) {
-      $0.willStore = StoringHook { _, proposal in
-        var proposal = proposal
-        if proposal.isFreshening { proposal.storagePolicy = .allowedInMemoryOnly }
-        return proposal
-      }
+      $0.willStore = Self.inMemoryOnceFreshened
     }
     try await kitchen.get()
     kitchen.clock.advance(by: 20)
@@ -129,11 +131,7 @@ struct MemoryOnlyTests {
   func stayingInMemory() async throws {
     let kitchen = try PartialKitchen(.memory, origin: origin()) {
       $0.seeds = [ListedSeeds([])]
-      $0.willStore = StoringHook { _, proposal in
-        var proposal = proposal
-        if proposal.isFreshening { proposal.storagePolicy = .allowedInMemoryOnly }
-        return proposal
-      }
+      $0.willStore = Self.inMemoryOnceFreshened
     }
     try await kitchen.get()
     kitchen.clock.advance(by: 20)

@@ -17,6 +17,10 @@ final class LoopConnections: Sendable {
   private struct State {
     var origins: [Origin: Connections] = [:]
     var isShutDown = false
+
+    mutating func forgetIfEmpty(_ origin: Origin) {
+      if origins[origin]?.isEmpty == true { origins[origin] = nil }
+    }
   }
 
   private let state = Mutex(State())
@@ -26,7 +30,7 @@ final class LoopConnections: Sendable {
   /// Takes the idle connection that was used last.
   func takeIdle(_ origin: Origin) -> ByteStream? {
     state.withLock { state in
-      defer { if state.origins[origin]?.isEmpty == true { state.origins[origin] = nil } }
+      defer { state.forgetIfEmpty(origin) }
       return state.origins[origin]?.idle.popLast()
     }
   }
@@ -38,7 +42,7 @@ final class LoopConnections: Sendable {
     state.withLock { state in
       guard let index = state.origins[origin]?.idle.lastIndex(where: { $0 === stream }) else { return false }
       state.origins[origin]?.idle.remove(at: index)
-      if state.origins[origin]?.isEmpty == true { state.origins[origin] = nil }
+      state.forgetIfEmpty(origin)
       return true
     }
   }
@@ -83,7 +87,7 @@ final class LoopConnections: Sendable {
     let origin = lease.origin
     return state.withLock { state in
       let held = state.origins[origin]?.leases.removeValue(forKey: ObjectIdentifier(lease)) != nil
-      if state.origins[origin]?.isEmpty == true { state.origins[origin] = nil }
+      state.forgetIfEmpty(origin)
       return held
     }
   }
