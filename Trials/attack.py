@@ -5,6 +5,9 @@ Two servers, one with --h2c and one with TLS, with a share of 64 for each client
 have the addresses 127.0.0.2 to 127.0.0.5, the well-behaved client has 127.0.0.9 and sends 200 requests a second, half of
 them answered from memory. None of them may fail, or take 100 ms more than the slowest one of the time before the attack;
 the resident memory of a server stays below MIB (400). --no-times is for machines with other things to do. ONLY=kind,kind in the environment chooses kinds.
+
+Hostile clients would have processors of their own: here they and their origin have a low priority, and if root runs this,
+the servers, the well-behaved client and its origin have a high one. What is late is then the server's doing.
 """
 import asyncio, multiprocessing, os, random, signal, socket, ssl, struct, subprocess, sys, tempfile, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -173,7 +176,7 @@ class Hostile:
 
 
 def attack(ports, admins, tls, end, results):
-    os.nice(15)
+    set_priority(15)
     results.put(Hostile(ports, admins, tls).run(end))
 
 
@@ -226,6 +229,19 @@ class Client:
         return sorted(self.times)
 
 
+def set_priority(value):
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, value)
+    except PermissionError:
+        # Only root may raise it.
+        pass
+
+
+def run_origin(port, priority):
+    set_priority(priority)
+    asyncio.run(origin(port))
+
+
 def resident(process):
     for line in open(f"/proc/{process.pid}/status"):
         if line.startswith("VmHWM"):
@@ -234,13 +250,14 @@ def resident(process):
 
 
 def main():
+    set_priority(-10)
     folder = tempfile.mkdtemp(prefix="hostile-")
     at, calm_at, plain, tls, *admins = [servers.free_port() for _ in range(6)]
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
                     "-subj", "/CN=localhost", "-keyout", f"{folder}/key", "-out", f"{folder}/certificate"],
                    check=True, capture_output=True)
     # The well-behaved client has an origin of its own: an origin that the attack keeps busy would delay any server.
-    behind = [multiprocessing.Process(target=lambda port: asyncio.run(origin(port)), args=(port,), daemon=True) for port in (at, calm_at)]
+    behind = [multiprocessing.Process(target=run_origin, args=pair, daemon=True) for pair in ((at, 15), (calm_at, -10))]
     for process in behind: process.start()
     with open(f"{folder}/serve.yaml", "w") as file:
         file.write(f"upstream: http://127.0.0.1:{at}\nroutes:\n  - {{path: /calm, upstream: 'http://127.0.0.1:{calm_at}'}}\n")
