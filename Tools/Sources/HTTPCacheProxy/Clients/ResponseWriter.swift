@@ -91,13 +91,14 @@ struct ResponseWriter: Sendable {
     return result
   }
 
-  /// Head and body of a response to a GET, as `send` sends them on a connection that stays open. With HTTP/2 the head
-  /// is apart.
+  /// Head and body of a response, as `send` sends them on a connection that stays open. With HTTP/2 the head is apart.
   static func whole(
-    _ head: HTTPResponse, body: BodyBytes, form: Form, allocator: ByteBufferAllocator
+    _ head: HTTPResponse, to method: HTTPRequest.Method, body: BodyBytes, form: Form,
+    allocator: ByteBufferAllocator
   ) -> (HPACKHeaders?, ByteBuffer) {
     var buffer = allocator.buffer(capacity: 1024 + body.count)
-    let coding = hasContent(head.status.code) ? Coding.length(Int64(body.count)) : .none
+    let coding =
+      method != .head && hasContent(head.status.code) ? Coding.length(Int64(body.count)) : .none
     var headers: HPACKHeaders?
     switch form {
     case .http1: writeHead(head, coding, isReusable: true, to: &buffer)
@@ -176,8 +177,8 @@ struct ResponseWriter: Sendable {
     if case .pieces = coding { isChunked = !isHTTP2 }
     var limit: Int64?
     if case .length(let length) = coding { limit = length }
-    // Send bytes in memory together with the head; do not let the head wait for bytes that are not there yet.
-    if body.source.stored == nil, limit != 0 { try await stream.flush(until: stream.now + timeout) }
+    // Send bytes that are there together with the head; do not let the head wait for others.
+    if body.source.stored == nil, limit != 0 { try await stream.flushSoon(until: stream.now + timeout) }
     var sent: Int64 = 0
     while let bytes = try await body.source.next() {
       if let limit, sent + Int64(bytes.count) > limit {
@@ -201,7 +202,7 @@ struct ResponseWriter: Sendable {
       buffer.writeBody(slice)
       if isChunked { buffer.writeStaticString("\r\n") }
       stream.write(buffer)
-      try await stream.flush(until: stream.now + timeout)
+      try await stream.flushSoon(until: stream.now + timeout)
     }
   }
 

@@ -64,7 +64,7 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
     _ frame: HTTP2Frame.FramePayload.Headers, of stream: HTTP2StreamID, _ context: ChannelHandlerContext
   ) -> Bool {
     guard let lookup, !proxy.registry.isDraining, context.channel.isWritable,
-      lookup.answers.plain.find(in: frame.headers)
+      lookup.answers.plain.find(in: frame.headers, isTrusted: client.isTrusted)
     else { return false }
     let started = NIODeadline.now()
     guard let content = lookup.content(for: lookup.answers.plain.key, { self.head(frame) }),
@@ -73,7 +73,7 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
     let size = content.bytes.readableBytes
     if streams.waitingBytes + size > Self.mostWaitingBytes { flush(context) }
     guard streams.waitingBytes + size <= Self.mostWaitingBytes else { return false }
-    let hasContent = ResponseWriter.hasContent(content.status)
+    let hasContent = content.method != .head && ResponseWriter.hasContent(content.status)
     lastUse = started
     streams.addAnswered(stream, size: size, deadline: started + proxy.configuration.bodyTimeout)
     write(.headers(.init(headers: headers, endStream: !hasContent)), to: stream, context)

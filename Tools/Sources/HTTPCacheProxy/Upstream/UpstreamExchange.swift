@@ -34,7 +34,9 @@ struct UpstreamExchange: Sendable {
     let sender = RequestSender(request, on: lease, configuration: configuration)
     do {
       // Bytes that arrive on an idle connection before the request is sent cannot answer it.
-      if lease.isReused, lease.http2 == nil, await !lease.stream.isQuiet() { throw ClosedBeforeResponse() }
+      if lease.isReused, lease.http2 == nil, lease.stream.hasBytes || lease.stream.isEnded {
+        throw ClosedBeforeResponse()
+      }
       try await sender.sendHead(upgrade: upgrade)
       let head = try await finalHead(request, sender, upgrade: upgrade != nil, until: deadline)
       return try response(head, to: request, sender)
