@@ -38,7 +38,8 @@ struct RequestLog: Sendable {
   /// - Parameter head: makes the head of the request, if the log shows its fields.
   func add(_ answer: PreparedAnswer.Content, started: NIODeadline, head: () -> RequestHead?) {
     var entry = AccessLog.Entry(
-      client: client.text ?? "-", method: answer.method.rawValue, target: answer.target, status: answer.status,
+      client: client.text ?? "-", method: answer.method.rawValue, target: answer.target,
+      status: answer.status,
       bytes: Int64(answer.hit.body.count),
       microseconds: (NIODeadline.now() - started).nanoseconds / 1000, outcome: answer.outcome)
     if isHTTP2 { entry.version = "HTTP/2.0" }

@@ -33,7 +33,8 @@ final class HitPath {
       connection.stream.channel.isWritable
     {
       let started = NIODeadline.now()
-      guard let length = buffer.withUnsafeReadableBytes({ answers.plain.find(in: $0, isTrusted: isTrusted) }) else { break }
+      guard let length = buffer.withUnsafeReadableBytes({ answers.plain.find(in: $0, isTrusted: isTrusted) })
+      else { break }
       // A slice of the same bytes, not a copy.
       let request = buffer.getSlice(at: buffer.readerIndex, length: length) ?? ByteBuffer()
       guard let content = lookup.content(for: answers.plain.key, { head(request) }) else { break }

@@ -200,7 +200,9 @@ extension PlainRequest {
       var name = name
       let field = name.withUTF8 { FieldNameTable.field(UnsafeRawBufferPointer($0)) }
       // HTTP/2 has no fields for one connection (RFC 9113 §8.2.2).
-      if field == .connection || name == "keep-alive" || name == "proxy-connection" || name.hasPrefix(":") { return nil }
+      if field == .connection || name == "keep-alive" || name == "proxy-connection" || name.hasPrefix(":") {
+        return nil
+      }
       if field == .te, value != "trailers" { return nil }
       return field.rawValue
     }

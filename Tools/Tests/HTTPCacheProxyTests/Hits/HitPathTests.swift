@@ -64,7 +64,12 @@ struct HitPathTests {
       }
     }
     defer { answering.cancel() }
-    try await withProxy(cache: cache, origin: origin, configure: { $0.isHTTP2WithoutTLS = true; $0.trustedForwarders = trusted }) {
+    try await withProxy(
+      cache: cache, origin: origin,
+      configure: {
+        $0.isHTTP2WithoutTLS = true; $0.trustedForwarders = trusted
+      }
+    ) {
       fast in
       let configure = { (configuration: inout ProxyServer.Configuration) in
         configuration.isHTTP2WithoutTLS = true

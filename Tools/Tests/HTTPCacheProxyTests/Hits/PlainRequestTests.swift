@@ -35,7 +35,9 @@ struct PlainRequestTests {
   @Test("fields for one connection that change nothing are not part of the key")
   func connectionFields() throws {
     let plain = try #require(find(Self.start + "\r\n")).key
-    for field in ["Keep-Alive: 600", "Proxy-Connection: keep-alive", "Connection: TE", "connection: te, Keep-Alive"] {
+    for field in [
+      "Keep-Alive: 600", "Proxy-Connection: keep-alive", "Connection: TE", "connection: te, Keep-Alive",
+    ] {
       #expect(find(Self.start + field + "\r\n\r\n")?.key == plain)
     }
     #expect(find(Self.start + "TE: trailers\r\n\r\n") != nil)
@@ -48,7 +50,10 @@ struct PlainRequestTests {
 
   @Test(
     "what tells of the client is part of the key for a trusted proxy alone",
-    arguments: [("X-Forwarded-Host", "a"), ("x-forwarded-proto", "https"), ("Forwarded", "host=a"), ("X-Forwarded-Port", "1")])
+    arguments: [
+      ("X-Forwarded-Host", "a"), ("x-forwarded-proto", "https"), ("Forwarded", "host=a"),
+      ("X-Forwarded-Port", "1"),
+    ])
   func clientFields(name: String, value: String) throws {
     let text = Self.start + "\(name): \(value)\r\n\r\n"
     #expect(try #require(find(text)).key == find(Self.start + "\r\n")?.key)
@@ -85,7 +90,8 @@ struct PlainRequestTests {
       "Proxy-Authorization: Basic x\r\n", "Connection: close\r\n", "Connection: keep-alive, x\r\n",
       "Connection:keep-alive\r\n", "Content-Length: 0\r\n", "Transfer-Encoding: chunked\r\n",
       "Expect: 100-continue\r\n", "Upgrade: websocket\r\n",
-      "X_Request_ID: a\r\n", "TE: gzip\r\n", "TE: trailers, gzip\r\n", "Connection: TE, x\r\n", "Trailer: a\r\n",
+      "X_Request_ID: a\r\n", "TE: gzip\r\n", "TE: trailers, gzip\r\n", "Connection: TE, x\r\n",
+      "Trailer: a\r\n",
       "X_Forwarded_Host: a\r\n", "X.Forwarded.Host: a\r\n",
       "User-Agent: a\u{0}b\r\n",
       "User-Agent: a\rb\r\n", "User-Agent: a\n", "Accept\rEncoding: gzip\r\n", "User-Agent\r\n",
@@ -122,7 +128,9 @@ struct PlainRequestTests {
       try #require(find(Self.start + $0 + "\r\n")).key
     }
     #expect(keys[0] != keys[1] && keys[1] == keys[2])
-    let streams = try [[], [("cookie", "a=b")], [("cookie", "c=d")]].map { try #require(key(Self.pseudo + $0)) }
+    let streams = try [[], [("cookie", "a=b")], [("cookie", "c=d")]].map {
+      try #require(key(Self.pseudo + $0))
+    }
     #expect(streams[0] != streams[1] && streams[1] == streams[2])
   }
 
