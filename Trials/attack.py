@@ -21,6 +21,10 @@ IS_TIMED = "--no-times" not in sys.argv
 CALM = min(10, SECONDS / 4)
 # Without times, as many requests as a debug build answers beside other programs.
 RATE, PATIENCE = (200, 10) if IS_TIMED else (40, 60)
+# What waits in the buffers of hostile clients and of their origin would wait on their machines. Here it would use up the
+# memory that the system has for all sockets (4 MB for each connection of the origin), and the system would then drop the
+# packets of all: a request waits for a repetition, for 200 ms or more.
+BUFFER = 65536
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 PIECE = b"x" * 65536
 DATA, HEADERS, PRIORITY, RESET, SETTINGS, PING, WINDOW, CONTINUATION = 0, 1, 2, 3, 4, 6, 8, 9
@@ -52,6 +56,7 @@ def begin(window=65535):
 # The origin: /hit… may be stored, /long is 4 MB that may not, everything else is short and may not.
 async def origin(at):
     async def answer(reader, writer):
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
         try:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -85,6 +90,7 @@ class Hostile:
     def connect(self, at):
         peer = socket.socket()
         peer.settimeout(2)
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
         peer.bind((f"127.0.0.{self.random.randint(2, 5)}", 0))
         peer.connect(("127.0.0.1", at))
         return peer
