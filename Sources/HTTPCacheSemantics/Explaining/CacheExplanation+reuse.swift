@@ -42,7 +42,8 @@ extension CacheExplanation {
       {
       case .selected(let index):
         selected = suitable[index]
-        decision = explanation.decide(suitable[index].response, for: request, demand, circumstances)
+        decision = explanation.decide(
+          suitable[index].response, for: request, demand: demand, in: circumstances)
       case .mismatch(let names):
         decision = Reuse.whenMissing(.variantMismatch(names), demand: demand, trace: &explanation)
       case .nothingStored:
@@ -63,7 +64,7 @@ extension CacheExplanation {
 
   /// Decides about the selected response, and notes what it says where the decision looks at it.
   private mutating func decide(
-    _ stored: StoredResponse, for request: HTTPRequest, _ demand: Reuse.Demand, _ circumstances: Circumstances
+    _ stored: StoredResponse, for request: HTTPRequest, demand: Reuse.Demand, in circumstances: Circumstances
   ) -> ReuseDecision {
     let rules = circumstances.rules
     var told = CacheExplanation()
