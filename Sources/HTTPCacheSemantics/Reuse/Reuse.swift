@@ -35,10 +35,26 @@ public enum Reuse {
   public static func whenMissing(
     _ reason: MissReason, directives: RequestDirectives, policy: CachePolicy
   ) -> ReuseDecision {
-    if case .method(let method) = reason, !method.isSafe, policy != .cacheOnly {
+    var untraced = Untraced()
+    return whenMissing(reason, demand: Demand(directives: directives, policy: policy), trace: &untraced)
+  }
+
+  static func whenMissing<Trace: RuleTrace>(
+    _ reason: MissReason, demand: Demand, trace: inout Trace
+  ) -> ReuseDecision {
+    if case .method(let method) = reason, !method.isSafe, demand.policy != .cacheOnly {
+      trace.note(
+        "May the origin be asked?", "yes: \(method) is unsafe, so it is written through",
+        section: "RFC 9111 §4", topic: .decision)
       return .miss(reason)
     }
-    return forbidsForwarding(directives, policy) ? .unsatisfiable(.miss(reason)) : .miss(reason)
+    return forbidsForwarding(demand, trace: &trace) ? .unsatisfiable(.miss(reason)) : .miss(reason)
+  }
+
+  /// The demands of a request and its caller on a stored response.
+  struct Demand {
+    let directives: RequestDirectives
+    let policy: CachePolicy
   }
 
   /// Decides what to do with a request and the stored response that it selected.
@@ -54,58 +70,111 @@ public enum Reuse {
     stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
     policy: CachePolicy, rules: CacheRules, now: Timestamp
   ) -> ReuseDecision {
+    var untraced = Untraced()
+    return decide(
+      stored: stored, request: request, demand: Demand(directives: directives, policy: policy), rules: rules,
+      now: now, trace: &untraced)
+  }
+
+  static func decide<Trace: RuleTrace>(
+    stored: StoredResponse, request: HTTPRequest, demand: Demand, rules: CacheRules, now: Timestamp,
+    trace: inout Trace
+  ) -> ReuseDecision {
     if !rules.isPlain {
       // From here on only the properties of the rules count.
       var concerned = rules.resolved(for: request).concerning(stored.head)
       concerned.overrides = []
       return decide(
-        stored: stored, request: request, directives: directives, policy: policy, rules: concerned,
-        now: now)
+        stored: stored, request: request, demand: demand, rules: concerned, now: now, trace: &trace)
     }
-    if let reason = unusable(stored: stored, request: request, policy: policy, rules: rules) {
-      return whenMissing(reason, directives: directives, policy: policy)
+    if let reason = unusable(
+      stored: stored, request: request, policy: demand.policy, rules: rules, trace: &trace)
+    {
+      return whenMissing(reason, demand: demand, trace: &trace)
     }
     let age = Age.current(stored, now: now)
-    if let reason = mandatoryValidation(of: stored, directives: directives) {
-      return validating(reason, directives: directives, policy: policy)
-    }
     let lifetime = stored.facts.freshnessLifetime
+    trace.note(
+      "How long is it fresh?", stored.facts.lifetimeText, section: stored.facts.lifetimeSource.section,
+      topic: .freshness)
+    trace.note(
+      "How old is it?",
+      "\(age) s: \(stored.facts.correctedInitialAge) s on arrival, \(max(0, now - stored.responseTime)) s since",
+      section: "RFC 9111 §4.2.3", topic: .freshness)
+    if let reason = trace.failure(
+      "May it be used without validation?", mandatoryValidation(of: stored, directives: demand.directives),
+      values: nil, section: "RFC 9111 §4", topic: .freshness)
+    {
+      return validating(reason, demand: demand, trace: &trace)
+    }
+    trace.note(
+      "Is it stale?",
+      lifetime > age
+        ? "no: lifetime \(lifetime) s > age \(age) s" : "yes: lifetime \(lifetime) s <= age \(age) s",
+      section: "RFC 9111 §4.2", topic: .freshness)
     if lifetime > age {
-      if let reason = unwanted(
-        facts: stored.facts, age: age, directives: directives, policy: policy,
-        isImmutable: isImmutable(stored.facts, request: request, rules: rules),
+      let unwanted = unwanted(
+        facts: stored.facts, age: age, demand: demand,
+        isImmutable: stored.facts.isImmutable(for: request, rules: rules),
         isGuessed: CredentialSharing.mustValidate(stored.facts, for: request, rules: rules))
+      if let reason = trace.failure(
+        "Does the request want it as it is?", unwanted, section: "RFC 9111 §5.2.1", topic: .decision)
       {
-        return validating(reason, directives: directives, policy: policy)
+        return validating(reason, demand: demand, trace: &trace)
       }
       return .fresh(age: .seconds(age), lifetime: .seconds(lifetime))
     }
-    if let allowance = allowance(
-      facts: stored.facts, age: age, directives: directives, policy: policy, rules: rules)
-    {
-      return .stale(allowance, age: .seconds(age), lifetime: .seconds(lifetime))
-    }
+    let allowance = allowance(facts: stored.facts, age: age, demand: demand, rules: rules)
+    trace.note(
+      "May it be used stale?",
+      "\(allowance == nil ? "no" : "yes"): stale for \(age.saturatingSubtract(lifetime)) s, with "
+        + Excerpt.list(
+          stored.facts.directiveTexts + demand.directives.texts + rules.ignoredWindows, orElse: "no directive"
+        ),
+      section: allowance?.section ?? "RFC 9111 §4.2.4", topic: .decision)
+    if let allowance { return .stale(allowance, age: .seconds(age), lifetime: .seconds(lifetime)) }
     return validating(
-      .stale(age: .seconds(age), lifetime: .seconds(lifetime)), directives: directives, policy: policy)
+      .stale(age: .seconds(age), lifetime: .seconds(lifetime)), demand: demand, trace: &trace)
   }
 
   /// Why no validation can make the response usable: the policy, a response to HEAD for another method, or a
   /// response that must not be shared (§3.5).
-  private static func unusable(
-    stored: StoredResponse, request: HTTPRequest, policy: CachePolicy, rules: CacheRules
+  private static func unusable<Trace: RuleTrace>(
+    stored: StoredResponse, request: HTTPRequest, policy: CachePolicy, rules: CacheRules,
+    trace: inout Trace
   ) -> MissReason? {
     switch policy {
-    case .bypass, .reload, .reloadEverywhere: return .policy(policy)
+    case .bypass, .reload, .reloadEverywhere:
+      return trace.failure("Does the policy allow its use?", .policy(policy), section: "", topic: .variant)
     case .standard, .revalidate, .cacheElseNetwork, .cacheOnly, .networkElseCache: break
     }
-    if stored.requestMethod == .head, request.method != .head { return .method(request.method) }
-    if rules.mode == .shared, stored.answeredAuthorized,
-      !stored.facts.directives.allowsSharingAuthorized
+    let isHeadOnly = stored.requestMethod == .head && request.method != .head
+    if let reason: MissReason = trace.failure(
+      "Does its method allow that?", isHeadOnly ? .method(request.method) : nil,
+      values: "it answered \(stored.requestMethod), the request is \(request.method)",
+      section: "RFC 9111 §4", topic: .variant)
     {
-      return .absent
+      return reason
     }
-    if rules.refusesClientErrors, StatusCaching.mayComeFromFields(stored.head.status.code) { return .absent }
-    return CookieSharing.isForbidden(stored, rules: rules) ? .absent : nil
+    if rules.mode == .shared, stored.answeredAuthorized,
+      let reason: MissReason = trace.failure(
+        "May it be shared?", stored.facts.directives.allowsSharingAuthorized ? nil : .absent,
+        values: "its request had Authorization", section: "RFC 9111 §3.5", topic: .variant)
+    {
+      return reason
+    }
+    let code = stored.head.status.code
+    if rules.refusesClientErrors,
+      let reason: MissReason = trace.failure(
+        "Is it no error that fields may cause?", StatusCaching.mayComeFromFields(code) ? .absent : nil,
+        values: "status \(code)", section: "RFC 9110 §15.5", topic: .variant)
+    {
+      return reason
+    }
+    guard CookieSharing.isForbidden(stored, rules: rules) else { return nil }
+    return trace.failure(
+      "May its cookie be given to all?", .absent, values: "Set-Cookie in a shared cache",
+      section: "RFC 9111 §7.3", topic: .variant)
   }
 
   /// Whether the origin may confirm a stored response for a request: it meets the requirements of §4 except
@@ -113,7 +182,8 @@ public enum Reuse {
   package static func isConfirmable(
     _ stored: StoredResponse, for request: HTTPRequest, policy: CachePolicy, rules: CacheRules
   ) -> Bool {
-    unusable(stored: stored, request: request, policy: policy, rules: rules) == nil
+    var untraced = Untraced()
+    return unusable(stored: stored, request: request, policy: policy, rules: rules, trace: &untraced) == nil
   }
 
   /// The reason that forbids any reuse without validation, fresh or stale.
@@ -132,9 +202,9 @@ public enum Reuse {
   /// A reload of an `immutable` response needs no validation: the origin said that it does not change while
   /// it is fresh (RFC 8246 §2). `no-cache` in the request still demands one (§2.1).
   private static func unwanted(
-    facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy,
-    isImmutable: Bool, isGuessed: Bool
+    facts: ReuseFacts, age: Int64, demand: Demand, isImmutable: Bool, isGuessed: Bool
   ) -> ValidationReason? {
+    let (directives, policy) = (demand.directives, demand.policy)
     switch policy {
     case .cacheElseNetwork, .cacheOnly: return nil
     // An origin that must not be asked counts as unreachable.
@@ -152,25 +222,6 @@ public enum Reuse {
     return isGuessed ? .guessWithCredentials : nil
   }
 
-  /// Whether `immutable` counts. A client obeys it only if the origin is authenticated (RFC 8246 §3), or is
-  /// this machine; a shared cache leaves it to its clients (§2.1).
-  private static func isImmutable(
-    _ facts: ReuseFacts, request: HTTPRequest, rules: CacheRules
-  ) -> Bool {
-    guard facts.directives.contains(.immutable) else { return false }
-    if rules.mode == .shared || request.scheme == "https" { return true }
-    return CacheKey.target(of: request).flatMap { TargetURI.origin(of: $0) }.map(isLoopback) ?? false
-  }
-
-  private static func isLoopback(origin: String) -> Bool {
-    let host = origin.dropFirst("http://".count)
-    if host.hasPrefix("[") { return host.hasPrefix("[::1]") }
-    let name = host.prefix { $0 != ":" }
-    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-    return name == "localhost"
-      || (parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil })
-  }
-
   /// `max-age=0` demands a response that was just validated, even within the same second.
   private static func exceeds(_ age: Int64, _ maxAge: Int64) -> Bool {
     age > maxAge || maxAge == 0
@@ -178,9 +229,9 @@ public enum Reuse {
 
   /// The allowance of a stale response without asking the origin; nil if there is none (§4.2.4).
   private static func allowance(
-    facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy,
-    rules: CacheRules
+    facts: ReuseFacts, age: Int64, demand: Demand, rules: CacheRules
   ) -> StaleAllowance? {
+    let (directives, policy) = (demand.directives, demand.policy)
     if facts.directives.forbidsStale(in: rules.mode) { return nil }
     let staleness = age.saturatingSubtract(facts.freshnessLifetime)
     switch policy {
@@ -203,19 +254,20 @@ public enum Reuse {
     return nil
   }
 
-  private static func validating(
-    _ reason: ValidationReason, directives: RequestDirectives, policy: CachePolicy
+  private static func validating<Trace: RuleTrace>(
+    _ reason: ValidationReason, demand: Demand, trace: inout Trace
   ) -> ReuseDecision {
-    forbidsForwarding(directives, policy)
-      ? .unsatisfiable(.validation(reason)) : .validate(reason)
+    forbidsForwarding(demand, trace: &trace) ? .unsatisfiable(.validation(reason)) : .validate(reason)
   }
 
-  private static func forbidsForwarding(
-    _ directives: RequestDirectives, _ policy: CachePolicy
-  ) -> Bool {
-    if directives.onlyIfCached { return true }
-    if case .cacheOnly = policy { return true }
-    return false
+  private static func forbidsForwarding<Trace: RuleTrace>(_ demand: Demand, trace: inout Trace) -> Bool {
+    let isCacheOnly = if case .cacheOnly = demand.policy { true } else { false }
+    let isForbidden = isCacheOnly || demand.directives.onlyIfCached
+    trace.note(
+      "May the origin be asked?",
+      !isForbidden ? "yes" : isCacheOnly ? "no: policy \(demand.policy.name)" : "no: only-if-cached",
+      section: "RFC 9111 §5.2.1.7", topic: .decision)
+    return isForbidden
   }
 }
 

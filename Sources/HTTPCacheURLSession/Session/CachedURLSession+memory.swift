@@ -23,7 +23,7 @@ extension CachedURLSession {
         options: RequestOptions(partition: partition, redirectLimit: 0, bodyForms: .decoded),
         where: mayUse),
       let bytes = answer.body.bytesInMemory,
-      let response = madeResponses.response(for: answer, url: url)
+      let response = recentResponses.response(for: answer, url: url)
     else { return nil }
     return (response, bytes)
   }

@@ -91,8 +91,9 @@ extension Exchange {
       return .doNotStore(.clearsSite)
     }
     if case .content(let obstacle)? = contentMiss { return .doNotStore(.content(obstacle)) }
+    let directives = ResponseDirectives(of: response, rules: rules)
     if case .doNotStore(let refusal) = Storability.decide(
-      request: request, response: response, rules: rules, now: responseTime)
+      request: request, response: response, directives: directives, rules: rules, now: responseTime)
     {
       return .doNotStore(refusal)
     }
@@ -100,7 +101,7 @@ extension Exchange {
     switch StoredResponse.make(
       request: request,
       response: ReceivedResponse(response, requestTime: requestTime, responseTime: responseTime),
-      isDecoded: isDecoded, rules: rules, digest: digest)
+      directives: directives, isDecoded: isDecoded, rules: rules, digest: digest)
     {
     case .made(let stored): return .store(keyed(stored))
     case .refused(let refusal): return .doNotStore(refusal)
