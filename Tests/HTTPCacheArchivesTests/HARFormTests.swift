@@ -134,7 +134,7 @@ struct HARFormTests {
     let request = HTTPRequest(
       method: .get, scheme: "https", authority: "example.com", path: "/a", headerFields: fields)
     let response = try await cache.respond(
-      to: request, policy: .cacheOnly, via: try ReplayUpstream(path: try folder.write("none.har", #"{"log":{"entries":[]}}"#).path))
+      to: request, policy: .cacheOnly, options: RequestOptions(bodyForms: .any), via: try ReplayUpstream(path: try folder.write("none.har", #"{"log":{"entries":[]}}"#).path))
     guard response.head.status.code == 200 else { return nil }
     return String(decoding: try await response.body.collect().array, as: UTF8.self)
   }

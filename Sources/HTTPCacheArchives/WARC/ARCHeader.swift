@@ -32,5 +32,5 @@ struct ARCHeader {
   }
 
   /// The normalised target URI; nil if it is not an `http` or `https` URI.
-  var target: String? { TargetURI.normalized(url) }
+  var target: String? { TargetURI.normalized(url.replacing(" ", with: "%20")) }
 }

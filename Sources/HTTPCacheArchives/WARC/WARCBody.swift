@@ -11,8 +11,10 @@ struct WARCBody {
   private var length: Int64 = 0
   private let expected: Int64?
   private let coding: String?
-  /// Whether the recorder removed the content coding that the fields name.
-  private(set) var isDecoded = false
+  /// Whether the body does not begin like one in the content coding that the fields name.
+  private var looksDecoded = false
+  /// Whether the recorder removed the content coding that the fields name: the length is then another one, too.
+  var isDecoded: Bool { looksDecoded && expected != length }
 
   init(_ fields: HTTPFields) {
     let isChunked = fields[.transferEncoding]?.lowercased().hasSuffix("chunked") ?? false
@@ -30,7 +32,7 @@ struct WARCBody {
     defer { isFirst = false }
     if chunks != nil {
       if let decoded = chunks?.decode(piece) {
-        if length == 0, !decoded.isEmpty { isDecoded = isUncoded(decoded[...]) }
+        if length == 0, !decoded.isEmpty { looksDecoded = isUncoded(decoded[...]) }
         length += Int64(decoded.count)
         return try output.archive.append(BodyBytes(decoded))
       }
@@ -38,9 +40,9 @@ struct WARCBody {
       guard isFirst else { throw CacheError(.damaged, "its chunks are broken") }
       chunks = nil
     }
-    if length == 0 { isDecoded = isUncoded(piece) }
+    if length == 0 { looksDecoded = isUncoded(piece) }
     var piece = piece
-    if let expected, !isDecoded { piece = piece.prefix(Int(clamping: max(0, expected - length))) }
+    if let expected, !looksDecoded { piece = piece.prefix(Int(clamping: max(0, expected - length))) }
     length += Int64(piece.count)
     try output.archive.append(BodyBytes(piece))
   }
@@ -57,7 +59,7 @@ struct WARCBody {
   /// Why the body is not whole; nil if it is.
   var objection: String? {
     if let chunks, !chunks.isEnded { return "the response was cut" }
-    if let expected, expected > length, !isDecoded { return "\(length) of \(expected) bytes were recorded" }
+    if let expected, expected > length { return "\(length) of \(expected) bytes were recorded" }
     return nil
   }
 }
