@@ -50,7 +50,8 @@ extension URLSessionConfiguration {
     below.httpAdditionalHeaders = nil
     below.requestCachePolicy = .useProtocolCachePolicy
     let loading = CachedLoading(
-      session: CachedURLSession(cache: cache.attachedFace, configuration: below, delegate: nil, via: upstream),
+      session: CachedURLSession(
+        cache: cache.attachedFace, configuration: below, delegate: nil, via: upstream),
       settings: LoadSettings(configuration), bodyLimit: max(0, bodyLimit), keptBy: cache.attachments)
     configuration.protocolClasses = [loading.type] + (configuration.protocolClasses ?? [])
     return configuration

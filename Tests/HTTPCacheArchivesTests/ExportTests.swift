@@ -63,17 +63,21 @@ struct ExportTests {
     await cache.close()
   }
 
-  @Test("lower-cased and shared entries are kept, and answer a cache with the same overrides; others have a reason")
+  @Test(
+    "lower-cased and shared entries are kept, and answer a cache with the same overrides; others have a reason"
+  )
   func overridden() async throws {
     let folder = try TestFolder()
     let item = try #require(HTTPField.Name("X-Item"))
     let rules = CacheRules(overrides: [
-      RuleOverride(effects: [.lowercasingPath, .droppingQuery(["sig"])]), RuleOverride(try .glob("/news/**"), effects: [.alias(item)]),
+      RuleOverride(effects: [.lowercasingPath, .droppingQuery(["sig"])]),
+      RuleOverride(try .glob("/news/**"), effects: [.alias(item)]),
     ])
     let upstream = ScriptedUpstream { request in
       let path = request.head.path ?? ""
       let headers: KeyValuePairs<String, String> =
-        path.hasPrefix("/news") ? ["Cache-Control": "max-age=600", "X-Item": "front"] : ["Cache-Control": "max-age=600"]
+        path.hasPrefix("/news")
+        ? ["Cache-Control": "max-age=600", "X-Item": "front"] : ["Cache-Control": "max-age=600"]
       return ScriptedResponse(headers: headers, body: path)
     }
     func request(_ path: String, _ fields: HTTPFields = [:]) -> HTTPRequest {
@@ -82,7 +86,8 @@ struct ExportTests {
     let cache = try HTTPCache.open(HTTPCache.Configuration(rules: rules))
     let asked = ["/Page", "/file?sig=1", "/news/a", "/news/b"]
     for path in asked { _ = try await cache.respond(to: request(path), via: upstream).body.collect() }
-    _ = try await cache.respond(to: request("/secret", [.authorization: "Basic YTpi"]), via: upstream).body.collect()
+    _ = try await cache.respond(to: request("/secret", [.authorization: "Basic YTpi"]), via: upstream).body
+      .collect()
     let file = folder.path + "/a.hca"
     let result = try await cache.export(to: file)
     #expect(result.written == 3 && result.leftOut == 1)

@@ -25,7 +25,9 @@ struct HARFormTests {
       + #""response":{"status":\#(status),"headers":[\#(fields)],"content":\#(content)\#(rest)}\#(more)}"#
   }
 
-  private func field(_ name: String, _ value: String) -> String { #"{"name":"\#(name)","value":"\#(value)"}"# }
+  private func field(_ name: String, _ value: String) -> String {
+    #"{"name":"\#(name)","value":"\#(value)"}"#
+  }
 
   @Test(
     "a response whose body is not in the recording is left out with a note",
@@ -76,11 +78,14 @@ struct HARFormTests {
 
   @Test("members that are not used may be of any kind")
   func otherMembers() async throws {
-    let odd = #","queryString":{},"cookies":null,"httpVersion":2,"headersSize":"?","redirectURL":null,"time":"1","cache":[],"#
+    let odd =
+      #","queryString":{},"cookies":null,"httpVersion":2,"headersSize":"?","redirectURL":null,"time":"1","cache":[],"#
       + #""timings":[],"startedDateTime":5,"pageref":{},"bodySize":null,"postData":7"#
     let seed = try RecordingSeed(
       path: try path(
-        entry(#"{"size":4.0,"text":"text","mimeType":null,"compression":"x"}"#, rest: #","statusText":0,"cookies":{}"#, more: odd)))
+        entry(
+          #"{"size":4.0,"text":"text","mimeType":null,"compression":"x"}"#,
+          rest: #","statusText":0,"cookies":{}"#, more: odd)))
     #expect(try await seed.text("https://example.com/a") == "text")
     #expect(seed.notes.isEmpty)
   }
@@ -125,7 +130,8 @@ struct HARFormTests {
     for request in [[:], [.acceptEncoding: "identity"], [.acceptEncoding: "gzip"]] as [HTTPFields] {
       #expect(try await answer(source, request) == "text", "\(request)")
     }
-    #expect(try source.responses(from: 0, limit: 1).first?.response.head.headerFields[.vary] == "Accept-Language")
+    #expect(
+      try source.responses(from: 0, limit: 1).first?.response.head.headerFields[.vary] == "Accept-Language")
   }
 
   /// The body that a cache with these seeds alone gives; nil for a miss.
@@ -134,7 +140,8 @@ struct HARFormTests {
     let request = HTTPRequest(
       method: .get, scheme: "https", authority: "example.com", path: "/a", headerFields: fields)
     let response = try await cache.respond(
-      to: request, policy: .cacheOnly, options: RequestOptions(bodyForms: .any), via: try ReplayUpstream(path: try folder.write("none.har", #"{"log":{"entries":[]}}"#).path))
+      to: request, policy: .cacheOnly, options: RequestOptions(bodyForms: .any),
+      via: try ReplayUpstream(path: try folder.write("none.har", #"{"log":{"entries":[]}}"#).path))
     guard response.head.status.code == 200 else { return nil }
     return String(decoding: try await response.body.collect().array, as: UTF8.self)
   }

@@ -12,7 +12,10 @@ struct OtherTargetsTests {
   init() throws { folder = try TestFolder() }
 
   private func source() throws -> FolderSeed {
-    for name in ["example.com/index.html", "example.com/a/index.html", "example.com/b.txt", "example.com/c", "example.com_8080/d.css", "example.com/e.html_q=1"] {
+    for name in [
+      "example.com/index.html", "example.com/a/index.html", "example.com/b.txt", "example.com/c",
+      "example.com_8080/d.css", "example.com/e.html_q=1",
+    ] {
       try folder.write("content/" + name, name)
     }
     return try FolderSeed(path: folder.path + "/content")
@@ -20,7 +23,8 @@ struct OtherTargetsTests {
 
   private static let targets = [
     "example.com/", "example.com/index.html", "example.com/a", "example.com/a/", "example.com/a/index.html",
-    "example.com/b.txt", "example.com/b.txt/", "example.com/c", "example.com:8080/d.css", "example.com/e.html?q=1",
+    "example.com/b.txt", "example.com/b.txt/", "example.com/c", "example.com:8080/d.css",
+    "example.com/e.html?q=1",
   ].flatMap { ["http://" + $0, "https://" + $0] }
 
   @Test("http and https, with a slash at the end and without", arguments: ExportForm.allCases)
@@ -61,10 +65,14 @@ struct OtherTargetsTests {
   @Test(
     "every target can be unpacked",
     arguments: [
-      "https://example.com/login?next=/account/", "https://example.com/r?u=%2Fa%2F", "https://example.com/a?b=//c",
-      "https://example.com/a?/../../x", "https://example.com/?/", "https://example.com/a/?x/", "https://example.com/?.",
-      "https://example.com/a?%00", "https://example.com/%2F/", "https://example.com/a?x=" + String(repeating: "y", count: 900),
-      "https://example.com//a//", "https://example.com/a/.", "https://example.com/%2E%2E%2F?..", "https://seeds.jsonl/",
+      "https://example.com/login?next=/account/", "https://example.com/r?u=%2Fa%2F",
+      "https://example.com/a?b=//c",
+      "https://example.com/a?/../../x", "https://example.com/?/", "https://example.com/a/?x/",
+      "https://example.com/?.",
+      "https://example.com/a?%00", "https://example.com/%2F/",
+      "https://example.com/a?x=" + String(repeating: "y", count: 900),
+      "https://example.com//a//", "https://example.com/a/.", "https://example.com/%2E%2E%2F?..",
+      "https://seeds.jsonl/",
       "https://_more/1",
     ])
   func unpacks(_ target: String) async throws {

@@ -23,7 +23,8 @@ struct WARCFormTests {
   }
 
   private func record(
-    _ type: String, id: String, to url: String = "https://example.com/a", date: String = "2020-09-13T12:26:40Z",
+    _ type: String, id: String, to url: String = "https://example.com/a",
+    date: String = "2020-09-13T12:26:40Z",
     content: String? = nil, rest: String = "", _ block: String
   ) -> String {
     "WARC/1.1\r\nWARC-Type: \(type)\r\nWARC-Record-ID: <urn:\(id)>\r\nWARC-Target-URI: \(url)\r\n"
@@ -53,7 +54,8 @@ struct WARCFormTests {
   @Test("a response record without Content-Type and without an HTTP message is left out with a note")
   func noMessage() throws {
     let seed = try seed(
-      record("response", id: "1", "<html>"), record("response", id: "2", to: "https://example.com/b", http("b")))
+      record("response", id: "1", "<html>"),
+      record("response", id: "2", to: "https://example.com/b", http("b")))
     #expect(seed.count == 1 && seed.notes.count == 1)
   }
 
@@ -69,7 +71,8 @@ struct WARCFormTests {
   func request() throws {
     let seed = try seed(
       record("response", id: "1", content: message, http("a")),
-      record("request", id: "2", rest: "WARC-Concurrent-To: <urn:1>\r\n", "POST /a HTTP/1.1\r\nHost: h\r\n\r\n"),
+      record(
+        "request", id: "2", rest: "WARC-Concurrent-To: <urn:1>\r\n", "POST /a HTTP/1.1\r\nHost: h\r\n\r\n"),
       record("response", id: "3", to: "https://example.com/b", content: message, http("b")))
     #expect(seed.count == 1 && seed.notes.first?.contains("POST") == true)
   }
@@ -94,7 +97,8 @@ struct WARCFormTests {
       + record("revisit", id: "3", to: "https://example.com/c", rest: "WARC-Payload-Digest: sha1:A\r\n", "")
       + record(
         "revisit", id: "4", to: "https://example.com/d",
-        rest: "WARC-Refers-To: <urn:1>\r\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified\r\n",
+        rest:
+          "WARC-Refers-To: <urn:1>\r\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified\r\n",
         "")
     for seed in [try seed(first, revisits), try seed(revisits, first)] {
       for name in "abc" {
@@ -128,12 +132,14 @@ struct WARCFormTests {
     let pair = { (id: String, body: String) in
       record("response", id: id, content: message, http(body))
         + record(
-          "request", id: "q" + id, rest: "WARC-Concurrent-To: <urn:\(id)>\r\n", "GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+          "request", id: "q" + id, rest: "WARC-Concurrent-To: <urn:\(id)>\r\n",
+          "GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
     }
     let alone = { (id: String, body: String) in record("response", id: id, content: message, http(body)) }
     let early = { (id: String, body: String) in
       record("request", id: "q" + id, "GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
-        + record("response", id: id, content: message, rest: "WARC-Concurrent-To: <urn:q\(id)>\r\n", http(body))
+        + record(
+          "response", id: id, content: message, rest: "WARC-Concurrent-To: <urn:q\(id)>\r\n", http(body))
     }
     for old in [pair, alone, early] {
       for new in [pair, alone, early] {
@@ -172,13 +178,18 @@ struct WARCFormTests {
   private func arc(isSecond: Bool = false) -> String {
     let (one, head) =
       isSecond
-      ? ("200 - - 0 a.arc ", "2 0 test\nURL IP-address Archive-date Content-type Result-code Checksum Location Offset Filename Archive-length\n")
+      ? (
+        "200 - - 0 a.arc ",
+        "2 0 test\nURL IP-address Archive-date Content-type Result-code Checksum Location Offset Filename Archive-length\n"
+      )
       : ("", "1 0 test\nURL IP-address Archive-date Content-type Archive-length\n")
     func document(_ url: String, _ type: String, _ block: String) -> String {
       "\(url) 127.0.0.1 20200913122640 \(type) \(one)\(block.utf8.count)\n\(block)\n"
     }
-    return document("filedesc://a.arc", "text/plain", head) + document("https://example.com/a", "text/plain", http("one"))
-      + document("dns:example.com", "text/dns", "1.2.3.4") + document("https://example.com/a b", "text/plain", http("two"))
+    return document("filedesc://a.arc", "text/plain", head)
+      + document("https://example.com/a", "text/plain", http("one"))
+      + document("dns:example.com", "text/dns", "1.2.3.4")
+      + document("https://example.com/a b", "text/plain", http("two"))
       + document("https://example.com/a", "text/plain", http("new"))
   }
 
@@ -203,14 +214,17 @@ struct WARCFormTests {
 
   /// A ZIP file without compression.
   private func zip(_ files: [(name: String, content: Data)]) -> Data {
-    func number(_ value: Int, _ count: Int) -> Data { Data((0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }) }
+    func number(_ value: Int, _ count: Int) -> Data {
+      Data((0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) })
+    }
     var (output, directory) = (Data(), Data())
     for (name, content) in files {
       let rest =
         number(20, 2) + number(0, 8) + number(0, 4) + number(content.count, 4) + number(content.count, 4)
         + number(name.utf8.count, 2) + number(0, 2)
       directory +=
-        number(0x0201_4B50, 4) + number(20, 2) + rest + number(0, 10) + number(output.count, 4) + Data(name.utf8)
+        number(0x0201_4B50, 4) + number(20, 2) + rest + number(0, 10) + number(output.count, 4)
+        + Data(name.utf8)
       output += number(0x0403_4B50, 4) + rest + Data(name.utf8) + content
     }
     return output + directory + number(0x0605_4B50, 4) + number(0, 4) + number(files.count, 2)
@@ -235,11 +249,15 @@ struct WARCFormTests {
     #expect(try await seed.text("https://example.com/b") == "b")
     #expect(seed.count == 2 && seed.notes.count == 1)
     #expect(seed.notes.first?.hasPrefix("archive/2.warc, record ") == true)
-    for length in stride(from: 4, to: bytes.count, by: 5) { _ = try? self.seed(bytes.prefix(length), "b.wacz") }
+    for length in stride(from: 4, to: bytes.count, by: 5) {
+      _ = try? self.seed(bytes.prefix(length), "b.wacz")
+    }
     #expect(throws: CacheError.self) { try self.seed(zip([("a.txt", one)]), "c.zip") }
   }
 
-  @Test("a form that is not read is named", arguments: [[0x28, 0xB5, 0x2F, 0xFD, 0], [0x5D, 0x2A, 0x4D, 0x18, 0]] as [[UInt8]])
+  @Test(
+    "a form that is not read is named",
+    arguments: [[0x28, 0xB5, 0x2F, 0xFD, 0], [0x5D, 0x2A, 0x4D, 0x18, 0]] as [[UInt8]])
   func zstd(_ bytes: [UInt8]) throws {
     try Data(bytes).write(to: URL(fileURLWithPath: folder.path + "/a.warc.zst"))
     let error = #expect(throws: CacheError.self) { try Seeds.open(path: folder.path + "/a.warc.zst") }

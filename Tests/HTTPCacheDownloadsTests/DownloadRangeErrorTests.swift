@@ -18,7 +18,9 @@ struct DownloadRangeErrorTests {
     return try kitchen.queue.add(download)
   }
 
-  private func ranges(_ kitchen: DownloadKitchen) -> [String?] { kitchen.upstream.requests.map { $0["Range"] } }
+  private func ranges(_ kitchen: DownloadKitchen) -> [String?] {
+    kitchen.upstream.requests.map { $0["Range"] }
+  }
 
   @Test(
     "an error gets one request without the range, and the file arrives",
@@ -53,7 +55,9 @@ struct DownloadRangeErrorTests {
     #expect(kitchen.contents("file") == kitchen.origin.content)
   }
 
-  @Test("a 200 with a Content-Range, or another length under the same tag, is no shorter file", arguments: [true, false])
+  @Test(
+    "a 200 with a Content-Range, or another length under the same tag, is no shorter file",
+    arguments: [true, false])
   func contradictions(hasRange: Bool) async throws {
     let kitchen = try kitchen()
     kitchen.origin.change { state in
@@ -65,7 +69,8 @@ struct DownloadRangeErrorTests {
     var fields: HTTPFields = [.eTag: "\"a\"", .contentLength: "1000"]
     if hasRange { fields[.contentRange] = "bytes 700000-700999/\(Self.count)" }
     let answer = ScriptedResponse(
-      head: HTTPResponse(status: .ok, headerFields: fields), steps: [.bytes(BodyBytes([UInt8](repeating: 1, count: 1_000)))],
+      head: HTTPResponse(status: .ok, headerFields: fields),
+      steps: [.bytes(BodyBytes([UInt8](repeating: 1, count: 1_000)))],
       announcedLength: 1_000)
     kitchen.origin.change { $0.answers = [answer] }
     try await kitchen.retry(id)

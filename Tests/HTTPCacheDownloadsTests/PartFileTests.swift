@@ -348,7 +348,10 @@ final class PartFileTests {
       (206, "\"1\"", "nonsense", .useless(isChanged: false)),
       (200, "\"1\"", nil, .whole(isChanged: false)), (200, "\"2\"", nil, .whole(isChanged: true)),
       (200, "\"1\"", "bytes 0-8/9", .whole(isChanged: false)),
-      (200, "\"1\"", "bytes 4-8/9", .contradictory("the origin sends a 200 with 'Content-Range: bytes 4-8/9'")),
+      (
+        200, "\"1\"", "bytes 4-8/9",
+        .contradictory("the origin sends a 200 with 'Content-Range: bytes 4-8/9'")
+      ),
       (304, "\"1\"", nil, .useless(isChanged: false)),
       (416, nil, nil, .useless(isChanged: true)), (503, nil, nil, .failure),
     ] as [(Int, String?, String?, PartRecord.Answer)])

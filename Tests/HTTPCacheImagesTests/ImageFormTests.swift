@@ -14,7 +14,8 @@
 
     /// A baseline JPEG of one unit with one flat value for each component.
     private static func jpeg(
-      _ samplings: [(Int, Int)] = [(1, 1), (1, 1), (1, 1)], _ values: [Int] = [150, 100, 180], extra: [UInt8] = [],
+      _ samplings: [(Int, Int)] = [(1, 1), (1, 1), (1, 1)], _ values: [Int] = [150, 100, 180],
+      extra: [UInt8] = [],
       beforeScan: [UInt8] = [], hasEnd: Bool = true, frame: UInt8 = 0xC0, precision: UInt8 = 8
     ) -> BodyBytes {
       let (width, height) = (8 * (samplings.map(\.0).max() ?? 1), 8 * (samplings.map(\.1).max() ?? 1))
@@ -51,7 +52,9 @@
       return BodyBytes(all + (hasEnd ? [0xFF, 0xD9] : []))
     }
 
-    private func decoded(_ bytes: BodyBytes) throws -> DecodedImage { try ImageFormats.standard.decode(bytes) }
+    private func decoded(_ bytes: BodyBytes) throws -> DecodedImage {
+      try ImageFormats.standard.decode(bytes)
+    }
 
     private func error(_ bytes: BodyBytes) -> ImageError? {
       do throws(ImageError) { _ = try ImageFormats.standard.decode(bytes) } catch { return error }
@@ -71,7 +74,9 @@
       segment(0xE2, Array("ICC_PROFILE\0".utf8) + [1, 1] + profile)
     }
 
-    @Test("a profile of another color space than that of the pixels is left out", arguments: ["GRAY", "CMYK", "Lab ", "XYZ "])
+    @Test(
+      "a profile of another color space than that of the pixels is left out",
+      arguments: ["GRAY", "CMYK", "Lab ", "XYZ "])
     func otherProfile(_ space: String) throws {
       for (samplings, values) in [([(1, 1)], [100]), ([(1, 1), (1, 1), (1, 1)], [150, 100, 180])] {
         let image = try decoded(Self.jpeg(samplings, values, extra: Self.icc(Self.profile(space))))
@@ -89,7 +94,8 @@
     @Test("a profile of RGB stays, and one that is cut or no profile is left out")
     func profiles() throws {
       for (profile, isKept) in [
-        (Self.profile("RGB "), true), (Array(Self.profile("RGB ").prefix(100)), false), ([UInt8](repeating: 1, count: 200), false),
+        (Self.profile("RGB "), true), (Array(Self.profile("RGB ").prefix(100)), false),
+        ([UInt8](repeating: 1, count: 200), false),
         ([0, 1] + Self.profile("RGB ").dropFirst(2), false),
       ] {
         let image = try decoded(Self.jpeg(extra: Self.icc(profile)))
@@ -100,7 +106,8 @@
     @Test(
       "bytes between segments, and segments longer than they say, are skipped",
       arguments: [
-        ([0, 0, 0], []), (Array("ab".utf8), []), ([0xFF, 0xFF], []), ([], [0xFF, 0xE1, 0, 8] + Array("12345678".utf8)),
+        ([0, 0, 0], []), (Array("ab".utf8), []), ([0xFF, 0xFF], []),
+        ([], [0xFF, 0xE1, 0, 8] + Array("12345678".utf8)),
         ([0xFF, 0, 0xFF, 0], []), ([], [1, 2, 3]),
       ] as [([UInt8], [UInt8])])
     func skipped(beforeScan: [UInt8], extra: [UInt8]) throws {
@@ -120,8 +127,10 @@
     @Test(
       "every sampling of the components is decoded",
       arguments: [
-        [(1, 1), (1, 1), (1, 1)], [(2, 1), (1, 1), (1, 1)], [(2, 2), (1, 1), (1, 1)], [(1, 2), (1, 1), (1, 1)],
-        [(4, 1), (1, 1), (1, 1)], [(2, 2), (2, 1), (2, 1)], [(2, 2), (1, 2), (1, 2)], [(1, 1), (2, 2), (1, 1)],
+        [(1, 1), (1, 1), (1, 1)], [(2, 1), (1, 1), (1, 1)], [(2, 2), (1, 1), (1, 1)],
+        [(1, 2), (1, 1), (1, 1)],
+        [(4, 1), (1, 1), (1, 1)], [(2, 2), (2, 1), (2, 1)], [(2, 2), (1, 2), (1, 2)],
+        [(1, 1), (2, 2), (1, 1)],
         [(1, 4), (1, 1), (1, 1)], [(4, 2), (1, 1), (1, 1)], [(2, 1), (2, 1), (1, 1)],
       ])
     func samplings(_ samplings: [(Int, Int)]) throws {
@@ -143,7 +152,8 @@
     func formats() {
       let png = Array("\u{89}PNG".unicodeScalars.map { UInt8($0.value) }) + [0x0D, 0x0A, 0x1A, 0x0A]
       for (bytes, name) in [
-        (Array("GIF89a".utf8), "GIF"), (Array("\0\0\0 ftypavif".utf8), "AVIF"), (Array("\0\0\0 ftypheic".utf8), "HEIF"),
+        (Array("GIF89a".utf8), "GIF"), (Array("\0\0\0 ftypavif".utf8), "AVIF"),
+        (Array("\0\0\0 ftypheic".utf8), "HEIF"),
         (Array("BM1234".utf8), "BMP"), (png + [0, 0, 0, 4] + Array("CgBI".utf8), "CgBI"),
       ] {
         guard case .unsupported(let text) = error(BodyBytes(bytes)) else {
@@ -162,7 +172,9 @@
         sum ^= UInt32(byte)
         for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
       }
-      let words = [UInt32(data.count), ~sum].map { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) } }
+      let words = [UInt32(data.count), ~sum].map { word in
+        (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) }
+      }
       return words[0] + all + words[1]
     }
 
@@ -176,9 +188,12 @@
       }
       let count = UInt8(raw.count)
       let adler = high << 16 | low
-      let stream = [0x78, 0x01, 1, count, 0, ~count, 0xFF] + raw + (0..<4).map { UInt8(truncatingIfNeeded: adler >> UInt32(24 - 8 * $0)) }
+      let stream =
+        [0x78, 0x01, 1, count, 0, ~count, 0xFF] + raw
+        + (0..<4).map { UInt8(truncatingIfNeeded: adler >> UInt32(24 - 8 * $0)) }
       return BodyBytes(
-        [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + chunk("IHDR", [0, 0, 0, 2, 0, 0, 0, 1, depth, type, 0, 0, 0])
+        [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+          + chunk("IHDR", [0, 0, 0, 2, 0, 0, 0, 1, depth, type, 0, 0, 0])
           + chunk("tRNS", transparent) + chunk("IDAT", stream) + chunk("IEND", []))
     }
 
@@ -186,7 +201,8 @@
       "of the transparent color as many bits count as the image has (PNG §11.3.1.1)",
       arguments: [
         (8, 0, [7, 9], [0, 7]), (8, 0, [7, 9], [0xAB, 7]), (8, 2, [1, 2, 3, 4, 5, 6], [0, 1, 0, 2, 0, 3]),
-        (8, 2, [1, 2, 3, 4, 5, 6], [1, 1, 2, 2, 0xFF, 3]), (1, 0, [0x40], [0, 0]), (1, 0, [0x40], [0xFF, 0xFE]),
+        (8, 2, [1, 2, 3, 4, 5, 6], [1, 1, 2, 2, 0xFF, 3]), (1, 0, [0x40], [0, 0]),
+        (1, 0, [0x40], [0xFF, 0xFE]),
         (2, 0, [0x60], [0, 0x41]), (4, 0, [0x9A], [0x12, 0xF9]), (16, 0, [1, 7, 2, 9], [1, 7]),
       ] as [(UInt8, UInt8, [UInt8], [UInt8])])
     func transparency(depth: UInt8, type: UInt8, row: [UInt8], transparent: [UInt8]) throws {

@@ -57,7 +57,8 @@ struct ScriptedUpstreamTests {
   @Test("fails in the middle of a body")
   func cutShort() async throws {
     let upstream = ScriptedUpstream([
-      ScriptedResponse(body: "half").cutShort(), ScriptedResponse(chunks: [BodyBytes(Array("all".utf8))]).cutShort(),
+      ScriptedResponse(body: "half").cutShort(),
+      ScriptedResponse(chunks: [BodyBytes(Array("all".utf8))]).cutShort(),
     ])
     // With a length it must be cut: a reader that has all bytes asks for no more.
     for text in ["ha", "all"] {

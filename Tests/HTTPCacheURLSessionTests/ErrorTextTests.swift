@@ -73,7 +73,8 @@ import Testing
     let errors: [(any Error, String)] = [
       (CacheError(.tooLarge, "5 bytes"), "5 bytes"), (UpstreamError(.tls, "expired"), "expired"),
       (OriginStatusError(status: 503), "503"), (RedirectLimitReached(limit: 3), "3 redirects"),
-      (HookFailure.timedOut(.seconds(1)), "did not return"), (TargetPatternError("a", "no URL"), "'a' is no pattern: no URL"),
+      (HookFailure.timedOut(.seconds(1)), "did not return"),
+      (TargetPatternError("a", "no URL"), "'a' is no pattern: no URL"),
       (DownloadError(.invalidName, "a b"), "a b"), (DownloadFailure(.gone, "404"), "404"),
     ]
     for (error, part) in errors { #expect(error.localizedDescription.contains(part)) }

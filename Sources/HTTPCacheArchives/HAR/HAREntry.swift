@@ -85,7 +85,8 @@ extension HAREntry {
   init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
-      startedDateTime: members.lenient(String.self, .startedDateTime), time: members.lenient(Double.self, .time),
+      startedDateTime: members.lenient(String.self, .startedDateTime),
+      time: members.lenient(Double.self, .time),
       request: try members.decode(Request.self, forKey: .request),
       response: try members.decode(Response.self, forKey: .response), cache: Cache(),
       timings: members.lenient(Timings.self, .timings))
@@ -96,7 +97,8 @@ extension HAREntry.Request {
   init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
-      method: try members.decode(String.self, forKey: .method), url: try members.decode(String.self, forKey: .url),
+      method: try members.decode(String.self, forKey: .method),
+      url: try members.decode(String.self, forKey: .url),
       headers: try members.decodeIfPresent([HAREntry.Pair].self, forKey: .headers),
       postData: members.lenient(HAREntry.PostData.self, .postData))
   }

@@ -50,7 +50,9 @@ enum SeedKind {
     {
       // A skippable frame has the dictionary of a `.warc.zst` file.
       throw CacheError(
-        .damaged, "\(path) is compressed with Zstandard, which is not read: decompress it with zstd -d, or warcio recompress")
+        .damaged,
+        "\(path) is compressed with Zstandard, which is not read: decompress it with zstd -d, or warcio recompress"
+      )
     } else if text.first == UInt8(ascii: "{") {
       self = .har
     } else {

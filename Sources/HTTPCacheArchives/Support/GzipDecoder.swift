@@ -37,7 +37,8 @@ public struct GzipDecoder: ~Copyable {
     stream.initialize(to: z_stream())
     guard
       inflateInit2_(
-        stream, isRaw ? Self.rawWindowBits : Self.windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
+        stream, isRaw ? Self.rawWindowBits : Self.windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)
+      ) == Z_OK
     else {
       stream.deallocate()
       throw Failure()

@@ -18,7 +18,8 @@ struct ARCHeader {
   init?(_ line: [UInt8]) {
     let parts = String(decoding: line, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
     // A URL may have spaces: the time is the only part of 14 digits.
-    guard parts.count >= 5, let length = parts.last.flatMap({ Int64($0) }), (0...Int64.max / 2).contains(length),
+    guard parts.count >= 5, let length = parts.last.flatMap({ Int64($0) }),
+      (0...Int64.max / 2).contains(length),
       let place = parts.indices.dropFirst(2).dropLast(2).last(where: { Self.isTime(parts[$0]) }),
       let time = RecordedTime.seconds(String(parts[place].prefix(14)))
     else { return nil }

@@ -13,7 +13,8 @@ enum WACZImport {
   static func run(_ file: CacheFile, name: String, into output: inout RecordingOutput) throws(CacheError) {
     let members = try ZIPDirectory(file, name).members.filter { isRecording($0.name) }
     guard !members.isEmpty else {
-      throw CacheError(.damaged, "\(name) is a ZIP file without a WARC file in a folder 'archive', as WACZ has it")
+      throw CacheError(
+        .damaged, "\(name) is a ZIP file without a WARC file in a folder 'archive', as WACZ has it")
     }
     var limit = UnpackedLimit(length: try file.length())
     var number = 0
@@ -45,7 +46,9 @@ enum WACZImport {
     switch member.method {
     case 0: break
     case 8:
-      do { inflater = try GzipDecoder(isRaw: true) } catch { throw CacheError(.io, "no memory to decompress") }
+      do { inflater = try GzipDecoder(isRaw: true) } catch {
+        throw CacheError(.io, "no memory to decompress")
+      }
     default: throw CacheError(.damaged, "the compression method \(member.method) of ZIP is not known here")
     }
     var position = start

@@ -15,7 +15,9 @@ extension WARCImport {
       record["warc-record-id"], record["warc-payload-digest"], Self.name(of: record, isOrigin: false),
     ]
     for case let name? in names { bodies[NameHash(name)] = KnownBody(body: body, number: number) }
-    let length = head.fields.reduce(head.target.utf8.count) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
+    let length = head.fields.reduce(head.target.utf8.count) {
+      $0 + $1.name.rawName.utf8.count + $1.value.utf8.count
+    }
     if headBytes + length <= Self.mostHeadBytes {
       heads[number] = head
       headBytes += length

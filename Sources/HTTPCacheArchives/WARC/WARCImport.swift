@@ -50,7 +50,8 @@ struct WARCImport: ~Copyable {
   ///   `CacheError.io`, `CacheError.noSpace`.
   @discardableResult
   static func run(
-    _ file: CacheFile, name: String, part: String = "", after number: Int = 0, into output: inout RecordingOutput
+    _ file: CacheFile, name: String, part: String = "", after number: Int = 0,
+    into output: inout RecordingOutput
   ) throws(CacheError) -> Int {
     var reading = WARCImport(input: try WARCInput(file), part: part, after: number)
     let isARC = try reading.input.comes(ARCHeader.start.utf8)

@@ -71,7 +71,8 @@ struct WARCOutput: ~Copyable {
     if let other = record.bodyOf {
       header += "WARC-Refers-To: \(other)\r\nWARC-Profile: \(Self.identicalPayload)\r\n"
     }
-    header += "Content-Type: application/http; msgtype=\(record.type == "revisit" ? "response" : record.type)\r\n"
+    header +=
+      "Content-Type: application/http; msgtype=\(record.type == "revisit" ? "response" : record.type)\r\n"
     header += "Content-Length: \(Int64(record.head.count) + record.bodyLength)\r\n\r\n"
     try write(BodyBytes(Array(header.utf8) + record.head), isLast: false)
     if let body {

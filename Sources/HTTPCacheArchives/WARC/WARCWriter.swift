@@ -55,7 +55,8 @@ public enum WARCWriter {
       let id = output.identifier(Array("revisit \(number) \(target) ".utf8) + head)
       try await output.add(
         WARCOutput.Record(
-          type: "revisit", id: id, target: target, time: response.responseTime.seconds, head: head, bodyOf: name))
+          type: "revisit", id: id, target: target, time: response.responseTime.seconds, head: head,
+          bodyOf: name))
     }
 
     guard let parts = TargetURI.parts(of: seed.target) else { return }

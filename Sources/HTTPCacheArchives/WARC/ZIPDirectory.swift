@@ -39,7 +39,9 @@ struct ZIPDirectory {
     let tailLength = Int(min(length, 65_557))
     let tail = try file.read(tailLength, at: length - Int64(tailLength)).array
     guard tail.count >= 22,
-      let end = stride(from: tail.count - 22, through: 0, by: -1).first(where: { number(tail, $0, 4) == 0x0605_4B50 })
+      let end = stride(from: tail.count - 22, through: 0, by: -1).first(where: {
+        number(tail, $0, 4) == 0x0605_4B50
+      })
     else { throw damaged }
     var (size, offset) = (number(tail, end + 12, 4), number(tail, end + 16, 4))
     if end >= 20, number(tail, end - 20, 4) == 0x0706_4B50 {
@@ -56,7 +58,9 @@ struct ZIPDirectory {
     let directory = try file.read(Int(size), at: offset).array
     var place = 0
     while place + 46 <= directory.count, number(directory, place, 4) == 0x0201_4B50 {
-      let (nameLength, extraLength) = (Int(number(directory, place + 28, 2)), Int(number(directory, place + 30, 2)))
+      let (nameLength, extraLength) = (
+        Int(number(directory, place + 28, 2)), Int(number(directory, place + 30, 2))
+      )
       let next = place + 46 + nameLength + extraLength + Int(number(directory, place + 32, 2))
       guard next <= directory.count else { throw damaged }
       if let member = Self.member(directory, place, nameLength, extraLength), member.header <= length - 30 {
@@ -70,7 +74,9 @@ struct ZIPDirectory {
     _ directory: [UInt8], _ place: Int, _ nameLength: Int, _ extraLength: Int
   ) -> Member? {
     let name = String(decoding: directory[(place + 46)..<(place + 46 + nameLength)], as: UTF8.self)
-    var values = [number(directory, place + 24, 4), number(directory, place + 20, 4), number(directory, place + 42, 4)]
+    var values = [
+      number(directory, place + 24, 4), number(directory, place + 20, 4), number(directory, place + 42, 4),
+    ]
     // Numbers that do not fit are in an extra field, in this order (§4.5.3).
     var extra = place + 46 + nameLength
     let end = extra + extraLength
@@ -79,7 +85,8 @@ struct ZIPDirectory {
       extra += 4
       if id == 1 {
         var from = extra
-        for index in values.indices where values[index] == 0xFFFF_FFFF && from + 8 <= min(end, extra + count) {
+        for index in values.indices where values[index] == 0xFFFF_FFFF && from + 8 <= min(end, extra + count)
+        {
           values[index] = number(directory, from, 8)
           from += 8
         }

@@ -122,7 +122,8 @@ extension DownloadAttempt {
   /// redirect may name another URL next time, under which the cache has nothing.
   private func keepsPart(_ part: PartFile, for response: CacheResponse) -> Bool {
     guard case .forwarded = response.outcome else { return false }
-    return !response.redirects.isEmpty || !item.download.mirrors.isEmpty || part.record?.belongs(to: item.download.request) == true
+    return !response.redirects.isEmpty || !item.download.mirrors.isEmpty
+      || part.record?.belongs(to: item.download.request) == true
   }
 
   private func isCopied(_ response: CacheResponse, to file: DestinationFile) -> Bool {

@@ -121,7 +121,8 @@ public final class PartFile: Sendable {
     _ record: PartRecord?, for request: HTTPRequest? = nil, scope: String = ""
   ) throws(DownloadFailure) {
     let received = received
-    if received > 0, let record, let request, let known = self.record, known.belongs(to: request, scope: scope),
+    if received > 0, let record, let request, let known = self.record,
+      known.belongs(to: request, scope: scope),
       known.hasOctets(of: record)
     {
       try resume(at: received)

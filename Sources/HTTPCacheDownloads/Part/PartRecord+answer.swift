@@ -83,7 +83,8 @@ extension PartRecord {
   private func contradiction(of response: HTTPResponse, _ other: [UInt8]?) -> String? {
     if let text = PartialContent.rangeOfWhole(response) { return text }
     guard other == validator, let length, let text = response.headerFields[.contentLength],
-      let announced = Int64(text), announced != length, response.headerFields[.contentEncoding] == fields[.contentEncoding]
+      let announced = Int64(text), announced != length,
+      response.headerFields[.contentEncoding] == fields[.contentEncoding]
     else { return nil }
     return "the origin sends \(announced) bytes under the validator of \(length) bytes"
   }

@@ -100,7 +100,8 @@ public struct PartRecord: Sendable, Equatable {
 
   /// Whether another response to the request has the same octets: the same strong entity tag, length and coding.
   func hasOctets(of other: PartRecord) -> Bool {
-    hasEntityTag && other.hasEntityTag && validator == other.validator && length != nil && length == other.length
+    hasEntityTag && other.hasEntityTag && validator == other.validator && length != nil
+      && length == other.length
       && fields[.contentEncoding] == other.fields[.contentEncoding]
   }
 

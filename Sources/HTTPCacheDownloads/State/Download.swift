@@ -70,7 +70,9 @@ public struct Download: Sendable, Hashable {
     var other = request
     (other.scheme, other.authority, other.path) = (parts.scheme, parts.authority, parts.path)
     guard TargetURI.origin(of: mirrors[index - 1]) != TargetURI.origin(of: url) else { return other }
-    for name in [HTTPField.Name.authorization, .proxyAuthorization, .cookie] { other.headerFields[name] = nil }
+    for name in [HTTPField.Name.authorization, .proxyAuthorization, .cookie] {
+      other.headerFields[name] = nil
+    }
     return other
   }
 

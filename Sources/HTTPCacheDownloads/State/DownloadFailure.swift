@@ -62,10 +62,12 @@ public struct DownloadFailure: Error, Sendable, Hashable, CustomStringConvertibl
   /// Whether the origin is the reason, so that another URL of the file may have it.
   var isOfOrigin: Bool {
     switch kind {
-    case .gone, .forbidden, .status, .serverError, .unreachable, .timeout, .tls, .interrupted, .redirects, .changed,
+    case .gone, .forbidden, .status, .serverError, .unreachable, .timeout, .tls, .interrupted, .redirects,
+      .changed,
       .wrongDigest:
       true
-    case .fullDisk, .notStored, .destinationExists, .destinationIsFolder, .destinationIsLink, .noFolder, .readOnly,
+    case .fullDisk, .notStored, .destinationExists, .destinationIsFolder, .destinationIsLink, .noFolder,
+      .readOnly,
       .io:
       false
     }

@@ -87,7 +87,8 @@
     private static func colorSpace(_ context: OpaquePointer) -> ImageColorSpace {
       var profile = spng_iccp()
       guard spng_get_iccp(context, &profile) == 0, let data = profile.profile else { return .sRGB }
-      return ImageColorSpace(profile: BodyBytes(UnsafeRawBufferPointer(start: data, count: profile.profile_len)))
+      return ImageColorSpace(
+        profile: BodyBytes(UnsafeRawBufferPointer(start: data, count: profile.profile_len)))
     }
 
     private static func isEnd(_ status: Int32) -> Bool {

@@ -7,20 +7,27 @@ enum PNGTransparency {
 
   /// Whether a file is in the form that Xcode writes for iOS, whose pixels are in another order and uncompressed
   /// differently.
-  static func isCgBI(_ bytes: BodyBytes) -> Bool { bytes.dropFirst(12).prefix(4).array.elementsEqual("CgBI".utf8) }
+  static func isCgBI(_ bytes: BodyBytes) -> Bool {
+    bytes.dropFirst(12).prefix(4).array.elementsEqual("CgBI".utf8)
+  }
 
   /// The file with a transparent color of as many bits as the image has; unchanged if it is so already.
   static func masked(_ bytes: BodyBytes) -> BodyBytes {
     let header = bytes.prefix(headerLength).array
     // The color types gray and truecolor: of the others, the chunk has alpha values, or is not allowed.
-    guard header.count == headerLength, header[25] == 0 || header[25] == 2, header[24] < 16 else { return bytes }
-    guard let place = chunk(in: bytes), case let data = bytes[place..<place + (header[25] == 0 ? 2 : 6)].array,
+    guard header.count == headerLength, header[25] == 0 || header[25] == 2, header[24] < 16 else {
+      return bytes
+    }
+    guard let place = chunk(in: bytes),
+      case let data = bytes[place..<place + (header[25] == 0 ? 2 : 6)].array,
       case let masked = masked(data, depth: header[24]), masked != data
     else { return bytes }
     var all = bytes.array
     all.replaceSubrange(place..<place + data.count, with: masked)
     let sum = checksum(all[(place - 4)..<place + data.count])
-    for index in 0..<4 { all[place + data.count + index] = UInt8(truncatingIfNeeded: sum >> UInt32(24 - 8 * index)) }
+    for index in 0..<4 {
+      all[place + data.count + index] = UInt8(truncatingIfNeeded: sum >> UInt32(24 - 8 * index))
+    }
     return BodyBytes(all)
   }
 

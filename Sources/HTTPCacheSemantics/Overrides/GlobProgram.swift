@@ -48,7 +48,8 @@ final class GlobProgram: Sendable {
       } else {
         wildcards[place / 64] |= bit
         let before = place == 0 ? prefix.suffix(2) : tokens[..<place].suffix(2).compactMap { $0.octet }[...]
-        if Self.isWholeSegment(after: before, next: place + 1 < tokens.count ? tokens[place + 1].octet : nil) {
+        if Self.isWholeSegment(after: before, next: place + 1 < tokens.count ? tokens[place + 1].octet : nil)
+        {
           deep[place / 64] |= bit
         }
       }

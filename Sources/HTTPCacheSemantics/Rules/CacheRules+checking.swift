@@ -1,6 +1,6 @@
 extension CacheRules {
-  /// Why the rules cannot be used: the first value that is none, such as a negative lifetime, with its property; nil if
-  /// all can be used.
+  /// Why the rules cannot be used: the first value that a property cannot have, such as a negative lifetime; nil if all
+  /// can be used.
   public var problem: String? {
     if !heuristicFraction.isFinite || heuristicFraction < 0 {
       return "heuristicFraction must be a number from 0 on (got \(heuristicFraction))"
@@ -25,7 +25,8 @@ extension RuleEffect {
   /// Why the effect cannot be applied; nil if it can.
   public var problem: String? {
     switch self {
-    case .lifetime(.exactly(let duration)), .lifetime(.atLeast(let duration)), .lifetime(.atMost(let duration)):
+    case .lifetime(.exactly(let duration)), .lifetime(.atLeast(let duration)),
+      .lifetime(.atMost(let duration)):
       Self.negative("lifetime", duration)
     case .window(let window, let duration): Self.negative(window.rawValue, duration)
     case .heuristics(let fraction, let limit):
@@ -37,7 +38,8 @@ extension RuleEffect {
     case .cacheControl(var value, _):
       value.withUTF8 { CacheControl.problem(in: $0) }.map { "Cache-Control '\(value)': \($0)" }
     case .ignoring, .ignoringVary, .adding, .allowsStaleWhileRevalidate, .allowsStaleIfError,
-      .allowsStaleWhenDisconnected, .sharingDespite, .stores, .pins, .ignoringRequestDirectives, .droppingQuery,
+      .allowsStaleWhenDisconnected, .sharingDespite, .stores, .pins, .ignoringRequestDirectives,
+      .droppingQuery,
       .keepingQuery, .ignoringQuery, .sortingQuery, .lowercasingPath, .alias:
       nil
     }
@@ -49,7 +51,7 @@ extension RuleEffect {
 }
 
 extension CacheControl {
-  /// What is malformed in a value that a program gives; nil if nothing is. An unknown directive is an extension
+  /// The first malformed directive of a value that a program gives; nil without one. An unknown directive is an extension
   /// (RFC 9111 §5.2.3).
   static func problem(in octets: Octets) -> String? {
     var problem: String?

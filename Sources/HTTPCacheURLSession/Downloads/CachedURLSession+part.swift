@@ -50,7 +50,8 @@ extension CachedURLSession {
         try part.resume(at: continuation.offset)
         let length = continuation.record.length ?? PartialContent.part(of: cached.head)?.length
         var target = target
-        target.modified = Self.modified(cached.head, now: now) ?? Self.modified(continuation.record.fields, now: now)
+        target.modified =
+          Self.modified(cached.head, now: now) ?? Self.modified(continuation.record.fields, now: now)
         try await complete(part, with: loaded.body, of: length, at: target)
         return Self.whole(cached, length: length, url: loaded.response.url)
       case .useless(let isChanged):

@@ -62,7 +62,9 @@ final class HandedOutFiles: Sendable {
     let content = answer.storedRecord.map {
       Content(key: $0.key, sequence: $0.sequence, length: length, suffix: suffix)
     }
-    if let content, let name = heldName(of: content) { return CachedFile(name, length: length, answer: answer) }
+    if let content, let name = heldName(of: content) {
+      return CachedFile(name, length: length, answer: answer)
+    }
     let name =
       String(UInt64.random(in: .min ... .max), radix: 36)
       + String(UInt64.random(in: .min ... .max), radix: 36) + suffix

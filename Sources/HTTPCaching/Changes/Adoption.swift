@@ -98,7 +98,8 @@ struct Adoption {
         .method, .statusNotStored, .override:
         return .refused(refusal)
       case .statusNotUnderstood, .responseNoStore, .noStoreDespiteOverride, .requestNoStore, .notCacheable,
-        .neverReusable, .varyAny, .varySecret, .clearsSite, .insteadOfStored, .digestMismatch, .policy, .tooLarge,
+        .neverReusable, .varyAny, .varySecret, .clearsSite, .insteadOfStored, .digestMismatch, .policy,
+        .tooLarge,
         .notAdmitted,
         .superseded, .upstream,
         .hook, .hookFailed, .hookTimedOut, .memoryOnly, .incomplete, .storeFailed:

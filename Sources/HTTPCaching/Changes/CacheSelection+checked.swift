@@ -18,7 +18,8 @@ extension CacheSelection {
         throw CacheError(.invalidRequest, "not an absolute URL: \(url)")
       }
       return self
-    case .all, .partition, .key, .variant, .site, .group, .storedSince, .unusedSince, .storedBefore: return self
+    case .all, .partition, .key, .variant, .site, .group, .storedSince, .unusedSince, .storedBefore:
+      return self
     }
   }
 }

@@ -87,8 +87,10 @@ extension Exchange {
     else { return false }
     let status = response.status.code
     if Self.isChanged(status) {
-      guard status == 200, target.hasPrefix("http:"), Self.isPage(response), !Self.isPage(candidates[index].head),
-        candidates[index].head.headerFields.contains(.contentType), !response.headerFields.contains(.eTag), !response.headerFields.contains(.lastModified)
+      guard status == 200, target.hasPrefix("http:"), Self.isPage(response),
+        !Self.isPage(candidates[index].head),
+        candidates[index].head.headerFields.contains(.contentType), !response.headerFields.contains(.eTag),
+        !response.headerFields.contains(.lastModified)
       else { return false }
     } else if status >= 500 || status < 300 {
       return false

@@ -130,9 +130,11 @@ extension Exchange {
   }
 
   /// Why a 200 to a request for the rest of a candidate cannot be the whole representation; nil if it may be.
-  func contradiction(of response: HTTPResponse, completing index: Int, receivedAt time: Timestamp) -> String? {
+  func contradiction(of response: HTTPResponse, completing index: Int, receivedAt time: Timestamp) -> String?
+  {
     if let text = PartialContent.rangeOfWhole(response) { return text }
-    guard response.status.code == 200, let length = part(index)?.length, hasOctets(of: response, index, receivedAt: time),
+    guard response.status.code == 200, let length = part(index)?.length,
+      hasOctets(of: response, index, receivedAt: time),
       let announced = response.headerFields[.contentLength].flatMap({ Int64($0) }), announced != length
     else { return nil }
     return "the origin sends \(announced) bytes under the validator of \(length) bytes"
@@ -141,7 +143,9 @@ extension Exchange {
   /// Whether a response has the strong validator of a candidate, and its content coding.
   func hasOctets(of response: HTTPResponse, _ index: Int, receivedAt time: Timestamp) -> Bool {
     let stored = candidates[index]
-    guard let validator = StrongValidator(stored.head.headerFields, receivedAt: stored.responseTime) else { return false }
+    guard let validator = StrongValidator(stored.head.headerFields, receivedAt: stored.responseTime) else {
+      return false
+    }
     return validator == StrongValidator(response.headerFields, receivedAt: time)
       && response.headerFields[.contentEncoding] == stored.head.headerFields[.contentEncoding]
   }

@@ -38,7 +38,8 @@ extension Exchange {
     {
       return matching.map(invalidated)
     }
-    guard request.method == .get || request.method == .query, Self.isChanged(response.status.code), case .doNotStore(let refusal) = storage
+    guard request.method == .get || request.method == .query, Self.isChanged(response.status.code),
+      case .doNotStore(let refusal) = storage
     else { return [] }
     switch refusal {
     case .responseNoStore, .noStoreDespiteOverride, .privateInShared, .notCacheable, .neverReusable, .varyAny,
@@ -47,7 +48,8 @@ extension Exchange {
       .memoryOnly:
       return matching.filter { $0 == matched || part($0) != nil }.map(invalidated)
     case .method, .interim, .statusNotUnderstood, .statusNotStored, .requestNoStore, .partialContent,
-      .content, .clearsSite, .insteadOfStored, .digestMismatch, .policy, .credentials, .clientError, .tooLarge, .notAdmitted,
+      .content, .clearsSite, .insteadOfStored, .digestMismatch, .policy, .credentials, .clientError,
+      .tooLarge, .notAdmitted,
       .superseded, .incomplete,
       .storeFailed:
       return []

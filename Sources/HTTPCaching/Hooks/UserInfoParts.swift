@@ -42,7 +42,8 @@ package struct UserInfoParts: Sendable, Hashable {
     if hook.isEmpty { return caller }
     if caller.isEmpty, !hook.starts(with: Self.signature) { return hook }
     let length = UInt64(hook.count)
-    return Self.signature + (0..<8).reversed().map { UInt8(truncatingIfNeeded: length >> (8 * UInt64($0))) } + hook
+    return Self.signature + (0..<8).reversed().map { UInt8(truncatingIfNeeded: length >> (8 * UInt64($0))) }
+      + hook
       + caller
   }
 }

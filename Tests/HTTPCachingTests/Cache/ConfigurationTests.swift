@@ -31,12 +31,15 @@ struct ConfigurationTests {
     let seconds = Duration.seconds(-1)
     let errors: [(CacheError?, String)] = [
       (error { $0.memoryCapacity = -5 }, "memoryCapacity must not be negative (got -5 bytes)"),
-      (error { $0.diskCapacity = -1 }, "diskCapacity"), (error { $0.minimumFreeDiskSpace = -1 }, "minimumFreeDiskSpace"),
+      (error { $0.diskCapacity = -1 }, "diskCapacity"),
+      (error { $0.minimumFreeDiskSpace = -1 }, "minimumFreeDiskSpace"),
       (error { $0.largestEntry = -1 }, "largestEntry"), (error { $0.largestEntry = .share(1.5) }, "1.5"),
       (error { $0.largestEntry = .share(.nan) }, "largestEntry"),
-      (error { $0.rules.heuristicFraction = -0.1 }, "-0.1"), (error { $0.rules.heuristicFraction = .infinity }, "inf"),
+      (error { $0.rules.heuristicFraction = -0.1 }, "-0.1"),
+      (error { $0.rules.heuristicFraction = .infinity }, "inf"),
       (error { $0.rules.heuristicLimit = seconds }, "heuristicLimit"),
-      (error { $0.rules.variantLimit = 0 }, "variantLimit"), (error { $0.rules.queryContentLimit = -1 }, "queryContentLimit"),
+      (error { $0.rules.variantLimit = 0 }, "variantLimit"),
+      (error { $0.rules.queryContentLimit = -1 }, "queryContentLimit"),
     ]
     for (error, text) in errors {
       #expect(error?.code == .invalidValue)
@@ -47,14 +50,19 @@ struct ConfigurationTests {
   @Test(
     "an effect with a value that it cannot have is an error in open",
     arguments: [
-      .lifetime(.exactly(.seconds(-1))), .lifetime(.atLeast(.seconds(-1))), .lifetime(.atMost(.milliseconds(-1))),
+      .lifetime(.exactly(.seconds(-1))), .lifetime(.atLeast(.seconds(-1))),
+      .lifetime(.atMost(.milliseconds(-1))),
       .staleIfError(.seconds(-1)), .staleWhileRevalidate(.seconds(-1)), .heuristics(fraction: -1),
-      .heuristics(fraction: .nan), .heuristics(fraction: 0.1, limit: .seconds(-1)), .cacheControl("max-age=abc"),
+      .heuristics(fraction: .nan), .heuristics(fraction: 0.1, limit: .seconds(-1)),
+      .cacheControl("max-age=abc"),
       .cacheControl("max-age"), .cacheControl("max-age=-1"), .cacheControl("no-store, s-maxage=1.5"),
-      .cacheControl("public=1"), .cacheControl("max-age=60; private"), .cacheControl("stale-if-error=x", whenAbsent: true),
+      .cacheControl("public=1"), .cacheControl("max-age=60; private"),
+      .cacheControl("stale-if-error=x", whenAbsent: true),
     ] as [RuleEffect])
   func badEffects(_ effect: RuleEffect) throws {
-    let error = error { $0.rules.overrides = [RuleOverride(effects: []), RuleOverride(name: "mine", effects: [effect])] }
+    let error = error {
+      $0.rules.overrides = [RuleOverride(effects: []), RuleOverride(name: "mine", effects: [effect])]
+    }
     #expect(error?.code == .invalidValue)
     #expect(error?.message.contains("override 2 (mine)") == true)
   }
@@ -63,7 +71,8 @@ struct ConfigurationTests {
     "what is valid, and extensions, are no error",
     arguments: [
       .lifetime(.exactly(.zero)), .cacheControl("max-age=60, stale-if-error=86400"), .cacheControl(""),
-      .cacheControl("private=\"set-cookie\", no-cache"), .cacheControl("max-age=\"60\""), .cacheControl("x-own=1, other"),
+      .cacheControl("private=\"set-cookie\", no-cache"), .cacheControl("max-age=\"60\""),
+      .cacheControl("x-own=1, other"),
       .heuristics(fraction: 0),
     ] as [RuleEffect])
   func goodEffects(_ effect: RuleEffect) {

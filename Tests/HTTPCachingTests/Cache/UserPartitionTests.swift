@@ -43,7 +43,8 @@ struct UserPartitionTests {
   func site() async throws {
     let kitchen = kitchen([.cacheControl: "private, max-age=60"])
     for number in 1...2 {
-      #expect(try await kitchen.get("/", options: options("https://site", isOneUser: false)).text == "\(number)")
+      #expect(
+        try await kitchen.get("/", options: options("https://site", isOneUser: false)).text == "\(number)")
     }
   }
 }

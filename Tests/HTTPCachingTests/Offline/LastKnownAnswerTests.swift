@@ -15,7 +15,9 @@ struct LastKnownAnswerTests {
     var options = RequestOptions()
     options.redirectLimit = 0
     let response = try await kitchen.cache.respond(to: request(), options: options, via: kitchen.origin)
-    return (response.head.status.code, String(decoding: try await response.body.collect().array, as: UTF8.self))
+    return (
+      response.head.status.code, String(decoding: try await response.body.collect().array, as: UTF8.self)
+    )
   }
 
   /// Stores a response, lets it become stale, and gets another answer.
@@ -31,7 +33,10 @@ struct LastKnownAnswerTests {
 
   @Test(
     "any 4xx but 404 and 410, and a redirect for now",
-    arguments: [400, 401, 402, 403, 405, 406, 407, 408, 409, 412, 413, 418, 421, 422, 423, 425, 426, 428, 429, 431, 451, 302, 303, 307])
+    arguments: [
+      400, 401, 402, 403, 405, 406, 407, 408, 409, 412, 413, 418, 421, 422, 423, 425, 426, 428, 429, 431, 451,
+      302, 303, 307,
+    ])
   func stays(status: Int) async throws {
     try await after(status, [.location: "http://portal.example/"])
     #expect(try await get().text == "one")
@@ -40,7 +45,9 @@ struct LastKnownAnswerTests {
 
   @Test(
     "whatever its directives say, unless it is fresh",
-    arguments: ["no-store", "private", "private, max-age=0", "no-cache", "max-age=0, must-revalidate", "public"])
+    arguments: [
+      "no-store", "private", "private, max-age=0", "no-cache", "max-age=0, must-revalidate", "public",
+    ])
   func directives(_ value: String) async throws {
     try await after(403, [.cacheControl: value])
     #expect(try await get().text == "one")
@@ -52,14 +59,18 @@ struct LastKnownAnswerTests {
     #expect(try await get().status == 403)
   }
 
-  @Test("gone or changed ends its use", arguments: [(404, ""), (410, ""), (200, "no-store"), (301, "no-store"), (308, "no-store")])
+  @Test(
+    "gone or changed ends its use",
+    arguments: [(404, ""), (410, ""), (200, "no-store"), (301, "no-store"), (308, "no-store")])
   func ends(status: Int, directives: String) async throws {
     try await after(status, directives.isEmpty ? [:] : [.cacheControl: directives, .location: "/b"])
     let result = try? await get()
     #expect(result?.text != "one")
   }
 
-  @Test("the page of a captive portal is passed on, not stored, and leaves it", arguments: ["", "no-store", "no-cache, no-store", "max-age=0"])
+  @Test(
+    "the page of a captive portal is passed on, not stored, and leaves it",
+    arguments: ["", "no-store", "no-cache, no-store", "max-age=0"])
   func portal(_ directives: String) async throws {
     var fields: HTTPFields = [.contentType: "text/html; charset=utf-8"]
     if !directives.isEmpty { fields[.cacheControl] = directives }
@@ -67,7 +78,9 @@ struct LastKnownAnswerTests {
     #expect(try await get().text == "one")
   }
 
-  @Test("a page with a validator or a lifetime is a change", arguments: [HTTPField.Name.eTag, .lastModified, .cacheControl])
+  @Test(
+    "a page with a validator or a lifetime is a change",
+    arguments: [HTTPField.Name.eTag, .lastModified, .cacheControl])
   func page(_ name: HTTPField.Name) async throws {
     let values: [HTTPField.Name: String] = [
       .eTag: "\"2\"", .lastModified: "Tue, 14 Nov 2023 00:00:00 GMT", .cacheControl: "max-age=60",

@@ -37,7 +37,9 @@ struct SeedOptionGroup: ParsableArguments {
     do throws(CacheError) {
       let source = try Seeds.open(path: path)
       if let folder = source as? FolderSeed { report(folder.notes, of: folder.noteCount, in: path) }
-      if let recording = source as? RecordingSeed { report(recording.notes, of: recording.noteCount, in: path) }
+      if let recording = source as? RecordingSeed {
+        report(recording.notes, of: recording.noteCount, in: path)
+      }
       return source
     } catch {
       Console.report("httpcache: " + locating("\(error)"))

@@ -47,10 +47,13 @@ struct DownloadFile {
       } else {
         let urls = line.split(separator: "\t").map(Self.trimmed)
         let mirrors = urls.dropFirst().filter { !$0.isEmpty }.map(String.init)
-        if mirrors.count > Self.mostMirrors { note("\(place): only the first \(Self.mostMirrors) mirrors are used") }
+        if mirrors.count > Self.mostMirrors {
+          note("\(place): only the first \(Self.mostMirrors) mirrors are used")
+        }
         entries.append(
           Entry(
-            url: String(urls.first ?? content), mirrors: Array(mirrors.prefix(Self.mostMirrors)), line: index + 1))
+            url: String(urls.first ?? content), mirrors: Array(mirrors.prefix(Self.mostMirrors)),
+            line: index + 1))
       }
     }
     entries.removeAll(where: \.isLeftOut)

@@ -36,7 +36,9 @@ struct QueueOptionGroup: ParsableArguments {
 
   @Option(
     name: .customLong("checksum"),
-    help: ArgumentHelp("The digest of the file: sha-256=, sha-512=, sha-1= or md5= and hexadecimal digits.", valueName: "digest"))
+    help: ArgumentHelp(
+      "The digest of the file: sha-256=, sha-512=, sha-1= or md5= and hexadecimal digits.",
+      valueName: "digest"))
   var checksum: String?
 
   @Flag(
@@ -67,7 +69,8 @@ struct QueueOptionGroup: ParsableArguments {
   }
 
   private static let algorithms: [String: IntegrityDigest.Algorithm] = [
-    "sha-256": .sha256, "sha256": .sha256, "sha-512": .sha512, "sha512": .sha512, "sha-1": .sha1, "sha1": .sha1,
+    "sha-256": .sha256, "sha256": .sha256, "sha-512": .sha512, "sha512": .sha512, "sha-1": .sha1,
+    "sha1": .sha1,
     "md5": .md5,
   ]
 

@@ -3,7 +3,7 @@ import HTTPCacheDownloads
 import HTTPCacheSemantics
 import HTTPCaching
 
-/// What is reported of a transfer that failed.
+/// The report of a transfer that failed.
 extension FileTransfer {
   /// The report of a failure, with the bytes that are kept.
   func failure(_ error: any Error, _ progress: TransferProgress) async -> TransferReport.Failure {

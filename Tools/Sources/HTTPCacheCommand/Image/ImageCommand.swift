@@ -26,7 +26,8 @@ struct ImageCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("http or https URLs of images.", valueName: "urls"))
   var addresses: [URLArgument]
 
-  @Option(help: "Width and height in pixels, such as 640x480. Smaller images are enlarged only with --enlarge.")
+  @Option(
+    help: "Width and height in pixels, such as 640x480. Smaller images are enlarged only with --enlarge.")
   var resize: ImageGeometry?
 
   @Option(help: "With --resize: fit into the size, fill and crop it, or stretch to it.")

@@ -48,7 +48,9 @@ import Testing
     #expect(file.notes == ["list, line 2: max-tries= is not known and has no effect"])
   }
 
-  @Test("a checksum of each algorithm", arguments: [("md5", 16), ("sha-1", 20), ("sha1", 20), ("SHA-256", 32), ("sha-512", 64)])
+  @Test(
+    "a checksum of each algorithm",
+    arguments: [("md5", 16), ("sha-1", 20), ("sha1", 20), ("SHA-256", 32), ("sha-512", 64)])
   func checksums(name: String, length: Int) throws {
     let digits = String(repeating: "0A", count: length)
     let file = try DownloadFile("http://a/1\n checksum=\(name)=\(digits)\n", path: "list")

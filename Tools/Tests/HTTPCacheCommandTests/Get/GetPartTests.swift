@@ -46,9 +46,11 @@ import Testing
   }
 
   /// Runs `get` again, with an answer to the first range instead of the rest.
-  private func again(_ instead: @escaping @Sendable (ScriptOrigin.Request) -> ScriptOrigin.Answer?) async throws -> (
-    CommandRun, [UInt8]?, [Int?]
-  ) {
+  private func again(_ instead: @escaping @Sendable (ScriptOrigin.Request) -> ScriptOrigin.Answer?)
+    async throws -> (
+      CommandRun, [UInt8]?, [Int?]
+    )
+  {
     let directory = try TemporaryDirectory()
     let counter = AnswerCounter()
     var file = ServedFile(content: Self.content, fields: "Cache-Control: no-store")

@@ -204,7 +204,8 @@ final class Output: Sendable {
       do throws(DownloadFailure) {
         // Another transfer may have got an equal name meanwhile.
         try part.place(
-          at: path, modified: modified, mustBeNew: state.withLock { $0.isNamedByHead } && !exists, mayCopy: true)
+          at: path, modified: modified, mustBeNew: state.withLock { $0.isNamedByHead } && !exists,
+          mayCopy: true)
       } catch {
         state.withLock { $0.isKept = true }
         part.leaveBody()
