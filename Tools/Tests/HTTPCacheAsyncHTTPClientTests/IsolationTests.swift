@@ -14,7 +14,7 @@ struct IsolationTests {
   @MainActor private enum Program {
     static func main() async throws -> Int {
       let count = Count()
-      try await CachedHTTPClient.withClient(cache: HTTPCache()) { client in
+      try await CachedHTTPClient.withClient(cache: try HTTPCache.open(HTTPCache.Configuration())) { client in
         count.value += client.redirectLimit
       }
       return count.value
@@ -25,7 +25,7 @@ struct IsolationTests {
     private let count = Count()
 
     func load() async throws -> Int {
-      try await CachedHTTPClient.withClient(cache: HTTPCache()) { client in
+      try await CachedHTTPClient.withClient(cache: try HTTPCache.open(HTTPCache.Configuration())) { client in
         count.value += client.redirectLimit
         return count.value
       }
@@ -36,7 +36,7 @@ struct IsolationTests {
     private let count = Count()
 
     func load() async throws -> Int {
-      try await CachedHTTPClient.withClient(cache: HTTPCache()) { client in
+      try await CachedHTTPClient.withClient(cache: try HTTPCache.open(HTTPCache.Configuration())) { client in
         count.value += client.redirectLimit
         return count.value
       }
@@ -45,7 +45,7 @@ struct IsolationTests {
 
   private nonisolated func load() async throws -> Int {
     let count = Count()
-    let result = try await CachedHTTPClient.withClient(cache: HTTPCache()) { client in
+    let result = try await CachedHTTPClient.withClient(cache: try HTTPCache.open(HTTPCache.Configuration())) { client in
       count.value += client.redirectLimit
       return count
     }

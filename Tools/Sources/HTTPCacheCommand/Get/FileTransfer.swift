@@ -13,7 +13,7 @@ struct FileTransfer {
   var output: Output
   let transport: ObservedUpstream
 
-  private var clock: any CacheClock { fetcher.cache.configuration.clock }
+  var clock: any CacheClock { fetcher.cache.configuration.clock }
 
   /// Fetches, and returns how the transfer ended.
   mutating func run(_ policy: CachePolicy) async -> TransferReport.Ending {
