@@ -4,6 +4,7 @@
 import AsyncHTTPClient
 import HTTPCacheAsyncHTTPClient
 import HTTPCaching
+import NIOCore
 
 private func program1() async throws {
   let client = CachedHTTPClient(cache: try HTTPCache.open(HTTPCache.Configuration(memoryCapacity: 64 << 20)))
