@@ -14,23 +14,23 @@ allowed() {
     HTTPCacheDisk)
       echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheFiles|CSQLite|CSystemShims" ;;
     HTTPCaching)
-      echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheDisk|Crypto" ;;
+      echo "$system|Foundation|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheDisk|Crypto" ;;
     HTTPCacheURLSession)
       echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching|HTTPCacheDownloads|HTTPCacheSemantics" ;;
     HTTPCacheDownloads)
-      echo "$system|CSystemShims|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheFiles" ;;
+      echo "$system|CSystemShims|Dispatch|Foundation|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheFiles" ;;
     HTTPCacheArchives) echo "$system|CZlib|Foundation|HTTPTypes|HTTPCacheFiles|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching" ;;
     HTTPCacheImages)
       echo "$system|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|CTurboJPEG|CSpng|CWebP|CoreGraphics|Foundation|ImageIO|UniformTypeIdentifiers" ;;
     HTTPCacheNIO) echo "$system|HTTPCaching|NIOCore" ;;
     HTTPCacheAsyncHTTPClient)
-      echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCaching|HTTPCacheNIO|AsyncHTTPClient|Logging|NIOCore|NIOPosix|NIOHTTP1|NIOHPACK|NIOHTTP2|NIOSSL|ServiceLifecycle" ;;
+      echo "$system|Foundation|HTTPTypes|HTTPCacheSemantics|HTTPCaching|HTTPCacheNIO|AsyncHTTPClient|Logging|NIOCore|NIOPosix|NIOHTTP1|NIOHPACK|NIOHTTP2|NIOSSL|ServiceLifecycle" ;;
     HTTPCacheHummingbird)
       echo "$system|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheNIO|Hummingbird|NIOCore|Crypto|ServiceLifecycle" ;;
     HTTPCacheLogging) echo 'HTTPCaching|HTTPCacheSemantics|Logging' ;;
     HTTPCacheTracing) echo 'HTTPTypes|HTTPCaching|Tracing' ;;
     HTTPCacheTesting)
-      echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching|Testing" ;;
+      echo "$system|Foundation|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching|Testing" ;;
     HTTPCacheTestTraits) echo "Foundation|HTTPCacheArchives|HTTPCacheStore|HTTPCaching|Testing" ;;
     HTTPCacheFaults)
       echo "$system|HTTPCacheStore|HTTPCacheTesting|CSystemFaults" ;;

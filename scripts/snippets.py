@@ -3,7 +3,7 @@
 
 Each document becomes one file, in `Guides` for README and docs, in `Modules` for the pages of DocC:
 its blocks fenced as `swift`, in order, are one program. A line `<!-- another program -->` begins a
-new one. Imports, extensions and blocks that begin with `@main` stand at the top of the file.
+new one. The README's programs have a file each: a reader copies one with its own imports. Imports, extensions and blocks that begin with `@main` stand at the top of the file.
 
   snippets.py          writes the files
   snippets.py --check  fails if they are not what the documents have
@@ -47,9 +47,9 @@ def programs(text):
         yield program
 
 
-def source(document):
+def source(document, chosen=None):
     imports, conditional, outside, functions = [], [], [], []
-    for number, program in enumerate(programs(document.read_text()), 1):
+    for number, program in enumerate(chosen or programs(document.read_text()), 1):
         body = []
         for block in program:
             rest, open_condition = [], False
@@ -94,9 +94,14 @@ def main():
         stem = document.stem if document.stem == module else f"{module} {document.stem}"
         words = re.split(r"[^A-Za-z0-9]+", stem)
         name = "".join(word[:1].upper() + word[1:] for word in words if word)
-        text = source(document)
-        if text:
-            wanted[TARGET / ("Modules" if module else "Guides") / f"{name}.swift"] = text
+        parts = {name: None}
+        if document == ROOT / "README.md":
+            alone = enumerate(programs(document.read_text()), 1)
+            parts = {f"{name}{number}": [program] for number, program in alone}
+        for name, chosen in parts.items():
+            text = source(document, chosen)
+            if text:
+                wanted[TARGET / ("Modules" if module else "Guides") / f"{name}.swift"] = text
     present = set(TARGET.rglob("*.swift"))
     if "--check" in sys.argv:
         wrong = [path for path in present | set(wanted)

@@ -94,10 +94,15 @@
 
     /// Runs `body` with a new client and shuts it down afterwards.
     ///
+    /// - Parameters:
+    ///   - cache: the cache.
+    ///   - configuration: the configuration of the client.
+    ///   - isolation: the actor that `body` runs on, by default the caller's.
+    ///   - body: uses the client.
     /// - Throws: what `body` throws, or the error of shutting down.
     public static func withClient<Result>(
       cache: HTTPCache, configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
-      _ body: (CachedHTTPClient) async throws -> Result
+      isolation: isolated (any Actor)? = #isolation, _ body: (CachedHTTPClient) async throws -> Result
     ) async throws -> Result {
       let client = CachedHTTPClient(cache: cache, configuration: configuration)
       let result: Result
@@ -179,6 +184,7 @@
       } catch let error as UpstreamError {
         // A follower whose time ran out has no cause.
         if error.cause == nil, error.kind == .timeout { throw HTTPClientError.deadlineExceeded }
+        if error.kind == .cancelled, Task.isCancelled { throw CancellationError() }
         throw error.cause ?? error
       }
       if case .unsatisfiable(let reason) = response.outcome, case .cacheOnly = cachePolicy {
@@ -225,7 +231,12 @@
     private func executeUncached(
       _ request: HTTPClientRequest, deadline: NIODeadline, logger: Logger?
     ) async throws -> CachedHTTPClientResponse {
-      let response = try await upstream.client.execute(request, deadline: deadline, logger: logger)
+      let response: HTTPClientResponse
+      do {
+        response = try await upstream.client.execute(request, deadline: deadline, logger: logger)
+      } catch let error as HTTPClientError where error == .cancelled && Task.isCancelled {
+        throw CancellationError()
+      }
       return CachedHTTPClientResponse(
         response: response,
         cacheOutcome: .forwarded(

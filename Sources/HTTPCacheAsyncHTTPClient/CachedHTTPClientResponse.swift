@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
   public import AsyncHTTPClient
+  public import Foundation
   import HTTPCacheNIO
   public import HTTPCaching
   import NIOHTTP1
@@ -60,5 +61,10 @@
 
     /// The reason in words.
     public var description: String { "nothing stored may answer: \(reason)" }
+  }
+
+  extension CacheOnlyMiss: LocalizedError {
+    /// The reason in words.
+    public var errorDescription: String? { description }
   }
 #endif

@@ -25,7 +25,8 @@
   /// `stale-while-revalidate` (RFC 5861 §3) is validated before it is used. With a `CacheService`, and behind a
   /// `CachingResponder`, it is validated afterwards.
   public struct CacheMiddleware<Context: RequestContext>: RouterMiddleware {
-    /// Separates users (RFC 9111 §7.2): the partition of a request; nil bypasses the cache. An unsafe request still
+    /// Separates users (RFC 9111 §7.2): the partition of a request, which is the private cache of one user: also `private`
+    /// responses are stored there. Empty is what all users share; nil bypasses the cache. An unsafe request still
     /// invalidates what it changes, in all partitions (RFC 9111 §4.4).
     public typealias Partition = @Sendable (Request, Context) async throws -> String?
 

@@ -14,7 +14,8 @@
     /// The context of the responder.
     public typealias Context = Responder.Context
 
-    /// Separates users (RFC 9111 §7.2): the partition of a request; nil bypasses the cache. An unsafe request still
+    /// Separates users (RFC 9111 §7.2): the partition of a request, which is the private cache of one user: also `private`
+    /// responses are stored there. Empty is what all users share; nil bypasses the cache. An unsafe request still
     /// invalidates what it changes, in all partitions (RFC 9111 §4.4).
     public typealias Partition = @Sendable (Request, Context) async throws -> String?
 

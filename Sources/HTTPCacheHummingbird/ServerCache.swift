@@ -39,6 +39,7 @@
       let upstream = RouteUpstream(route, request: request, context: context)
       var options = RequestOptions(
         partition: partition ?? "", redirectLimit: 0, validatesInBackground: background != nil)
+      options.isOneUser = true
       options.backgroundUpstream = background.map { RouteUpstream($0, request: request, context: context) }
       let response: CacheResponse
       do {

@@ -6,7 +6,7 @@ public import HTTPTypes
 ///
 ///     ScriptedResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: "hello")
 ///     ScriptedResponse.failure(.unreachable)
-///     ScriptedResponse(body: "half").cutShort(by: .protocol)
+///     ScriptedResponse(body: "half, then nothing").cutShort(by: .protocol)
 ///     ScriptedResponse(headers: ["ETag": "\"1\""], body: "one").stalling(at: gate)
 public struct ScriptedResponse: Sendable {
   /// An event on the wire.
@@ -94,11 +94,29 @@ public struct ScriptedResponse: Sendable {
     ScriptedResponse(status: 304, headers: headers)
   }
 
-  /// This response, except that the transfer fails after the bytes of the body.
+  /// This response, except that the transfer fails before the end of the body: after half of the bytes of a body that
+  /// announces its length, as one made with `body:` does, otherwise after all its bytes.
   public func cutShort(by kind: UpstreamError.Kind = .protocol) -> ScriptedResponse {
     var copy = self
+    // A reader that has all announced bytes never asks for the failure behind them.
+    if let announcedLength, announcedLength <= bodyLength { copy.keep(Int(announcedLength / 2)) }
     copy.steps.append(.fail(UpstreamError(kind, "scripted")))
     return copy
+  }
+
+  private var bodyLength: Int64 {
+    steps.reduce(0) { if case .bytes(let bytes) = $1 { $0 + Int64(bytes.count) } else { $0 } }
+  }
+
+  /// Leaves out all bytes of the body after the first `count`.
+  private mutating func keep(_ count: Int) {
+    var rest = count
+    steps = steps.map { step in
+      guard case .bytes(let bytes) = step else { return step }
+      let kept = bytes.prefix(rest)
+      rest -= kept.count
+      return .bytes(kept)
+    }
   }
 
   /// This response, except that the head, or the failure in its place, waits for a gate.

@@ -15,7 +15,8 @@ extension URLSessionConfiguration {
   /// A copy of this configuration whose sessions load through a cache; its `urlCache` is nil.
   ///
   /// Requests to the origin use this configuration: proxies, cookies, credentials, timeouts, other protocol
-  /// classes. Set these before this call. The cache is kept until `endCaching()`, which few programs need.
+  /// classes. Set these before this call. Keep the cache: when it is freed, what this call made is freed with it, and
+  /// sessions of the configuration load without a cache from then on, as after `endCaching()`.
   ///
   /// - Parameters:
   ///   - cache: the cache; any number of configurations may share it.
@@ -49,10 +50,10 @@ extension URLSessionConfiguration {
     below.httpAdditionalHeaders = nil
     below.requestCachePolicy = .useProtocolCachePolicy
     let loading = CachedLoading(
-      session: CachedURLSession(cache: cache, configuration: below, delegate: nil, via: upstream),
-      settings: LoadSettings(configuration), bodyLimit: max(0, bodyLimit))
-    configuration.protocolClasses =
-      [CachedLoading.register(loading)] + (configuration.protocolClasses ?? [])
+      session: CachedURLSession(
+        cache: cache.attachedFace, configuration: below, delegate: nil, via: upstream),
+      settings: LoadSettings(configuration), bodyLimit: max(0, bodyLimit), keptBy: cache.attachments)
+    configuration.protocolClasses = [loading.type] + (configuration.protocolClasses ?? [])
     return configuration
   }
 

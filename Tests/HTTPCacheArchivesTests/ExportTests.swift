@@ -2,6 +2,7 @@ import Foundation
 import HTTPCacheArchives
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPCaching
 import HTTPTypes
 import Testing
@@ -60,6 +61,45 @@ struct ExportTests {
     #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path + "/target")) != Data("old".utf8))
     #expect(try manager.contentsOfDirectory(atPath: folder.path).count == 2)
     await cache.close()
+  }
+
+  @Test(
+    "lower-cased and shared entries are kept, and answer a cache with the same overrides; others have a reason"
+  )
+  func overridden() async throws {
+    let folder = try TestFolder()
+    let item = try #require(HTTPField.Name("X-Item"))
+    let rules = CacheRules(overrides: [
+      RuleOverride(effects: [.lowercasingPath, .droppingQuery(["sig"])]),
+      RuleOverride(try .glob("/news/**"), effects: [.alias(item)]),
+    ])
+    let upstream = ScriptedUpstream { request in
+      let path = request.head.path ?? ""
+      let headers: KeyValuePairs<String, String> =
+        path.hasPrefix("/news")
+        ? ["Cache-Control": "max-age=600", "X-Item": "front"] : ["Cache-Control": "max-age=600"]
+      return ScriptedResponse(headers: headers, body: path)
+    }
+    func request(_ path: String, _ fields: HTTPFields = [:]) -> HTTPRequest {
+      HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: path, headerFields: fields)
+    }
+    let cache = try HTTPCache.open(HTTPCache.Configuration(rules: rules))
+    let asked = ["/Page", "/file?sig=1", "/news/a", "/news/b"]
+    for path in asked { _ = try await cache.respond(to: request(path), via: upstream).body.collect() }
+    _ = try await cache.respond(to: request("/secret", [.authorization: "Basic YTpi"]), via: upstream).body
+      .collect()
+    let file = folder.path + "/a.hca"
+    let result = try await cache.export(to: file)
+    #expect(result.written == 3 && result.leftOut == 1)
+    #expect(result.reasons == ["https://example.com/secret: it answers a request with credentials"])
+    await cache.close()
+    let shipped = try HTTPCache.open(
+      HTTPCache.Configuration(rules: rules, seeds: [try ArchiveSeed(path: file)]))
+    for path in ["/page", "/PAGE", "/file?sig=2", "/news/a", "/news/b"] {
+      let response = try await shipped.respond(to: request(path), policy: .cacheOnly, via: upstream)
+      #expect(response.head.status == .ok, "\(path)")
+    }
+    await shipped.close()
   }
 
   @Test("chosen fields and parameters of queries are not written; of URLs that are then equal, the first is")

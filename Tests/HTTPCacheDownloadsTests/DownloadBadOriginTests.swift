@@ -147,7 +147,8 @@ struct DownloadBadOriginTests {
     let id = try kitchen.add("/file", to: "file")
     _ = await kitchen.wait(id) { $0.isRetry }
     kitchen.origin.change {
-      $0.answers = [location("two.example.com")]
+      // The answer to the range says that the file is another one, which is asked for then.
+      $0.answers = [location("two.example.com"), location("two.example.com")]
       $0.content = FileOrigin.bytes(300_000, seed: 3)
       $0.fields[.eTag] = "\"other\""
     }

@@ -258,6 +258,26 @@ final class PartFileTests {
     }
   }
 
+  @Test("bytes stay while the same representation comes again from its start, and no others do")
+  func repeated() async throws {
+    for (record, request, isKept) in [
+      (PartRecord.sample(), "http://a/x", true), (PartRecord.sample([.eTag: "\"2\""]), "http://a/x", false),
+      (PartRecord.sample(length: 8), "http://a/x", false), (PartRecord.sample(length: nil), "http://a/x", false),
+      (PartRecord.sample(url: "http://a/y"), "http://a/y", false), (nil, "http://a/x", false),
+      (PartRecord.sample([.lastModified: "Tue, 15 Nov 1994 08:12:31 GMT"]), "http://a/x", false),
+    ] {
+      try await leave("begin")
+      let part = try PartFile(beside: file)
+      try part.begin(record, for: HTTPRequest.sample(request))
+      #expect(part.received == (isKept ? 5 : 0))
+      try await part.append(BodyBytes(Array("beg".utf8)))
+      #expect(part.received == (isKept ? 5 : 3))
+      try await part.append(BodyBytes(Array("in her".utf8)))
+      #expect(text(part.path + "/body") == "begin her")
+      part.discard()
+    }
+  }
+
   #if Crypto
     @Test("the bytes are compared with the digest that their response stated")
     func digest() async throws {

@@ -56,10 +56,16 @@ struct ScriptedUpstreamTests {
 
   @Test("fails in the middle of a body")
   func cutShort() async throws {
-    let upstream = ScriptedUpstream([ScriptedResponse(body: "half").cutShort()])
-    let body = try await upstream.send(request()).body
-    #expect(try await body.source.next()?.array == Array("half".utf8))
-    await #expect(throws: UpstreamError.self) { try await body.source.next() }
+    let upstream = ScriptedUpstream([
+      ScriptedResponse(body: "half").cutShort(),
+      ScriptedResponse(chunks: [BodyBytes(Array("all".utf8))]).cutShort(),
+    ])
+    // With a length it must be cut: a reader that has all bytes asks for no more.
+    for text in ["ha", "all"] {
+      let body = try await upstream.send(request()).body
+      #expect(try await body.source.next()?.array == Array(text.utf8))
+      await #expect(throws: UpstreamError.self) { try await body.source.next() }
+    }
   }
 
   @Test("stalls before the head and in the body until its gates are opened")

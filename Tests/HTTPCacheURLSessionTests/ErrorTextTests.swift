@@ -1,4 +1,7 @@
 import Foundation
+import HTTPCacheDownloads
+import HTTPCacheSemantics
+import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPCacheURLSession
 import HTTPCaching
@@ -69,7 +72,10 @@ import Testing
   func cacheErrors() {
     let errors: [(any Error, String)] = [
       (CacheError(.tooLarge, "5 bytes"), "5 bytes"), (UpstreamError(.tls, "expired"), "expired"),
-      (OriginStatusError(status: 503), "503"),
+      (OriginStatusError(status: 503), "503"), (RedirectLimitReached(limit: 3), "3 redirects"),
+      (HookFailure.timedOut(.seconds(1)), "did not return"),
+      (TargetPatternError("a", "no URL"), "'a' is no pattern: no URL"),
+      (DownloadError(.invalidName, "a b"), "a b"), (DownloadFailure(.gone, "404"), "404"),
     ]
     for (error, part) in errors { #expect(error.localizedDescription.contains(part)) }
   }

@@ -23,6 +23,37 @@ import Testing
     #expect(kit.origin.requests.count == 1)
   }
 
+  @Test func oneFileForEachEntryWhileItIsHeld() async throws {
+    let folder = try Folder()
+    for directory in [folder.file("cache").path, nil] {
+      let kit = try Kit(directory: directory) { .text($0.path, Self.fresh) }
+      _ = try await kit.get("/a")
+      _ = try await kit.get("/b")
+      let url = try #require(try await kit.session.fileURL(for: kit.request("/a")))
+      for _ in 0..<5 { #expect(try await kit.session.fileURL(for: kit.request("/a")) == url) }
+      #expect(try await kit.session.fileURL(for: kit.request("/b")) != url)
+      let files = try FileManager.default.contentsOfDirectory(atPath: url.deletingLastPathComponent().path)
+      #expect(files.count == 2)
+      var held = try await kit.cache.file(for: HTTPRequest(kit.request("/b")))
+      let other = try await kit.cache.file(for: HTTPRequest(kit.request("/b")))
+      #expect(held?.path == other?.path)
+      held?.close()
+      held = nil
+      #expect(try other.map { try Data(contentsOf: $0.url) } == Data("/b".utf8))
+    }
+  }
+
+  @Test func aFileThatNobodyHoldsIsRemoved() async throws {
+    let kit = try Kit { _ in .text("body", Self.fresh) }
+    _ = try await kit.get("/")
+    let path = try await kit.session.file(for: kit.request("/"))?.path
+    #expect(!FileManager.default.fileExists(atPath: try #require(path)))
+    let url = try #require(try await kit.session.fileURL(for: kit.request("/")))
+    try FileManager.default.removeItem(at: url)
+    let again = try #require(try await kit.session.fileURL(for: kit.request("/")))
+    #expect(try Data(contentsOf: again) == Data("body".utf8))
+  }
+
   @Test func anotherHostIsAnotherSite() async throws {
     let kit = try Kit { .text($0["Host"] ?? "", Self.fresh) }
     let other = kit.request("/", ["Host": "other.example"])

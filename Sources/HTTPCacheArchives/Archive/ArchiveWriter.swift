@@ -41,7 +41,7 @@ public actor ArchiveWriter {
     }
   }
 
-  /// Adds a response. Its cookies are left out (`Set-Cookie`). Responses are added one after the other.
+  /// Adds a response, also to each of its `otherTargets`. Its cookies are left out (`Set-Cookie`). Responses are added one after the other.
   ///
   /// - Throws: `CacheError.invalidRequest` for a response that no request without secrets selects, what reading
   ///   its body throws, `CacheError.tooLarge` for a head that is too long or for too many responses,
@@ -54,7 +54,7 @@ public actor ArchiveWriter {
     do throws(CacheError) {
       try await copy(seed)
       let body = try output.endBody()
-      try output.add(seed.target, seed.response, body: body)
+      for target in [seed.target] + seed.otherTargets { try output.add(target, seed.response, body: body) }
     } catch {
       try output.discardBody()
       throw error

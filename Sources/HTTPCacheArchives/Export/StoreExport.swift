@@ -5,6 +5,10 @@ import HTTPTypes
 
 /// The responses of a store that may be shipped: complete responses to GET, without partition, that are not
 /// invalidated, not `private`, and do not answer a request with credentials.
+///
+/// A response whose key overrides made from other URLs (`lowercasingPath`, `droppingQuery` and others) is listed under
+/// its key: a cache with the same overrides finds it. One that several URLs share (`RuleEffect.alias`) is listed under
+/// the URLs that are known to have it.
 public final class StoreExport: SeedSource {
   /// The name for messages.
   public let name: String
@@ -12,6 +16,8 @@ public final class StoreExport: SeedSource {
   public let newest: Timestamp
   /// The number of selected entries that may not be shipped.
   public let leftOut: Int
+  /// The targets of entries that may not be shipped, each with the reason; at most 100.
+  public let notes: [String]
   private let list: [SeedResponse]
 
   /// Collects responses, ordered by target. Bodies are read later, from `store`.
@@ -25,44 +31,88 @@ public final class StoreExport: SeedSource {
   public init(
     _ store: any CacheStore, _ selection: CacheSelection = .all, mode: CacheMode, name: String
   ) async throws(CacheError) {
-    var (list, leftOut): ([SeedResponse], Int) = ([], 0)
+    var collected = Collected()
     var cursor: EntryCursor?
     repeat {
       let page = try await store.entries(selection, after: cursor, limit: 256)
-      for entry in page.entries
-      where entry.record.key.mode == mode && entry.record.key.methodClass != .pointer
-        && entry.record.key.methodClass != .searchRule
-      {
-        guard Self.mayShip(entry.record),
-          let variant = try store.read(entry.record.key).first(where: {
-            $0.record.sequence == entry.record.sequence
-          }), let length = variant.record.bodyLength
-        else {
-          leftOut += 1
-          continue
-        }
-        list.append(
-          SeedResponse(
-            target: entry.record.key.target, response: variant.record.response, bodyLength: length,
-            body: variant.body, bodyPath: entry.bodyPath))
-      }
+      for entry in page.entries where entry.record.key.mode == mode { try collected.add(entry, of: store) }
       cursor = page.next
     } while cursor != nil
+    var list = collected.finished()
     list.sort { ($0.target, Self.order($0)) < ($1.target, Self.order($1)) }
     self.list = list
-    self.leftOut = leftOut
+    (leftOut, notes) = (collected.leftOut, collected.notes)
     self.name = name
     newest = list.map(\.response.responseTime).max() ?? Timestamp(seconds: 0)
   }
 
-  private static func mayShip(_ record: CacheRecord) -> Bool {
-    let response = record.response
-    return record.key.partition.isEmpty && record.key.methodClass == .get && record.isComplete
-      && response.requestMethod == .get && !response.isInvalidated && !response.answeredAuthorized
-      && !record.isMemoryOnly && response.keyFingerprint == 0
-      && !response.facts.directives.contains(.private)
-      && TargetURI.normalized(record.key.target) == record.key.target
-      && response.nominated.allSatisfy { if case .digest = $0.value { false } else { true } }
+  /// Responses while the store is read.
+  private struct Collected {
+    private var list: [SeedResponse] = []
+    /// The responses of items that several URLs share, whose pointers may come later.
+    private var items: [SeedResponse] = []
+    /// The URLs of each item.
+    private var urls: [String: [String]] = [:]
+    private(set) var leftOut = 0
+    private(set) var notes: [String] = []
+
+    mutating func add(_ entry: CacheEntry, of store: any CacheStore) throws(CacheError) {
+      let record = entry.record
+      switch record.key.methodClass {
+      case .pointer:
+        if record.key.partition.isEmpty, let item = record.item {
+          urls[item, default: []].append(record.key.target)
+        }
+        return
+      case .searchRule: return
+      case .get, .query: break
+      }
+      if let obstacle = Self.obstacle(record) { return leaveOut(record.key.target, obstacle) }
+      guard
+        let variant = try store.read(record.key).first(where: { $0.record.sequence == record.sequence }),
+        let length = variant.record.bodyLength
+      else { return leaveOut(record.key.target, "it was removed meanwhile") }
+      let seed = SeedResponse(
+        target: record.key.target, response: variant.record.response, bodyLength: length, body: variant.body,
+        bodyPath: entry.bodyPath)
+      if TargetURI.normalized(seed.target) == seed.target { list.append(seed) } else { items.append(seed) }
+    }
+
+    /// All responses, those of items under their URLs.
+    mutating func finished() -> [SeedResponse] {
+      let known = Set(list.map(\.target))
+      for seed in items {
+        let targets = (urls[seed.target] ?? []).sorted().filter { !known.contains($0) }
+        if targets.isEmpty {
+          leaveOut(seed.target, "no URL is known that has this shared response")
+        } else {
+          list.append(seed.answering(targets))
+        }
+      }
+      items = []
+      return list
+    }
+
+    private mutating func leaveOut(_ target: String, _ reason: String) {
+      leftOut += 1
+      if notes.count < 100 { notes.append("\(target): \(reason)") }
+    }
+
+    /// Why an entry may not be shipped; nil if it may.
+    private static func obstacle(_ record: CacheRecord) -> String? {
+      let response = record.response
+      if !record.key.partition.isEmpty { return "it belongs to an account or a site (partition)" }
+      if record.key.methodClass != .get || response.requestMethod != .get {
+        return "a response to \(response.requestMethod)"
+      }
+      if !record.isComplete { return "it is incomplete" }
+      if response.isInvalidated { return "it was invalidated" }
+      if response.answeredAuthorized { return "it answers a request with credentials" }
+      if record.isMemoryOnly { return "it may be in memory only" }
+      if response.facts.directives.contains(.private) { return "it is private" }
+      let hasSecret = response.nominated.contains { if case .digest = $0.value { true } else { false } }
+      return hasSecret ? "only requests with a secret field select it (Vary)" : nil
+    }
   }
 
   private static func order(_ seed: SeedResponse) -> String {
@@ -74,7 +124,9 @@ public final class StoreExport: SeedSource {
 
   /// The responses for a target.
   public func responses(to target: String) throws(CacheError) -> [SeedResponse] {
-    list.filter { $0.target == target }
+    list.compactMap { seed in
+      seed.target == target ? seed : seed.otherTargets.contains(target) ? seed.answering([target]) : nil
+    }
   }
 
   /// A part of the list, ordered by target.
@@ -98,16 +150,22 @@ extension HTTPCache {
   ///   - path: the file or folder. An existing file is replaced; a folder must not exist.
   ///   - form: the form; nil is that of the path's extension, and `archive` for another one.
   ///   - secrets: fields and parameters of queries that are not written; by default credentials and cookies.
-  /// - Returns: the number of responses written, and of selected entries that were left out.
-  /// - Throws: `CacheError.io`, `CacheError.noSpace`, what the store throws.
+  /// - Returns: the number of responses written, of selected entries that were left out, and the reasons, each with its
+  ///   target; at most 200.
+  /// - Throws: `CacheError.invalidRequest` for a prefix or a target that is not absolute, `CacheError.io`,
+  ///   `CacheError.noSpace`, what the store throws.
   @discardableResult
   public func export(
     _ selection: CacheSelection = .all, to path: String, as form: ExportForm? = nil,
     without secrets: RecordingSecrets = RecordingSecrets()
-  ) async throws(CacheError) -> (written: Int, leftOut: Int) {
-    let source = try await StoreExport(store, selection, mode: configuration.rules.mode, name: path)
+  ) async throws(CacheError) -> (written: Int, leftOut: Int, reasons: [String]) {
+    let source = try await StoreExport(
+      store, try selection.checked(), mode: configuration.rules.mode, name: path)
     let form = form ?? ExportForm(path: path) ?? .archive
     let stripped = try StrippedSeeds(source, without: secrets)
-    return (try await form.write(stripped, to: path), source.leftOut + source.count - stripped.count)
+    return (
+      try await form.write(stripped, to: path), source.leftOut + source.count - stripped.count,
+      source.notes + stripped.notes
+    )
   }
 }

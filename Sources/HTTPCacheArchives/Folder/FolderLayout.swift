@@ -52,6 +52,23 @@ enum FolderLayout {
       "https://\(authority(host))\(path)" + (query.map { "?" + encoded($0, isQuery: true) } ?? ""))
   }
 
+  /// The targets that a file may answer: with `https` and `http`, with `index.html` and without, with a `/` at the end
+  /// and without. Some have another file that comes first (`paths`).
+  static func targets(of path: String) -> [String] {
+    guard let target = target(of: path), let parts = TargetURI.parts(of: target) else { return [] }
+    let end = parts.path.firstIndex(of: "?") ?? parts.path.endIndex
+    let (path, query) = (String(parts.path[..<end]), String(parts.path[end...]))
+    var paths = [path]
+    if path.hasSuffix("/") {
+      paths += [path + "index.html", String(path.dropLast())]
+    } else {
+      paths.append(path + "/")
+    }
+    return ["https", "http"].flatMap { scheme in
+      paths.compactMap { TargetURI.normalized("\(scheme)://\(parts.authority)\($0)\(query)") }
+    }
+  }
+
   /// The `_` between a name with a known extension and a query.
   private static func endOfName(_ name: String) -> String.Index? {
     var start = name.startIndex

@@ -71,9 +71,11 @@ enum FolderManifest {
 
   /// The line of a response.
   ///
-  /// - Parameter file: the path of its body below the folder.
+  /// - Parameters:
+  ///   - target: one of the targets that it answers.
+  ///   - file: the path of its body below the folder.
   /// - Throws: `CacheError.io` if the response cannot be written as JSON.
-  static func line(of seed: SeedResponse, file: String) throws(CacheError) -> [UInt8] {
+  static func line(of seed: SeedResponse, to target: String, file: String) throws(CacheError) -> [UInt8] {
     let response = seed.response
     var request: [[String]] = []
     for field in response.nominated {
@@ -82,12 +84,12 @@ enum FolderManifest {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let line = Line(
-      target: seed.target, file: file, status: response.head.status.code,
+      target: target, file: file, status: response.head.status.code,
       received: response.responseTime.seconds, requested: response.requestTime.seconds,
       fields: response.head.headerFields.map { [$0.name.rawName, $0.text] },
       request: response.nominated.isEmpty ? nil : request)
     do { return Array(try encoder.encode(line)) + [UInt8(ascii: "\n")] } catch {
-      throw CacheError(.io, "the head of \(seed.target) cannot be written as JSON", cause: error)
+      throw CacheError(.io, "the head of \(target) cannot be written as JSON", cause: error)
     }
   }
 

@@ -63,6 +63,8 @@ public final class FolderSeed: SeedSource {
   public let name: String
   /// Files that are left out, and why; at most 100.
   public let notes: [String]
+  /// The number of files that are left out, also those beyond the notes.
+  public let noteCount: Int
   /// The latest time at which a response was received, or a file without a recorded head was modified.
   public let newest: Timestamp
 
@@ -122,6 +124,7 @@ public final class FolderSeed: SeedSource {
     self.items = items
     self.recorded = recorded
     self.notes = Array(notes.prefix(100))
+    noteCount = notes.count
     newest = Timestamp(
       seconds: items.map { $0.entry?.line.received ?? walk.files[$0.file].modified }.max() ?? 0)
   }
@@ -173,11 +176,28 @@ public final class FolderSeed: SeedSource {
       }
       return found
     }
-    for path in FolderLayout.paths(of: target, alias: options.alias?(target)) {
-      guard let file = byPath[Self.key(path, options.ignoresCase)] else { continue }
-      return try response(Item(target: target, file: file, entry: nil)).map { [$0] } ?? []
+    guard let file = file(answering: target) else { return [] }
+    return try response(Item(target: target, file: file, entry: nil)).map { [$0] } ?? []
+  }
+
+  /// The number of the file without a recorded head that answers a target.
+  private func file(answering target: String) -> Int? {
+    FolderLayout.paths(of: target, alias: options.alias?(target)).lazy
+      .compactMap { self.byPath[Self.key($0, self.options.ignoresCase)] }.first
+  }
+
+  /// The other targets that the file of an item answers; none for a recorded head, which names its target. Targets that
+  /// `alias` or `ignoresCase` leads to a file cannot be listed.
+  private func otherTargets(of item: Item) -> [String] {
+    guard item.entry == nil else { return [] }
+    var found: [String] = []
+    for target in FolderLayout.targets(of: files[item.file].path)
+    where target != item.target && !found.contains(target) && recorded[target] == nil
+      && file(answering: target) == item.file
+    {
+      found.append(target)
     }
-    return []
+    return found
   }
 
   /// The recorded responses, then the other files in the order of their paths.
@@ -186,7 +206,9 @@ public final class FolderSeed: SeedSource {
   public func responses(from position: Int, limit: Int) throws(CacheError) -> [SeedResponse] {
     var found: [SeedResponse] = []
     for item in items.dropFirst(max(0, position)).prefix(max(0, limit)) {
-      if let response = try response(item) { found.append(response) }
+      guard var response = try response(item) else { continue }
+      response.otherTargets = otherTargets(of: item)
+      found.append(response)
     }
     return found
   }
@@ -224,38 +246,6 @@ public final class FolderSeed: SeedSource {
     }
     let opened = try CacheFile.file(file.path, below: root)
     return MediaType.ofContent(try opened.read(Int(min(512, file.length)), at: 0).array)
-  }
-}
-
-/// A regular file of a `FolderSeed`.
-struct FolderFile: Sendable {
-  /// The path below the folder, with `/` between names.
-  let path: String
-  /// Bytes.
-  let length: Int64
-  /// When it was last modified, in seconds since 1970.
-  let modified: Int64
-}
-
-/// The body of a response in a file of a folder.
-final class FolderBody: StoredBody {
-  private let root: CacheFile
-  private let file: FolderFile
-
-  init(_ file: FolderFile, below root: CacheFile) {
-    self.file = file
-    self.root = root
-  }
-
-  /// Opens the file.
-  ///
-  /// - Throws: `CacheError.damaged` if its length changed since the folder was opened, `CacheError.io`.
-  func open() throws(CacheError) -> any BodyReader {
-    let opened = try CacheFile.file(file.path, below: root)
-    guard try opened.length() == file.length else {
-      throw CacheError(.damaged, "\(file.path) changed since its folder was opened")
-    }
-    return FileReading(opened, length: file.length)
   }
 }
 

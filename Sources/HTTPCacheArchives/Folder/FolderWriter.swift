@@ -38,7 +38,9 @@ public enum FolderWriter {
         let name = names.add(FolderLayout.paths(of: seed.target).first)
         try makeFolders(of: name, in: path)
         try await seed.body.open().clone(to: "\(path)/\(name)")
-        try manifest.write(BodyBytes(try FolderManifest.line(of: seed, file: name)))
+        for target in [seed.target] + seed.otherTargets {
+          try manifest.write(BodyBytes(try FolderManifest.line(of: seed, to: target, file: name)))
+        }
       }
       number += page.count
       if page.isEmpty { return number }
@@ -88,11 +90,12 @@ public enum FolderWriter {
         !folders.contains(name)
       else { return false }
       let parts = wanted.split(separator: "/")
-      // A query may contain "/../": such a name would lead out of the folder.
+      // A query may contain "/../", which would lead out of the folder, or end with "/", as no file does.
       let isPlain = parts.allSatisfy {
         $0 != ".." && $0 != "." && $0.utf8.count <= longestName && !FolderWalk.isIgnored(String($0))
       }
-      guard isPlain, parts.count <= FolderWalk.deepest, !wanted.contains("//") else { return false }
+      guard isPlain, parts.count <= FolderWalk.deepest, !wanted.contains("//"), !wanted.hasSuffix("/")
+      else { return false }
       return Self.parents(of: name).allSatisfy { !files.contains($0) }
     }
 

@@ -78,6 +78,101 @@ struct HAREntry: Codable, Sendable {
   var timings: Timings?
 }
 
+extension HAREntry {
+  // Members that are not used here may be of any kind: programs write null, texts and fractions where HAR 1.2 has
+  // numbers, and lists of their own.
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      startedDateTime: members.lenient(String.self, .startedDateTime),
+      time: members.lenient(Double.self, .time),
+      request: try members.decode(Request.self, forKey: .request),
+      response: try members.decode(Response.self, forKey: .response), cache: Cache(),
+      timings: members.lenient(Timings.self, .timings))
+  }
+}
+
+extension HAREntry.Request {
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      method: try members.decode(String.self, forKey: .method),
+      url: try members.decode(String.self, forKey: .url),
+      headers: try members.decodeIfPresent([HAREntry.Pair].self, forKey: .headers),
+      postData: members.lenient(HAREntry.PostData.self, .postData))
+  }
+}
+
+extension HAREntry.Response {
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      status: try members.decode(Int.self, forKey: .status),
+      statusText: members.lenient(String.self, .statusText),
+      headers: try members.decodeIfPresent([HAREntry.Pair].self, forKey: .headers),
+      content: try members.decodeIfPresent(HAREntry.Content.self, forKey: .content),
+      bodySize: members.count(.bodySize))
+  }
+}
+
+extension HAREntry.Content {
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      size: members.count(.size), mimeType: members.lenient(String.self, .mimeType),
+      text: try members.decodeIfPresent(String.self, forKey: .text),
+      encoding: try members.decodeIfPresent(String.self, forKey: .encoding),
+      isCoded: members.lenient(Bool.self, .isCoded))
+  }
+}
+
+extension HAREntry.Timings {
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      blocked: members.lenient(Double.self, .blocked), dns: members.lenient(Double.self, .dns),
+      connect: members.lenient(Double.self, .connect), send: members.lenient(Double.self, .send),
+      wait: members.lenient(Double.self, .wait), receive: members.lenient(Double.self, .receive))
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// A member; nil if it is missing, null or of another kind.
+  fileprivate func lenient<Value: Decodable>(_ kind: Value.Type, _ key: Key) -> Value? {
+    try? decodeIfPresent(kind, forKey: key)
+  }
+
+  /// A number of bytes, also one written as a fraction or as a text.
+  fileprivate func count(_ key: Key) -> Int64? {
+    lenient(Int64.self, key) ?? lenient(Double.self, key).flatMap { Int64(exactly: $0.rounded()) }
+      ?? lenient(String.self, key).flatMap { Int64($0) }
+  }
+}
+
+extension HAREntry {
+  /// Whether the response had a body that the recording does not have (HAR 1.2: `text` is optional).
+  var lacksBody: Bool {
+    let content = response.content
+    if let text = content?.text, !text.isEmpty { return false }
+    if request.method == "HEAD" || [204, 205, 304].contains(response.status) { return false }
+    let fields = headers(response.headers)
+    // Clients follow a redirect without its body, which browsers do not read (RFC 9110 §15.4).
+    if (300..<400).contains(response.status), fields["location"] != nil { return false }
+    if content?.size ?? 0 > 0 { return true }
+    let isCoded = fields["content-encoding"].map { $0.lowercased() != "identity" } ?? false
+    let announced = fields["content-length"].flatMap { Int64($0) }
+    // The coded form of an empty body has bytes.
+    if let announced, announced > 0, !isCoded || content?.text == nil { return true }
+    if content?.text != nil || announced == 0 { return false }
+    return content?.size != 0 || response.bodySize ?? 0 > 0
+  }
+
+  private func headers(_ pairs: [Pair]?) -> [String: String] {
+    Dictionary((pairs ?? []).map { ($0.name.lowercased(), $0.value) }) { first, _ in first }
+  }
+}
+
 extension HAREntry.Response {
   /// The fields that HTTP allows.
   ///
@@ -116,7 +211,9 @@ extension HAREntry {
 
 extension HAREntry {
   /// The exchange of a stored response, without its body.
-  init(_ seed: SeedResponse) {
+  ///
+  /// - Parameter target: one of the targets that it answers.
+  init(_ seed: SeedResponse, to target: String) {
     let response = seed.response
     var request: HTTPFields = [:]
     for field in response.nominated {
@@ -125,7 +222,7 @@ extension HAREntry {
       }
     }
     self.init(
-      method: "GET", target: seed.target, request: request, response: response.head,
+      method: "GET", target: target, request: request, response: response.head,
       times: (response.requestTime.seconds, response.responseTime.seconds))
     self.response.content?.isCoded = response.head.headerFields.contains(.contentEncoding) ? true : nil
   }

@@ -30,15 +30,13 @@ enum HARImport {
         continue
       }
       let content = entry.response.content
-      if objection == nil, content?.text == nil, content?.size ?? 0 > 0 {
-        objection = "the recording has no body for it"
-      }
+      if objection == nil, entry.lacksBody { objection = "the recording has no body for it" }
       if let objection {
         output.note("\(place): \(target): \(objection)")
         continue
       }
       let text = HARText(content?.text ?? "", encoding: content?.encoding, of: slice, in: file)
-      try add(head, content: content, text: text, place: place, to: &output)
+      try add(head, content: content, text: text, number: slice.number, to: &output)
     }
   }
 
@@ -65,9 +63,10 @@ enum HARImport {
   }
 
   private static func add(
-    _ head: RecordedHead, content: HAREntry.Content?, text: HARText, place: String,
+    _ head: RecordedHead, content: HAREntry.Content?, text: HARText, number: Int,
     to output: inout RecordingOutput
   ) throws(CacheError) {
+    let place = "entry \(number)"
     var head = head
     var reader = text.reader()
     var isASCII = true
@@ -92,6 +91,6 @@ enum HARImport {
     if isText, Charset.isOther(type) || (!isASCII && !Charset.isUTF8(type)) {
       head.fields[.contentType] = Charset.utf8(head.fields[.contentType])
     }
-    try output.add(head, body: body, place: place)
+    try output.add(head, body: body, order: number, place: place)
   }
 }

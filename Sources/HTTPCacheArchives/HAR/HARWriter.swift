@@ -18,7 +18,10 @@ public enum HARWriter {
     while true {
       let page = try source.responses(from: count, limit: 64)
       for seed in page {
-        try await output.add(HAREntry(seed), body: try seed.body.open(), length: seed.bodyLength)
+        for target in [seed.target] + seed.otherTargets {
+          try await output.add(
+            HAREntry(seed, to: target), body: try seed.body.open(), length: seed.bodyLength)
+        }
       }
       count += page.count
       if page.isEmpty { break }

@@ -9,7 +9,9 @@ struct RecordingOutput: ~Copyable {
   var archive: ArchiveOutput
   /// The first 100 notes on parts that were left out.
   private(set) var notes: [String] = []
-  private var numbers: [NameHash: Int] = [:]
+  /// The number of all parts that were left out.
+  private(set) var noteCount = 0
+  private var numbers: [NameHash: (entry: Int, order: Int)] = [:]
   private var limit: UnpackedLimit
   private let name: String
 
@@ -24,15 +26,21 @@ struct RecordingOutput: ~Copyable {
     self.name = name
   }
 
-  mutating func note(_ text: String) { if notes.count < 100 { notes.append(text) } }
+  mutating func note(_ text: String) {
+    if notes.count < 100 { notes.append(text) }
+    noteCount += 1
+  }
 
   /// Adds a response.
   ///
   /// - Parameters:
   ///   - body: the place of its body, which has ended.
+  ///   - order: its number in the recording. Responses may be added in another order: the one with the highest counts.
   ///   - place: the place in the recording, for notes.
   /// - Throws: `CacheError.tooLarge` if the bodies are too long together, `CacheError.io`, `CacheError.noSpace`.
-  mutating func add(_ head: RecordedHead, body: ArchiveOutput.Body, place: String) throws(CacheError) {
+  mutating func add(_ head: RecordedHead, body: ArchiveOutput.Body, order: Int, place: String)
+    throws(CacheError)
+  {
     guard let response = SeedHead.response(head, length: body.length) else {
       return note("\(place): no request can select the response to \(head.target) (Vary)")
     }
@@ -40,8 +48,11 @@ struct RecordingOutput: ~Copyable {
     try limit.take(body.length, of: name)
     let key = NameHash(
       response.nominated.reduce(into: head.target) { $0 += "\n\($1.name.canonicalName)=\($1.value)" })
+    let earlier = numbers[key]
+    if let earlier, earlier.order > order { return }
     do throws(CacheError) {
-      numbers[key] = try archive.add(head.target, response, body: body, replacing: numbers[key])
+      let entry = try archive.add(head.target, response, body: body, replacing: earlier?.entry)
+      numbers[key] = (entry, order)
     } catch
       where error.code == .invalidRequest || (error.code == .tooLarge && !notes.contains(error.message))
     {

@@ -2,8 +2,8 @@ import HTTPCacheFiles
 public import HTTPCacheSemantics
 public import HTTPCacheStore
 
-/// Seeds in a recording of traffic: a HAR file, as browsers export it, or a WARC file, as crawlers write it, also
-/// compressed with gzip.
+/// Seeds in a recording of traffic: a HAR file, as browsers export it, a WARC or an ARC file, as crawlers write it, also
+/// compressed with gzip, or a WACZ file.
 ///
 /// ```swift
 /// let cache = try HTTPCache.open(
@@ -20,24 +20,28 @@ public final class RecordingSeed: SeedSource {
   public let name: String
   /// Parts that are left out, and why; at most 100.
   public let notes: [String]
+  /// The number of parts that are left out, also those beyond the notes.
+  public let noteCount: Int
   private let archive: ArchiveSeed
 
   /// Opens a recording.
   ///
-  /// - Throws: `CacheError.damaged` if the file is neither a HAR nor a WARC file, or a HAR file was cut;
+  /// - Throws: `CacheError.damaged` if the file is in none of these forms, or a HAR file was cut;
   ///   `CacheError.tooLarge` if the file unpacks to more than 64 MiB and 50 times its length; `CacheError.noSpace`,
   ///   `CacheError.io`.
   public init(path: String) throws(CacheError) {
     name = path
     let file = try CacheFile(path: path)
     var output = try RecordingOutput(of: file, path)
-    switch try SeedKind(of: file) {
+    switch try SeedKind(of: file, path) {
     case .har: try HARImport.run(file, name: path, into: &output)
     case .warc: try WARCImport.run(file, name: path, into: &output)
+    case .wacz: try WACZImport.run(file, name: path, into: &output)
     case .archive, nil:
-      throw CacheError(.damaged, "\(path) is neither a HAR nor a WARC file")
+      throw CacheError(.damaged, "\(path) is neither a HAR, a WARC, an ARC nor a WACZ file")
     }
     notes = output.notes
+    noteCount = output.noteCount
     archive = try ArchiveSeed(try output.finish(), path)
   }
 

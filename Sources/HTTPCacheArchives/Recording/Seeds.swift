@@ -13,8 +13,8 @@ public enum Seeds {
       throw CacheError(.unavailable, "there is no archive, recording or folder \(path)")
     }
     if isFolder.boolValue { return try FolderSeed(path: path) }
-    switch try SeedKind(of: try CacheFile(path: path)) {
-    case .har, .warc: return try RecordingSeed(path: path)
+    switch try SeedKind(of: try CacheFile(path: path), path) {
+    case .har, .warc, .wacz: return try RecordingSeed(path: path)
     case .archive, nil: return try ArchiveSeed(path: path)
     }
   }
@@ -24,19 +24,35 @@ public enum Seeds {
 enum SeedKind {
   case archive
   case har
+  /// Also an ARC file, which `WARCImport` tells apart when it is decompressed.
   case warc
+  case wacz
 
   /// Nil for any other file.
   ///
-  /// - Throws: `CacheError.io`, also if it is not a regular file; `CacheError.damaged` if it is cut meanwhile.
-  init?(of file: CacheFile) throws(CacheError) {
+  /// - Parameter path: its path, for messages.
+  /// - Throws: `CacheError.io`, also if it is not a regular file; `CacheError.damaged` if it is cut meanwhile, or in a form
+  ///   that is known and not read.
+  init?(of file: CacheFile, _ path: String) throws(CacheError) {
     let start = try file.read(Int(min(64, try file.length())), at: 0).array
     // A byte order mark and spaces may come before the JSON.
     let text = start.drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }
     if start.starts(with: ArchiveFormat.magic.dropLast()) {
       self = .archive
-    } else if start.starts(with: "WARC/".utf8) || start.starts(with: [0x1F, 0x8B]) {
+    } else if ["WARC/", ARCHeader.start].contains(where: { start.starts(with: $0.utf8) })
+      || start.starts(with: [0x1F, 0x8B])
+    {
       self = .warc
+    } else if start.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
+      self = .wacz
+    } else if start.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
+      || start.dropFirst().starts(with: [0x2A, 0x4D, 0x18]) && (0x50...0x5F).contains(start[0])
+    {
+      // A skippable frame has the dictionary of a `.warc.zst` file.
+      throw CacheError(
+        .damaged,
+        "\(path) is compressed with Zstandard, which is not read: decompress it with zstd -d, or warcio recompress"
+      )
     } else if text.first == UInt8(ascii: "{") {
       self = .har
     } else {

@@ -19,6 +19,8 @@ struct ReplayRecording: Sendable {
   private var numbers: [String: [Int]] = [:]
   private var used: [String: Int] = [:]
   private var unused: Set<Int> = []
+  /// The names of requests whose responses lack their bodies in the recording.
+  private var lacking: Set<String> = []
   let name: String
 
   /// An empty recording.
@@ -37,6 +39,10 @@ struct ReplayRecording: Sendable {
       }
       guard let target = TargetURI.normalized(entry.request.url), (200...599).contains(entry.response.status)
       else { continue }
+      if entry.lacksBody {
+        lacking.insert("\(entry.request.method) \(secrets.removed(from: target))")
+        continue
+      }
       do throws(CacheError) {
         add(try Self.exchange(entry, target: secrets.removed(from: target), slice: slice, of: file))
       } catch {
@@ -96,6 +102,9 @@ struct ReplayRecording: Sendable {
     unused.remove(number)
     return exchanges[number]
   }
+
+  /// Whether the recording has a response to a request, but not its body.
+  func lacksBody(of request: ReplayRequest) -> Bool { lacking.contains(request.name) }
 
   /// The names of requests that were never asked for.
   var unusedRequests: [String] { unused.sorted().map { exchanges[$0].request.name } }

@@ -93,7 +93,12 @@ public final class ReplayUpstream: Upstream {
       return Self.response(exchange)
     }
     guard let origin else {
-      let (name, nearest) = recording.withLock { ($0.name, $0.nearest(to: asked, matching)) }
+      let (name, nearest, lacksBody) = recording.withLock {
+        ($0.name, $0.nearest(to: asked, matching), $0.lacksBody(of: asked))
+      }
+      if lacksBody {
+        throw UpstreamError(.unreachable, "\(name) has a response to \(asked.name) without its body")
+      }
       throw UpstreamError(
         .unreachable,
         "\(name) has no response to \(asked.name)" + (nearest.map { "; nearest is \($0)" } ?? ""))

@@ -12,6 +12,8 @@ public struct GzipDecoder: ~Copyable {
   private static let pieceLength = 128 << 10
   /// A gzip header instead of one of zlib, with the largest window.
   private static let windowBits: Int32 = 16 + MAX_WBITS
+  /// No header at all, as in a ZIP file.
+  private static let rawWindowBits: Int32 = -MAX_WBITS
 
   private let stream: UnsafeMutablePointer<z_stream>
   /// Whether the last member has ended.
@@ -24,11 +26,19 @@ public struct GzipDecoder: ~Copyable {
   /// Makes a decoder.
   ///
   /// - Throws: `Failure` if memory runs out.
-  public init() throws(Failure) {
+  public init() throws(Failure) { try self.init(isRaw: false) }
+
+  /// Makes a decoder.
+  ///
+  /// - Parameter isRaw: whether the bytes are of deflate alone (RFC 1951), as in a ZIP file.
+  /// - Throws: `Failure` if memory runs out.
+  init(isRaw: Bool) throws(Failure) {
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
     guard
-      inflateInit2_(stream, Self.windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
+      inflateInit2_(
+        stream, isRaw ? Self.rawWindowBits : Self.windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)
+      ) == Z_OK
     else {
       stream.deallocate()
       throw Failure()

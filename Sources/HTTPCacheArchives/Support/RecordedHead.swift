@@ -1,3 +1,4 @@
+import Foundation
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
@@ -31,7 +32,8 @@ enum SeedHead {
   /// The stored response; nil for a head that no request could select again.
   ///
   /// Cookies are dropped: they belong to the client that made the recording. `Content-Length` is the length of the
-  /// body. Without the request's fields, `Vary` is dropped, and the response answers every request.
+  /// body. Without the request's fields, `Vary` is dropped, and the response answers every request. A body without its
+  /// content coding does not depend on the codings that a client takes: `Vary` then does not name `Accept-Encoding`.
   ///
   /// - Parameter length: the length of the body in bytes.
   static func response(_ head: RecordedHead, length: Int64) -> StoredResponse? {
@@ -39,6 +41,7 @@ enum SeedHead {
     var fields = head.fields
     for name in [HTTPField.Name.setCookie, .contentLength, .transferEncoding] { fields[fields: name] = [] }
     if head.request == nil { fields[fields: .vary] = [] }
+    if head.isDecoded { fields[fields: .vary] = fields[fields: .vary].compactMap(withoutCodings) }
     fields[.contentLength] = String(length)
     let making = StoredResponse.make(
       request: HTTPRequest(
@@ -52,5 +55,12 @@ enum SeedHead {
       digest: { _ in nil })
     guard case .made(let response) = making else { return nil }
     return response
+  }
+
+  /// A line of `Vary` without `Accept-Encoding`; nil if that leaves nothing.
+  private static func withoutCodings(_ line: HTTPField) -> HTTPField? {
+    let names = line.text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    let rest = names.filter { !$0.isEmpty && $0.lowercased() != "accept-encoding" }
+    return rest.isEmpty ? nil : HTTPField(name: .vary, value: rest.joined(separator: ", "))
   }
 }

@@ -2,16 +2,25 @@ import HTTPCacheStore
 import HTTPTypes
 
 /// Copies the body of an HTTP response in a record to an archive, without its transfer coding.
+///
+/// Bytes behind the end that `Content-Length` gives are not part of the message (RFC 9112 §6.3) and are left out, unless
+/// the recorder removed the content coding and kept the fields: the body is then longer than its coded form.
 struct WARCBody {
   private var chunks: ChunkedPieces?
   private var isFirst = true
   private var length: Int64 = 0
   private let expected: Int64?
+  private let coding: String?
+  /// Whether the body does not begin like one in the content coding that the fields name.
+  private var looksDecoded = false
+  /// Whether the recorder removed the content coding that the fields name: the length is then another one, too.
+  var isDecoded: Bool { looksDecoded && expected != length }
 
   init(_ fields: HTTPFields) {
     let isChunked = fields[.transferEncoding]?.lowercased().hasSuffix("chunked") ?? false
     chunks = isChunked ? ChunkedPieces() : nil
     expected = isChunked ? nil : fields[.contentLength].flatMap { Int64($0) }
+    coding = fields[.contentEncoding]?.lowercased()
   }
 
   /// Adds a piece.
@@ -23,6 +32,7 @@ struct WARCBody {
     defer { isFirst = false }
     if chunks != nil {
       if let decoded = chunks?.decode(piece) {
+        if length == 0, !decoded.isEmpty { looksDecoded = isUncoded(decoded[...]) }
         length += Int64(decoded.count)
         return try output.archive.append(BodyBytes(decoded))
       }
@@ -30,14 +40,26 @@ struct WARCBody {
       guard isFirst else { throw CacheError(.damaged, "its chunks are broken") }
       chunks = nil
     }
+    if length == 0 { looksDecoded = isUncoded(piece) }
+    var piece = piece
+    if let expected, !looksDecoded { piece = piece.prefix(Int(clamping: max(0, expected - length))) }
     length += Int64(piece.count)
     try output.archive.append(BodyBytes(piece))
+  }
+
+  /// Whether the start of a body is not in its content coding. Brotli and other codings cannot be told.
+  private func isUncoded(_ start: ArraySlice<UInt8>) -> Bool {
+    switch coding {
+    case "gzip", "x-gzip": !start.isEmpty && !start.starts(with: [0x1F, 0x8B].prefix(start.count))
+    case "zstd": !start.isEmpty && !start.starts(with: [0x28, 0xB5, 0x2F, 0xFD].prefix(start.count))
+    default: false
+    }
   }
 
   /// Why the body is not whole; nil if it is.
   var objection: String? {
     if let chunks, !chunks.isEnded { return "the response was cut" }
-    if let expected, expected != length { return "\(length) of \(expected) bytes were recorded" }
+    if let expected, expected > length { return "\(length) of \(expected) bytes were recorded" }
     return nil
   }
 }

@@ -92,6 +92,12 @@ struct WARCInput: ~Copyable {
     try have(bytes.count) && buffer[next...].starts(with: bytes)
   }
 
+  /// The next bytes, which stay the next; fewer at the end.
+  mutating func ahead(_ count: Int) throws(CacheError) -> ArraySlice<UInt8> {
+    _ = try have(count)
+    return buffer[next...].prefix(count)
+  }
+
   /// Takes the line ends after a record.
   mutating func skipLineEnds() throws(CacheError) {
     while try have(1), buffer[next] == 0x0D || buffer[next] == 0x0A {

@@ -15,9 +15,14 @@ struct WARCOutput: ~Copyable {
     var bodyLength: Int64 = 0
     /// The record that it belongs to.
     var concurrent: String?
+    /// The record that has its body, for a revisit.
+    var bodyOf: String?
   }
 
   private static let pieceLength: Int64 = 256 << 10
+  /// The kind of a revisit whose body equals that of another record (WARC 1.1 §6.7.2).
+  private static let identicalPayload =
+    "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
   private let file: CacheFile
   private let deflation: Deflation?
@@ -63,7 +68,11 @@ struct WARCOutput: ~Copyable {
       "WARC/1.1\r\nWARC-Type: \(record.type)\r\nWARC-Record-ID: \(record.id)\r\nWARC-Target-URI: \(record.target)\r\n"
     header += "WARC-Date: \(RecordedTime.text(record.time, hasFraction: false))\r\n"
     if let other = record.concurrent { header += "WARC-Concurrent-To: \(other)\r\n" }
-    header += "Content-Type: application/http; msgtype=\(record.type)\r\n"
+    if let other = record.bodyOf {
+      header += "WARC-Refers-To: \(other)\r\nWARC-Profile: \(Self.identicalPayload)\r\n"
+    }
+    header +=
+      "Content-Type: application/http; msgtype=\(record.type == "revisit" ? "response" : record.type)\r\n"
     header += "Content-Length: \(Int64(record.head.count) + record.bodyLength)\r\n\r\n"
     try write(BodyBytes(Array(header.utf8) + record.head), isLast: false)
     if let body {

@@ -29,10 +29,10 @@ struct WARCPairs {
   ///
   /// - Parameters:
   ///   - id: the identifier of its record.
-  ///   - other: the record that it belongs to.
+  ///   - others: the records that it belongs to.
   /// - Returns: a response that is complete now.
-  mutating func add(request: HTTPMessageHead, id: String?, to other: String?) -> Response? {
-    if let other, let index = responses.lastIndex(where: { $0.id == other }) {
+  mutating func add(request: HTTPMessageHead, id: String?, to others: [String]) -> Response? {
+    if let index = responses.lastIndex(where: { others.contains($0.id) }) {
       var response = responses.remove(at: index).response
       response.join(request)
       return response
@@ -46,8 +46,8 @@ struct WARCPairs {
   /// Adds a response.
   ///
   /// - Returns: a response that is complete now, or that waited for too long.
-  mutating func add(response: Response, id: String?, to other: String?) -> Response? {
-    if let other, let index = requests.lastIndex(where: { $0.id == other }) {
+  mutating func add(response: Response, id: String?, to others: [String]) -> Response? {
+    if let index = requests.lastIndex(where: { others.contains($0.id) }) {
       var response = response
       response.join(requests.remove(at: index).message)
       return response

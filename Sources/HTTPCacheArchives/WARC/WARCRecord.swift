@@ -5,6 +5,7 @@ import HTTPCacheStore
 /// The header of a WARC record (WARC 1.1 §5).
 struct WARCRecord {
   private static let longestHeader = 64 << 10
+  private static let concurrent = "warc-concurrent-to"
 
   private let fields: [String: String]
   /// The length of the block in bytes.
@@ -29,7 +30,9 @@ struct WARCRecord {
       }
       guard let colon = text.firstIndex(of: ":") else { return nil }
       last = text[..<colon].lowercased()
-      fields[last] = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+      let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+      // The only field of interest that may come several times (WARC 1.1 §5.7).
+      fields[last] = last == Self.concurrent ? (fields[last].map { $0 + " " } ?? "") + value : value
     }
     guard let text = fields["content-length"], text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       // The place of the end must be a number, too.
@@ -53,9 +56,15 @@ struct WARCRecord {
     return TargetURI.normalized(text)
   }
 
+  /// The records that it belongs to.
+  var concurrents: [String] { (fields[Self.concurrent] ?? "").split(separator: " ").map(String.init) }
+
   /// When the record was made, in seconds since 1970; nil if it does not tell.
   var time: Int64? { fields["warc-date"].flatMap(RecordedTime.seconds) }
 
-  /// Whether the block is an HTTP message.
-  var isHTTP: Bool { fields["content-type"]?.lowercased().hasPrefix("application/http") ?? false }
+  /// Whether the header says that the block is an HTTP message; nil if it does not tell.
+  var isHTTP: Bool? { fields["content-type"].map { $0.lowercased().hasPrefix("application/http") } }
+
+  /// Whether the record is a revisit of a response that an origin confirmed (WARC 1.1 §6.7.3).
+  var isConfirmation: Bool { fields["warc-profile"]?.lowercased().hasSuffix("server-not-modified") ?? false }
 }

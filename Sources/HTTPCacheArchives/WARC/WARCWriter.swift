@@ -3,7 +3,7 @@ public import HTTPCacheStore
 import HTTPTypes
 
 /// Writes responses as a WARC file (WARC 1.1), which web archives and `RecordingSeed` read: for each a `response` record
-/// and a `request` record with the fields that `Vary` names.
+/// and a `request` record with the fields that `Vary` names, and for each other target a `revisit` record.
 ///
 /// Equal responses in equal order make equal files: the identifiers of records follow from their content.
 public enum WARCWriter {
@@ -51,6 +51,13 @@ public enum WARCWriter {
       type: "response", id: name, target: seed.target, time: response.responseTime.seconds, head: head,
       bodyLength: seed.bodyLength)
     try await output.add(record, body: try seed.body.open())
+    for target in seed.otherTargets {
+      let id = output.identifier(Array("revisit \(number) \(target) ".utf8) + head)
+      try await output.add(
+        WARCOutput.Record(
+          type: "revisit", id: id, target: target, time: response.responseTime.seconds, head: head,
+          bodyOf: name))
+    }
 
     guard let parts = TargetURI.parts(of: seed.target) else { return }
     var request = "GET \(parts.path) HTTP/1.1\r\nHost: \(parts.authority)\r\n"

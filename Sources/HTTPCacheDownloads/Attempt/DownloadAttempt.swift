@@ -20,7 +20,7 @@ struct DownloadAttempt: Sendable {
   func run() async -> AttemptEnd {
     let meter = DownloadMeter(clock: clock) { [tell] in tell(.progress($0)) }
     do {
-      return try await run(meter)
+      return try await runMirrors(meter)
     } catch {
       allowCompletion(meter)
       if Task.isCancelled { return .stopped(received: meter.received) }
@@ -34,10 +34,22 @@ struct DownloadAttempt: Sendable {
     }
   }
 
-  private func run(_ meter: DownloadMeter) async throws -> AttemptEnd {
+  /// Asks one URL of the file after the other until one has it. The next attempt begins with the next URL.
+  private func runMirrors(_ meter: DownloadMeter) async throws -> AttemptEnd {
+    for number in item.tries..<item.tries + item.download.mirrors.count {
+      do { return try await run(meter, number: number) } catch {
+        guard !Task.isCancelled, !(error is NotKept), Self.failure(of: error).isOfOrigin else { throw error }
+        meter.arrives(at: nil)
+      }
+    }
+    return try await run(meter, number: item.tries + item.download.mirrors.count)
+  }
+
+  /// - Parameter number: that of the URL, as in `Download.request(number:)`.
+  private func run(_ meter: DownloadMeter, number: Int) async throws -> AttemptEnd {
     tell(.state(.validating))
     let occupant = try file?.occupant(item.placed)
-    let request = try await request(isPlaced: occupant == .placed)
+    let request = try await request(number: number, isPlaced: occupant == .placed)
     if let end = try await runRanges(request, occupant: occupant, meter: meter) { return end }
     let response = try await respond(to: request, meter)
     do {
@@ -55,8 +67,8 @@ struct DownloadAttempt: Sendable {
 
   /// The request of this attempt. If the queue's own file is at the destination, its validators make the
   /// request conditional (RFC 9110 §13.1).
-  private func request(isPlaced: Bool) async throws -> HTTPRequest {
-    var request = item.download.request
+  func request(number: Int, isPlaced: Bool = false) async throws -> HTTPRequest {
+    var request = item.download.request(number: number)
     if let prepare = configuration.prepare { request = try await prepare(request) }
     // A coding would be removed by some doors, and a decoded body cannot be continued.
     if request.headerFields[.acceptEncoding] == nil { request.headerFields[.acceptEncoding] = "identity" }

@@ -31,7 +31,13 @@ enum DownloadRecord {
       writer.fixed(placed.inode)
       for number in [placed.size, placed.seconds, placed.nanoseconds] { writer.signed(number) }
     }
-    writer.byte((item.usesOneStream ? 1 : 0) | (item.download.linksEntry ? 2 : 0))
+    let mirrors = item.download.mirrors
+    writer.byte(
+      (item.usesOneStream ? 1 : 0) | (item.download.linksEntry ? 2 : 0) | (mirrors.isEmpty ? 0 : 4))
+    if !mirrors.isEmpty {
+      writer.count(mirrors.count)
+      for mirror in mirrors { writer.text(mirror) }
+    }
     return writer.output.count <= longest ? writer.output : nil
   }
 
@@ -76,6 +82,12 @@ enum DownloadRecord {
     let way = try reader.byte()
     item.usesOneStream = way & 1 != 0
     if way & 2 != 0 { item.download.linksEntry = true }
+    if way & 4 != 0 {
+      for _ in 0..<(try reader.count(ofSize: 1)) { item.download.mirrors.append(try reader.text()) }
+      guard item.download.mirrors.allSatisfy({ TargetURI.parts(of: $0) != nil }) else {
+        throw BinaryReader.damaged("no URL")
+      }
+    }
     guard reader.remaining == 0 else { throw BinaryReader.damaged("bytes after the end") }
     return item
   }

@@ -9,7 +9,6 @@ public struct PartContinuation: Sendable {
   public let offset: Int64
   /// The response that the bytes belong to.
   public let record: PartRecord
-  private let whole: HTTPRequest
 
   /// - Parameters:
   ///   - request: the request for the whole file, without content.
@@ -24,7 +23,6 @@ public struct PartContinuation: Sendable {
     }
     guard let record = part.record, record.belongs(to: request, scope: scope), let offset = part.offset
     else { return nil }
-    whole = request
     self.offset = offset
     self.record = record
     self.request = record.request(request, for: offset..<(record.length ?? .max))
@@ -38,7 +36,7 @@ public struct PartContinuation: Sendable {
   ///   - now: when the response arrived.
   public func answer(_ response: HTTPResponse, from target: String, now: Timestamp) -> PartRecord.Answer {
     let asked = offset..<(record.length ?? .max)
-    let answer = record.answer(response, from: (target, whole), to: asked, now: now)
+    let answer = record.answer(response, from: target, to: asked, now: now)
     // The rest must be all of it.
     let length = record.length ?? PartialContent.part(of: response)?.length
     if case .rest(let range) = answer, range.upperBound != length { return .useless(isChanged: false) }

@@ -128,15 +128,17 @@ extension PartFile {
   ///
   /// - Parameters:
   ///   - path: the destination. A symbolic link is replaced, not followed.
+  ///   - modified: the time of the file, in seconds since 1970; nil leaves the time of writing.
   ///   - mustBeNew: whether a file that is there stays.
   ///   - mayCopy: whether to copy the bytes into a file that cannot be replaced without losing its owner or its other
   ///     names. That takes more than one step.
   ///   - isDurable: whether the bytes must be on the disk before the file has its name.
   /// - Throws: `DownloadFailure`, also with `destinationExists`; the part then stays.
   public func place(
-    at path: String, mustBeNew: Bool = false, mayCopy: Bool = false, isDurable: Bool = false
+    at path: String, modified: Int64? = nil, mustBeNew: Bool = false, mayCopy: Bool = false,
+    isDurable: Bool = false
   ) throws(DownloadFailure) {
-    _ = try finish(for: path, modified: nil, isDurable: isDurable)
+    _ = try finish(for: path, modified: modified, isDurable: isDurable)
     guard !mustBeNew, let existing = Self.existing(path) else {
       return try move(to: path, mustBeNew: mustBeNew)
     }

@@ -25,6 +25,8 @@ public final class PartFile: Sendable {
     var bytes: PartState
     /// The bytes that can be relied on.
     var kept: [Range<Int64>] = []
+    /// The bytes that come again and are there already.
+    var repeated: Int64 = 0
     var unsaved: Int64 = 0
     var unsynced: Int64 = 0
     var isSyncing = false
@@ -106,11 +108,26 @@ public final class PartFile: Sendable {
 
   // MARK: Receiving
 
-  /// Drops all bytes.
+  /// Begins a body at its first byte. The bytes that are there are dropped, unless they are of the same representation
+  /// (the same strong entity tag and length): then they stay until the body has more, so that a transfer that breaks off
+  /// loses nothing.
   ///
-  /// - Parameter record: the record of the next response; nil if that response cannot be continued.
+  /// - Parameters:
+  ///   - record: the record of the next response; nil if that response cannot be continued.
+  ///   - request: the request for the whole file; nil drops all bytes.
+  ///   - scope: that of the request, as in `PartRecord`.
   /// - Throws: `DownloadFailure`.
-  public func begin(_ record: PartRecord?) throws(DownloadFailure) {
+  public func begin(
+    _ record: PartRecord?, for request: HTTPRequest? = nil, scope: String = ""
+  ) throws(DownloadFailure) {
+    let received = received
+    if received > 0, let record, let request, let known = self.record,
+      known.belongs(to: request, scope: scope),
+      known.hasOctets(of: record)
+    {
+      try resume(at: received)
+      return state.withLock { $0.repeated = received }
+    }
     let code = folder.clear()
     if code != 0 { throw DownloadFailure(systemError: code, "write to \(path)") }
     state.withLock {
@@ -141,7 +158,12 @@ public final class PartFile: Sendable {
   ///
   /// - Throws: `DownloadFailure`.
   public func append(_ bytes: BodyBytes) async throws(DownloadFailure) {
-    try await write(bytes, at: state.withLock { $0.kept.last?.upperBound ?? 0 })
+    let (new, offset) = state.withLock { state in
+      let repeated = min(state.repeated, Int64(bytes.count))
+      state.repeated -= repeated
+      return (bytes.dropFirst(Int(repeated)), state.kept.last?.upperBound ?? 0)
+    }
+    if !new.isEmpty { try await write(new, at: offset) }
   }
 
   /// Writes bytes at their position. Several tasks may write at once.

@@ -14,8 +14,10 @@ extension PartRecord {
     ///
     /// - Parameter isChanged: whether there is another representation; if not, the origin does not answer as asked.
     case useless(isChanged: Bool)
-    /// Another status, without the file.
+    /// Another status, without the file: ask for the whole, and keep the octets until all of it has come.
     case failure
+    /// An answer that contradicts itself, or what came before: none of its octets can be trusted.
+    case contradictory(String)
   }
 
   /// The request for missing octets. With `If-Range`, the origin sends them only if they belong to the part.
@@ -39,17 +41,20 @@ extension PartRecord {
   ///
   /// - Parameters:
   ///   - response: the head of the answer.
-  ///   - target: the URL that answered, and the request for the whole file; nil accepts any URL.
+  ///   - target: the URL that answered; nil accepts any URL.
   ///   - asked: the octets that were asked for.
   ///   - now: when the answer arrived.
   func answer(
-    _ response: HTTPResponse, from target: (url: String, request: HTTPRequest)?, to asked: Range<Int64>,
-    now: Timestamp
+    _ response: HTTPResponse, from target: String?, to asked: Range<Int64>, now: Timestamp
   ) -> Answer {
     let other = StrongValidator(response.headerFields, receivedAt: now)?.value
     switch response.status.code {
-    case 200, 203: return .whole(isChanged: other != validator)
+    case 200, 203:
+      if let text = contradiction(of: response, other) { return .contradictory(text) }
+      return .whole(isChanged: other != validator)
     case 412, 416: return .useless(isChanged: true)
+    // The request had no condition that a 304 could answer.
+    case 304: return .useless(isChanged: false)
     case 206: break
     default: return .failure
     }
@@ -65,10 +70,22 @@ extension PartRecord {
     if let known = self.length, length.map({ $0 != known }) ?? (range.upperBound > known) {
       return .useless(isChanged: true)
     }
-    if let target, !isSame(target: target.url, as: target.request) { return .useless(isChanged: true) }
+    if let target, !mayBeSame(target: target) { return .useless(isChanged: true) }
     guard range.lowerBound == asked.lowerBound, range.upperBound <= asked.upperBound,
       response.headerFields[.contentEncoding].map({ $0 == fields[.contentEncoding] }) ?? true
     else { return .useless(isChanged: false) }
     return .rest(range)
+  }
+
+  /// Why a 200 cannot be the whole representation; nil if it may be.
+  ///
+  /// - Parameter other: its strong validator.
+  private func contradiction(of response: HTTPResponse, _ other: [UInt8]?) -> String? {
+    if let text = PartialContent.rangeOfWhole(response) { return text }
+    guard other == validator, let length, let text = response.headerFields[.contentLength],
+      let announced = Int64(text), announced != length,
+      response.headerFields[.contentEncoding] == fields[.contentEncoding]
+    else { return nil }
+    return "the origin sends \(announced) bytes under the validator of \(length) bytes"
   }
 }

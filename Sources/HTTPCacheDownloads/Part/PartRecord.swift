@@ -93,12 +93,16 @@ public struct PartRecord: Sendable, Equatable {
       && Self.hash(of: Self.url(of: request), scope: scope, secret) == targets.request
   }
 
-  /// Whether another response is of the same resource. After a redirect the query may differ: signed URLs change with
-  /// each request. Then an entity tag still identifies the resource, but a date does not.
-  func isSame(target: String, as request: HTTPRequest) -> Bool {
-    if Self.hash(of: target, secret) == targets.response { return true }
-    guard hasEntityTag, Self.hash(of: Self.url(of: request), secret) != targets.response else { return false }
-    return Self.hash(of: Self.path(of: target), secret) == targets.path
+  /// Whether another response may be of the same representation, by its URL. A redirect may name another URL with each
+  /// request, as signed URLs and mirrors do: a strong entity tag then still identifies the representation, but a date
+  /// does not.
+  func mayBeSame(target: String) -> Bool { hasEntityTag || Self.hash(of: target, secret) == targets.response }
+
+  /// Whether another response to the request has the same octets: the same strong entity tag, length and coding.
+  func hasOctets(of other: PartRecord) -> Bool {
+    hasEntityTag && other.hasEntityTag && validator == other.validator && length != nil
+      && length == other.length
+      && fields[.contentEncoding] == other.fields[.contentEncoding]
   }
 
   // MARK: Encoding

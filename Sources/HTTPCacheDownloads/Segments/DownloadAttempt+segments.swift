@@ -28,11 +28,12 @@ extension DownloadAttempt {
         return try await receive(transfer, at: file)
       } catch let stop as RangeStop {
         let hasBegun = transfer != nil
-        transfer?.part.discard()
+        // One stream keeps the bytes that are there until it has more.
+        if stop == .changed { transfer?.part.discard() } else { await transfer?.part.keep() }
         (transfer, restart) = (nil, nil)
         meter.arrives(at: nil)
-        if stop == .oneStream {
-          tell(.oneStream(isRestart: hasBegun))
+        if stop != .changed {
+          if stop == .oneStream { tell(.oneStream(isRestart: hasBegun)) }
           return nil
         }
         changes += 1
@@ -48,7 +49,7 @@ extension DownloadAttempt {
   private func continued(
     _ file: DestinationFile, request: HTTPRequest, meter: DownloadMeter
   ) throws(DownloadFailure) -> RangedTransfer? {
-    guard let part = PartFile(existingBeside: file.path), let record = part.record,
+    guard !item.usesOneStream, let part = PartFile(existingBeside: file.path), let record = part.record,
       record.belongs(to: item.download.request),
       let transfer = RangedTransfer(of: part, for: request, attempt: self, meter: meter)
     else { return nil }
@@ -69,6 +70,8 @@ extension DownloadAttempt {
     do {
       var head = response.head
       if head.status.code == 200 || head.status.code == 416 { throw RangeStop.oneStream }
+      // It may be the range that the origin does not like.
+      if head.status.code >= 400 { throw RangeStop.error }
       if head.status.code != 206 { try check(response) }
       guard case (let range, let length?)? = PartialContent.part(of: head), range.lowerBound == 0,
         range.upperBound <= length, !meter.isDecoded

@@ -7,6 +7,8 @@ import Synchronization
 enum RangeStop: Error {
   /// The origin takes no ranges, or has no validator that tells whether ranges belong together.
   case oneStream
+  /// The origin answers a range with an error: the whole is asked for once.
+  case error
   /// The representation has another validator or length than before.
   case changed
 }
@@ -51,7 +53,9 @@ final class RangedTransfer: Sendable {
       for worker in 0..<max(1, attempt.item.download.segments) {
         group.addTask { [self] in
           if worker == 0, let first { try await read(first.response, range: first.range) }
-          while let range = plan.take() { try await fetch(range) }
+          // Each task has a URL of the file for all its ranges.
+          let request = try await source(of: worker)
+          while let range = plan.take() { try await fetch(range, request) }
         }
       }
       try await group.waitForAll()
@@ -59,7 +63,13 @@ final class RangedTransfer: Sendable {
     guard isComplete else { throw UpstreamError(.protocol, "ranges of the file are missing") }
   }
 
-  private func fetch(_ range: Range<Int64>) async throws {
+  private func source(of worker: Int) async throws -> HTTPRequest {
+    let download = attempt.item.download
+    guard worker > 0, !download.mirrors.isEmpty else { return request }
+    return try await attempt.request(number: attempt.item.tries + worker).withoutConditions
+  }
+
+  private func fetch(_ range: Range<Int64>, _ request: HTTPRequest) async throws {
     let response = try await attempt.ask(record.request(request, for: range), meter: meter)
     do {
       try await read(response, range: try accept(response, asked: range))
@@ -81,7 +91,9 @@ final class RangedTransfer: Sendable {
       plan.giveBack(range.upperBound..<asked.upperBound)
       return range
     case .whole(let isChanged), .useless(let isChanged): throw isChanged ? RangeStop.changed : .oneStream
+    case .contradictory(let text): throw UpstreamError(.protocol, text)
     case .failure:
+      if response.head.status.code >= 400 { throw RangeStop.error }
       try attempt.check(response)
       throw RangeStop.oneStream
     }

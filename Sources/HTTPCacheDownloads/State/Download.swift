@@ -24,6 +24,10 @@ public struct Download: Sendable, Hashable {
   /// fetches the response again. The file is a copy if it has segments or comes from the cache, if its bytes are
   /// encrypted there, or if it is on another file system.
   public var linksEntry = false
+  /// Other absolute URLs of the same file. Where one fails, the next is asked at once; with `segments`, the ranges come
+  /// from all of them. Bytes of two URLs are combined only if both have the same strong entity tag and length. Another
+  /// origin than that of `request` gets neither `Authorization` nor `Cookie`.
+  public var mirrors: [String] = []
   /// A name for a set of downloads, chosen by the caller; empty for none.
   public var group: String
 
@@ -57,6 +61,21 @@ public struct Download: Sendable, Hashable {
       group: group)
   }
 
+  /// The request to one of the URLs of the file, in turn.
+  ///
+  /// - Parameter number: 0 is the request itself, the following numbers are the mirrors, then again from the first.
+  func request(number: Int) -> HTTPRequest {
+    let index = number % (mirrors.count + 1)
+    guard index > 0, let parts = TargetURI.parts(of: mirrors[index - 1]) else { return request }
+    var other = request
+    (other.scheme, other.authority, other.path) = (parts.scheme, parts.authority, parts.path)
+    guard TargetURI.origin(of: mirrors[index - 1]) != TargetURI.origin(of: url) else { return other }
+    for name in [HTTPField.Name.authorization, .proxyAuthorization, .cookie] {
+      other.headerFields[name] = nil
+    }
+    return other
+  }
+
   /// The URL of the request.
   public var url: String {
     "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
@@ -66,15 +85,20 @@ public struct Download: Sendable, Hashable {
 extension IntegrityDigest {
   /// A SHA-256 digest from 64 hexadecimal digits; nil for any other text.
   public static func sha256(_ hexadecimal: String) -> IntegrityDigest? {
+    IntegrityDigest(algorithm: .sha256, hexadecimal: hexadecimal)
+  }
+
+  /// Makes a digest of hexadecimal digits; nil for a text of another length, or with other characters.
+  public init?(algorithm: Algorithm, hexadecimal: String) {
     let digits = Array(hexadecimal.utf8)
-    guard digits.count == 64 else { return nil }
+    guard digits.count == 2 * algorithm.length else { return nil }
     var value: [UInt8] = []
-    for index in stride(from: 0, to: 64, by: 2) {
+    for index in stride(from: 0, to: digits.count, by: 2) {
       guard let high = Self.value(ofDigit: digits[index]), let low = Self.value(ofDigit: digits[index + 1])
       else { return nil }
       value.append(high << 4 | low)
     }
-    return IntegrityDigest(algorithm: .sha256, value: value)
+    self.init(algorithm: algorithm, value: value)
   }
 
   private static func value(ofDigit digit: UInt8) -> UInt8? {

@@ -59,6 +59,20 @@ public struct DownloadFailure: Error, Sendable, Hashable, CustomStringConvertibl
   /// Kind and message.
   public var description: String { "\(kind.rawValue): \(message)" }
 
+  /// Whether the origin is the reason, so that another URL of the file may have it.
+  var isOfOrigin: Bool {
+    switch kind {
+    case .gone, .forbidden, .status, .serverError, .unreachable, .timeout, .tls, .interrupted, .redirects,
+      .changed,
+      .wrongDigest:
+      true
+    case .fullDisk, .notStored, .destinationExists, .destinationIsFolder, .destinationIsLink, .noFolder,
+      .readOnly,
+      .io:
+      false
+    }
+  }
+
   /// Whether another attempt may succeed without the caller's help.
   public var isTemporary: Bool {
     switch kind {

@@ -5,17 +5,21 @@ import HTTPCaching
 enum ContentSniffer {
   /// The first bytes of formats, and their place: JPEG, PNG, WebP, GIF, BMP, TIFF in both orders, HEIF with AVIF, ICO,
   /// JPEG XL as a stream and in a container.
-  private static let signatures: [(place: Int, bytes: [UInt8])] = [
-    (0, [0xFF, 0xD8, 0xFF]), (0, [0x89, 0x50, 0x4E, 0x47]), (8, Array("WEBP".utf8)),
-    (0, Array("GIF8".utf8)), (0, Array("BM".utf8)), (0, [0x49, 0x49, 0x2A, 0]), (0, [0x4D, 0x4D, 0, 0x2A]),
-    (4, Array("ftyp".utf8)), (0, [0, 0, 1, 0]), (0, [0xFF, 0x0A]), (4, Array("JXL ".utf8)),
+  private static let signatures: [(name: String, place: Int, bytes: [UInt8])] = [
+    ("JPEG", 0, [0xFF, 0xD8, 0xFF]), ("PNG", 0, [0x89, 0x50, 0x4E, 0x47]), ("WebP", 8, Array("WEBP".utf8)),
+    ("GIF", 0, Array("GIF8".utf8)), ("BMP", 0, Array("BM".utf8)), ("TIFF", 0, [0x49, 0x49, 0x2A, 0]),
+    ("TIFF", 0, [0x4D, 0x4D, 0, 0x2A]), ("AVIF", 4, Array("ftypavi".utf8)), ("HEIF", 4, Array("ftyp".utf8)),
+    ("ICO", 0, [0, 0, 1, 0]), ("JPEG XL", 0, [0xFF, 0x0A]), ("JPEG XL", 4, Array("JXL ".utf8)),
   ]
 
-  /// Whether bytes begin like an image, also like one that no decoder of the cache reads.
-  static func isImage(_ bytes: BodyBytes) -> Bool {
+  /// The format of an image by its first bytes, also of one that no decoder of the cache reads; nil for other bytes.
+  static func format(of bytes: BodyBytes) -> String? {
     let start = bytes.prefix(16).array
-    return signatures.contains { start.dropFirst($0.place).starts(with: $0.bytes) }
+    return signatures.first { start.dropFirst($0.place).starts(with: $0.bytes) }?.name
   }
+
+  /// Whether bytes begin like an image.
+  static func isImage(_ bytes: BodyBytes) -> Bool { format(of: bytes) != nil }
 
   /// Keeps pages for people out of the store, if they say so.
   static let hook = StoringHook { _, proposal in

@@ -22,7 +22,8 @@ public struct ImageFormats: Sendable {
 
   /// Decodes an image. The bytes tell the format; names and `Content-Type` do not matter.
   ///
-  /// - Throws: `ImageError`; `ImageError.notAnImage` if no decoder recognises the bytes.
+  /// - Throws: `ImageError`; `ImageError.notAnImage` if no decoder recognises the bytes, `ImageError.unsupported` if they
+  ///   are an image of another format.
   public func decode(
     _ bytes: BodyBytes, options: ImageDecodingOptions = ImageDecodingOptions()
   ) throws(ImageError) -> DecodedImage {
@@ -38,6 +39,7 @@ public struct ImageFormats: Sendable {
 
   func decoder(for bytes: BodyBytes) throws(ImageError) -> any ImageDecoder {
     guard let decoder = decoders.first(where: { $0.recognizes(bytes) }) else {
+      if let format = ContentSniffer.format(of: bytes) { throw .unsupported("the format \(format)") }
       throw .notAnImage(contentType: nil)
     }
     return decoder

@@ -34,6 +34,22 @@
       let scale = Self.scale(of: header, options.neededSize)
       let size = ImageSize(
         width: (header.size.width + scale - 1) / scale, height: (header.size.height + scale - 1) / scale)
+      var (pixels, isWarned) = Self.pixels(handle, bytes, size, isCMYK: isCMYK)
+      if isWarned, !Self.hasEnd(bytes, header) {
+        // Only the end marker may be missing. With one, libjpeg warns if pixels are.
+        (pixels, isWarned) = Self.pixels(handle, BodyBytes(bytes.array + [0xFF, 0xD9]), size, isCMYK: isCMYK)
+        if isWarned { throw .truncated }
+      }
+      if isWarned { try Self.checkWarning(handle) }
+      return try DecodedImage(
+        size: size, pixels: pixels, colorSpace: isCMYK ? .sRGB : ImageColorSpace(profile: header.profile),
+        isOpaque: true
+      ).upright(from: header.orientation, original: header.size)
+    }
+
+    private static func pixels(
+      _ handle: tjhandle, _ bytes: BodyBytes, _ size: ImageSize, isCMYK: Bool
+    ) -> (BodyBytes, isWarned: Bool) {
       var status: Int32 = 0
       let format = isCMYK ? TJPF_CMYK : TJPF_RGBA
       let pixels = DecodedImage.makePixels(size) { target in
@@ -42,13 +58,9 @@
             handle, source.baseAddress, UInt(source.count), target, Int32(size.width), Int32(size.width * 4),
             Int32(size.height), Int32(format.rawValue), TJFLAG_LIMITSCANS)
         }
-        if isCMYK { Self.convertCMYK(target, count: size.width * size.height) }
+        if isCMYK { convertCMYK(target, count: size.width * size.height) }
       }
-      if status != 0 { try Self.checkWarning(handle, of: bytes, header: header) }
-      return try DecodedImage(
-        size: size, pixels: pixels, colorSpace: isCMYK ? .sRGB : header.profile.map { .profile($0) } ?? .sRGB,
-        isOpaque: true
-      ).upright(from: header.orientation, original: header.size)
+      return (pixels, status != 0)
     }
 
     /// - Returns: whether the pixels are cyan, magenta, yellow and black.
@@ -59,9 +71,12 @@
       let status = bytes.withUnsafeBytes {
         tjDecompressHeader3(handle, $0.baseAddress, UInt($0.count), &width, &height, &sampling, &colors)
       }
-      guard status == 0 || tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue) else {
-        throw .damaged(message(handle))
-      }
+      let message = message(handle)
+      // TurboJPEG names a few samplings of colors, and libjpeg decodes all: the numbers above are set all the same.
+      guard
+        status == 0 || tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue)
+          || message.contains("Could not determine subsampling")
+      else { throw error(message) }
       // libjpeg-turbo allocates by these numbers: they must be the ones that were compared with the limit.
       guard ImageSize(width: Int(width), height: Int(height)) == size else {
         throw .damaged("the frame header is there twice")
@@ -87,12 +102,15 @@
       "Invalid SOS parameters for sequential",
     ]
 
-    /// Warnings are common in files that every viewer shows. Only a missing end is an error.
-    private static func checkWarning(
-      _ handle: tjhandle, of bytes: BodyBytes, header: JPEGHeader
-    ) throws(ImageError) {
+    /// Warnings are common in files that every viewer shows.
+    private static func checkWarning(_ handle: tjhandle) throws(ImageError) {
       let message = message(handle)
-      let hasEnd = bytes.withUnsafeBytes { bytes in
+      guard warnings.contains(where: { message.hasPrefix($0) }) else { throw error(message) }
+    }
+
+    /// Whether the end marker comes behind the start of the first scan.
+    private static func hasEnd(_ bytes: BodyBytes, _ header: JPEGHeader) -> Bool {
+      bytes.withUnsafeBytes { bytes in
         var index = bytes.count - 1
         while index > header.scanStart {
           if bytes[index] == 0xD9, bytes[index - 1] == 0xFF { return true }
@@ -100,8 +118,13 @@
         }
         return false
       }
-      guard hasEnd else { throw .truncated }
-      guard warnings.contains(where: { message.hasPrefix($0) }) else { throw .damaged(message) }
+    }
+
+    /// libjpeg's messages about files that are sound, in a process that it does not have.
+    private static let unsupported = ["Unsupported", "Sorry", "CCIR601", "Requested feature was omitted"]
+
+    private static func error(_ message: String) -> ImageError {
+      unsupported.contains { message.hasPrefix($0) } ? .unsupported("JPEG: \(message)") : .damaged(message)
     }
 
     private static func message(_ handle: tjhandle) -> String {

@@ -39,7 +39,7 @@
         throw .encodingFailed(tjGetErrorStr2(handle).map { String(cString: $0) } ?? "")
       }
       let bytes = UnsafeBufferPointer(start: output, count: Int(length))
-      guard case .profile(let profile) = image.colorSpace, bytes.count > 2 else { return BodyBytes(bytes) }
+      guard let profile = image.colorSpace.rgbProfile, bytes.count > 2 else { return BodyBytes(bytes) }
       return BodyBytes(Array(bytes[..<2]) + Self.segments(of: profile) + bytes[2...])
     }
 

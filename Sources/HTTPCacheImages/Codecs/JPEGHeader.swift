@@ -50,6 +50,7 @@ struct JPEGHeader {
         return
       case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(marker):
         guard segment.count >= 6 else { throw .damaged("the frame header is too short") }
+        if let process = Self.unsupported(marker, precision: segment[0]) { throw .unsupported(process) }
         size = ImageSize(
           width: Int(segment[3]) << 8 | Int(segment[4]), height: Int(segment[1]) << 8 | Int(segment[2]))
         isProgressive = [0xC2, 0xC6, 0xCA, 0xCE].contains(marker)
@@ -74,16 +75,28 @@ struct JPEGHeader {
     self.scanStart = scanStart
   }
 
-  /// Reads a marker with its fill bytes.
+  /// The name of a process that is valid and not decoded here; nil for another one (T.81, table B.1).
+  private static func unsupported(_ marker: UInt8, precision: UInt8) -> String? {
+    switch marker {
+    case 0xC3, 0xC7, 0xCB, 0xCF: "lossless JPEG"
+    case 0xC5, 0xC6, 0xCD, 0xCE: "hierarchical JPEG"
+    default: precision == 8 ? nil : "JPEG with \(precision) bits"
+    }
+  }
+
+  /// Reads a marker with its fill bytes. Bytes before it are skipped, as libjpeg does: some programs write segments that
+  /// are longer than they say.
   private static func marker(
     in bytes: UnsafeRawBufferPointer, _ position: inout Int
   ) throws(ImageError) -> UInt8 {
-    guard position < bytes.count else { throw .truncated }
-    guard bytes[position] == 0xFF else { throw .damaged("byte \(position) is no marker") }
-    while position < bytes.count, bytes[position] == 0xFF { position += 1 }
-    guard position < bytes.count else { throw .truncated }
-    position += 1
-    return bytes[position - 1]
+    while true {
+      while position < bytes.count, bytes[position] != 0xFF { position += 1 }
+      while position < bytes.count, bytes[position] == 0xFF { position += 1 }
+      guard position < bytes.count else { throw .truncated }
+      position += 1
+      // FF 00 stands for a byte of data.
+      if bytes[position - 1] != 0 { return bytes[position - 1] }
+    }
   }
 
   private static func profile(_ parts: [UInt8: [UInt8]], _ count: Int) -> BodyBytes? {

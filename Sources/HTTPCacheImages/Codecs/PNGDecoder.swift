@@ -29,7 +29,7 @@
     public func decode(
       _ bytes: BodyBytes, options: ImageDecodingOptions
     ) throws(ImageError) -> DecodedImage {
-      try Self.withContext(bytes) { (context) throws(ImageError) in
+      try Self.withContext(PNGTransparency.masked(bytes)) { (context) throws(ImageError) in
         let size = try Self.storedSize(context)
         try size.check(pixelLimit: options.pixelLimit)
         var status: Int32 = 0
@@ -49,6 +49,7 @@
     private static func withContext<Result>(
       _ bytes: BodyBytes, _ body: (OpaquePointer) throws(ImageError) -> Result
     ) throws(ImageError) -> Result {
+      if PNGTransparency.isCgBI(bytes) { throw .unsupported("Apple's CgBI form of PNG") }
       guard let context = spng_ctx_new(0) else { throw .damaged("libspng does not begin") }
       defer { spng_ctx_free(context) }
       spng_set_chunk_limits(context, 8 << 20, 16 << 20)
@@ -86,7 +87,8 @@
     private static func colorSpace(_ context: OpaquePointer) -> ImageColorSpace {
       var profile = spng_iccp()
       guard spng_get_iccp(context, &profile) == 0, let data = profile.profile else { return .sRGB }
-      return .profile(BodyBytes(UnsafeRawBufferPointer(start: data, count: profile.profile_len)))
+      return ImageColorSpace(
+        profile: BodyBytes(UnsafeRawBufferPointer(start: data, count: profile.profile_len)))
     }
 
     private static func isEnd(_ status: Int32) -> Bool {

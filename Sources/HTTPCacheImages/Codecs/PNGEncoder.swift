@@ -34,7 +34,7 @@
       header.color_type = UInt8(
         (image.isOpaque ? SPNG_COLOR_TYPE_TRUECOLOR : SPNG_COLOR_TYPE_TRUECOLOR_ALPHA).rawValue)
       try Self.check(spng_set_ihdr(context, &header))
-      if case .profile(let profile) = image.colorSpace { try Self.set(profile, context) }
+      if let profile = image.colorSpace.rgbProfile { try Self.set(profile, context) }
       try Self.check(
         (image.isOpaque ? Self.withoutAlpha(image) : image.pixels).withUnsafeBytes {
           spng_encode_image(

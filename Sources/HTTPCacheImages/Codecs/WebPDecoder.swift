@@ -44,7 +44,7 @@
         throw Self.isCutShort(bytes) ? .truncated : .damaged("libwebp cannot decode it")
       }
       return try DecodedImage(
-        size: size, pixels: pixels, colorSpace: metadata.profile.map { .profile($0) } ?? .sRGB,
+        size: size, pixels: pixels, colorSpace: ImageColorSpace(profile: metadata.profile),
         isOpaque: features.has_alpha == 0 && features.has_animation == 0
       ).upright(from: metadata.orientation, original: size)
     }
@@ -57,6 +57,7 @@
       switch status {
       case VP8_STATUS_OK: return features
       case VP8_STATUS_NOT_ENOUGH_DATA: throw .truncated
+      case VP8_STATUS_UNSUPPORTED_FEATURE: throw .unsupported("this kind of WebP")
       default: throw .damaged("its header breaks the rules")
       }
     }

@@ -32,7 +32,7 @@
       }
       guard length > 0, let output else { throw .encodingFailed("libwebp cannot encode it") }
       let bytes = UnsafeBufferPointer(start: output, count: length)
-      guard case .profile(let profile) = image.colorSpace else { return BodyBytes(bytes) }
+      guard let profile = image.colorSpace.rgbProfile else { return BodyBytes(bytes) }
       return try Self.adding(profile, to: bytes)
     }
 

@@ -109,8 +109,26 @@ public struct DecodedImage: Sendable {
 public enum ImageColorSpace: Sendable {
   /// sRGB, or an image that does not tell.
   case sRGB
-  /// The ICC profile of the file, unchanged. The pixels are not converted.
+  /// The ICC profile of the file, unchanged. The pixels are not converted. A profile of another color space than RGB (of a
+  /// gray or CMYK image) does not fit pixels of RGB: decoders and encoders leave it out.
   case profile(BodyBytes)
+
+  /// The color space of pixels of RGB in a file with a profile.
+  init(profile: BodyBytes?) {
+    self = profile.map { .profile($0) } ?? .sRGB
+    if rgbProfile == nil { self = .sRGB }
+  }
+
+  /// The profile, if it is one of RGB (ICC.1 §7.2: the length, the color space and the signature in its header).
+  var rgbProfile: BodyBytes? {
+    guard case .profile(let profile) = self, profile.count >= 128 else { return nil }
+    let header = profile.prefix(128).array
+    let length = header[0..<4].reduce(0) { $0 << 8 | Int($1) }
+    guard length >= 128, length <= profile.count, header[16..<20].elementsEqual("RGB ".utf8),
+      header[36..<40].elementsEqual("acsp".utf8)
+    else { return nil }
+    return profile
+  }
 }
 
 extension DecodedImage {

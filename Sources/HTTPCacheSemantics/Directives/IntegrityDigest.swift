@@ -1,15 +1,37 @@
 public import HTTPTypes
 import RawStructuredFieldValues
 
-/// A digest that a message states of its content or representation (RFC 9530).
+/// A digest that a message states of its content or representation (RFC 9530), or a caller expects of a file.
 public struct IntegrityDigest: Sendable, Hashable {
-  /// The algorithms that are verified (RFC 9530 §5). All others are ignored, including the insecure ones
-  /// (`md5`, `sha`, `unixsum`, `unixcksum`, `adler`, `crc32c`).
+  /// The algorithms that are verified (RFC 9530 §5). Of the fields of a message all others are ignored, including the
+  /// insecure ones (`md5`, `sha`, `unixsum`, `unixcksum`, `adler`, `crc32c`).
   public enum Algorithm: String, Sendable, Hashable, CaseIterable {
     /// SHA-256.
     case sha256 = "sha-256"
     /// SHA-512.
     case sha512 = "sha-512"
+    /// SHA-1, insecure: for files that a caller has no other digest of.
+    case sha1 = "sha"
+    /// MD5, insecure: for files that a caller has no other digest of.
+    case md5 = "md5"
+
+    /// Whether the digests of messages are verified.
+    var isSecure: Bool {
+      switch self {
+      case .sha256, .sha512: true
+      case .sha1, .md5: false
+      }
+    }
+
+    /// The length of a digest in bytes.
+    public var length: Int {
+      switch self {
+      case .sha256: 32
+      case .sha512: 64
+      case .sha1: 20
+      case .md5: 16
+      }
+    }
   }
 
   /// The bytes that a digest is computed of.
@@ -45,7 +67,7 @@ public struct IntegrityDigest: Sendable, Hashable {
     guard octets.count <= lengthLimit else { return [] }
     var parser = StructuredFieldValueParser(octets)
     guard let members = try? parser.parseDictionaryFieldValue() else { return [] }
-    return Algorithm.allCases.compactMap { algorithm in
+    return Algorithm.allCases.filter(\.isSecure).compactMap { algorithm in
       guard case .item(let item)? = members[algorithm.rawValue],
         case .undecodedByteSequence(let text) = item.rfc9651BareItem, let value = decoded(text)
       else { return nil }

@@ -43,7 +43,8 @@ public struct TargetPattern: Sendable, Hashable, CustomStringConvertible {
   /// Targets that match a pattern, such as `https://*.example.com/images/**` or `/**/*.png`.
   ///
   /// `*` matches any number of octets within a segment of the path, or within the host; `**` matches any
-  /// number of any octets. Every other character matches itself, including `?`. A pattern that begins with
+  /// number of any octets. A `**` that is a whole segment matches zero or more segments, as in a shell:
+  /// `/**/private/**` matches `/private/x`. Every other character matches itself, including `?`. A pattern that begins with
   /// `/` is compared with path and query on any origin, any other pattern with the whole target. A pattern
   /// without `?` ignores the query. Letter case counts, except in scheme and host.
   ///

@@ -14,6 +14,18 @@ public enum PartialContent {
     return (range, length)
   }
 
+  /// Why a 200 that answers a request for a range is not the whole: its `Content-Range` names a part, so that it is a 206
+  /// with a wrong status. nil if it may be the whole. Anywhere else the field has no meaning in a 200 (RFC 9110 §14.4).
+  package static func rangeOfWhole(_ response: HTTPResponse) -> String? {
+    guard response.status.code == 200, let field = response.headerFields.first(.contentRange) else {
+      return nil
+    }
+    if case .part(let range, let length?) = ContentRange(response.headerFields), range == 0..<length {
+      return nil
+    }
+    return "the origin sends a 200 with 'Content-Range: \(field.value.prefix(100))'"
+  }
+
   /// Why a 206 is not stored; nil if it may be.
   static func refusal(request: HTTPRequest, response: HTTPResponse) -> StorageRefusal? {
     guard request.method == .get else { return .method(request.method) }

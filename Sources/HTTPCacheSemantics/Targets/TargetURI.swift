@@ -45,7 +45,7 @@ public enum TargetURI {
 
   /// The target of a request for its key. Dot segments stay, because the origin gets them unchanged and may
   /// answer them differently from the resolved path.
-  static func key(_ uri: String) -> String? {
+  package static func key(_ uri: String) -> String? {
     var uri = uri
     return uri.withUTF8 { normalized($0, keepingDotSegments: true) }
   }

@@ -18,6 +18,7 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
       case closed = "closed"
       case invalidKey = "not an encryption key"
       case invalidRequest = "not a request that can be cached"
+      case invalidValue = "not a valid value"
     }
     private let kind: Kind
 
@@ -47,6 +48,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let invalidKey = Code(kind: .invalidKey)
     /// The request has no absolute URI, or an invalid one.
     public static let invalidRequest = Code(kind: .invalidRequest)
+    /// A property of a configuration has a value that it cannot have.
+    public static let invalidValue = Code(kind: .invalidValue)
 
     /// The code in a few words.
     public var description: String { kind.rawValue }

@@ -12,6 +12,9 @@ public struct SeedResponse: Sendable {
   public let body: any StoredBody
   /// The path of the file that holds exactly the body's bytes; nil if there is none.
   public let bodyPath: String?
+  /// Other normalised target URIs that the source answers with this response. They are not in the list of the source
+  /// themselves: a copy of the list in another form needs them.
+  public var otherTargets: [String] = []
 
   /// Makes a response.
   public init(
@@ -22,5 +25,16 @@ public struct SeedResponse: Sendable {
     self.bodyLength = bodyLength
     self.body = body
     self.bodyPath = bodyPath
+  }
+
+  /// This response for other targets.
+  ///
+  /// - Parameter targets: not empty; the first becomes `target`.
+  public func answering(_ targets: [String]) -> SeedResponse {
+    var other = SeedResponse(
+      target: targets.first ?? target, response: response, bodyLength: bodyLength, body: body,
+      bodyPath: bodyPath)
+    other.otherTargets = Array(targets.dropFirst())
+    return other
   }
 }

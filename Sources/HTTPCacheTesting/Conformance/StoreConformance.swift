@@ -17,7 +17,8 @@ public struct StoreConformance: Sendable {
   public init(makeStore: @escaping StoreCheck.MakeStore) { self.makeStore = makeStore }
 
   /// All checks.
-  public static let checks: [StoreCheck] = wholeBodyChecks + partialChecks + extensionChecks
+  public static let checks: [StoreCheck] =
+    wholeBodyChecks + partialChecks + extensionChecks + partRecencyChecks
 
   /// All checks except those of partial bodies, for stores that may keep less of a part than arrived.
   public static let wholeBodyChecks: [StoreCheck] =

@@ -12,6 +12,8 @@ import HTTPTypes
 struct DownloadTarget: Sendable {
   let url: URL
   var progress: (@Sendable (DownloadProgress) -> Void)?
+  /// The time of the representation, in seconds since 1970; nil leaves the time of writing.
+  var modified: Int64?
 }
 
 /// Bodies on their way to a file: in a part beside it. Responses that the cache does not store, such as files above its
@@ -47,18 +49,27 @@ extension CachedURLSession {
       case .rest:
         try part.resume(at: continuation.offset)
         let length = continuation.record.length ?? PartialContent.part(of: cached.head)?.length
+        var target = target
+        target.modified =
+          Self.modified(cached.head, now: now) ?? Self.modified(continuation.record.fields, now: now)
         try await complete(part, with: loaded.body, of: length, at: target)
         return Self.whole(cached, length: length, url: loaded.response.url)
-      case .useless:
+      case .useless(let isChanged):
         // The origin has another file than before, or sends other bytes than it was asked for.
         loaded.body.source.cancel()
-        part.discard()
+        if isChanged { part.discard() } else { part.close() }
         return nil
-      case .whole:
-        part.discard()
+      case .whole(let isChanged):
+        if isChanged { part.discard() } else { part.close() }
         return try await place(loaded, of: request, at: target)
       case .failure:
-        return try await place(loaded, of: request, at: target)
+        // It may be the range that the origin does not like: it is asked once without it.
+        loaded.body.source.cancel()
+        part.close()
+        return nil
+      case .contradictory(let text):
+        loaded.body.source.cancel()
+        throw UpstreamError(.protocol, text)
       }
     }
   }
@@ -74,17 +85,25 @@ extension CachedURLSession {
       loaded.body.source.cancel()
       throw UnexpectedStatus(response: response)
     }
-    try await write(loaded.body, to: target, record: record(of: loaded, to: request))
+    var target = target
+    target.modified = Self.modified(loaded.cached?.head, now: cache.configuration.clock.now)
+    try await write(
+      loaded.body, to: target, record: record(of: loaded, to: request),
+      of: Self.isWithoutContent(request) ? try? cacheRequest(request, .none) : nil)
     return loaded.response
   }
 
   /// Writes a body to a file, which replaces the file at the destination in one step when it is complete.
   ///
-  /// - Parameter record: that of the response; nil if the response cannot be continued later.
+  /// - Parameters:
+  ///   - record: that of the response; nil if the response cannot be continued later.
+  ///   - request: the request for the whole file; nil for one that cannot be continued.
   /// - Throws: what the body throws, `DownloadFailure`.
-  func write(_ body: MessageBody, to target: DownloadTarget, record: PartRecord? = nil) async throws {
+  func write(
+    _ body: MessageBody, to target: DownloadTarget, record: PartRecord? = nil, of request: HTTPRequest? = nil
+  ) async throws {
     let part = try PartFile(beside: target.url.path)
-    try part.begin(record)
+    try part.begin(record, for: request, scope: partition)
     if let stored = body.source.stored, stored.range.lowerBound == 0,
       stored.range.upperBound == stored.reader.length,
       (try? await part.clone(stored.reader)) != nil
@@ -120,20 +139,32 @@ extension CachedURLSession {
   }
 
   private func place(_ part: PartFile, at target: DownloadTarget, length: Int64) throws {
-    try part.place(at: target.url.path, isDurable: cache.configuration.durability == .durable)
+    try part.place(
+      at: target.url.path, modified: target.modified, isDurable: cache.configuration.durability == .durable)
     target.progress?(DownloadProgress(received: length, expected: length))
   }
 
-  /// The record of a response which the cache does not store; nil if it cannot be continued later.
+  /// The record of a response of which the cache has nothing for the next request; nil if it cannot be continued later.
   private func record(of loaded: LoadedResponse, to request: URLRequest) -> PartRecord? {
     guard Self.isWithoutContent(request), let cached = loaded.cached,
-      case .forwarded(_, status: 200, storage: .doNotStore, _) = cached.outcome,
+      case .forwarded(_, status: 200, let storage, _) = cached.outcome,
+      // A redirect may name another URL next time, under which the cache has nothing.
+      storage != .store || !cached.redirects.isEmpty,
       // A body whose coding was removed has no length.
       let length = loaded.body.length, let made = try? cacheRequest(request, .none)
     else { return nil }
     return PartRecord(
       of: cached.head, to: made, from: cached.finalTarget, scope: partition, length: length,
       now: cache.configuration.clock.now)
+  }
+
+  /// The time of the representation, in seconds since 1970.
+  private static func modified(_ head: HTTPResponse?, now: Timestamp) -> Int64? {
+    head.flatMap { modified($0.headerFields, now: now) }
+  }
+
+  private static func modified(_ fields: HTTPFields, now: Timestamp) -> Int64? {
+    fields[.lastModified].flatMap { Timestamp(httpDate: $0, relativeTo: now)?.seconds }
   }
 
   private static func isWithoutContent(_ request: URLRequest) -> Bool {

@@ -21,7 +21,8 @@ extension CachedURLSession {
   ) async throws -> CachedFile? {
     do {
       try checkValid()
-      let options = RequestOptions(partition: partition, bodyForms: .decoded)
+      var options = RequestOptions(partition: partition, bodyForms: .decoded)
+      options.isOneUser = true
       let made = try cacheRequest(request, .none)
       if made.namesOtherHost { return nil }
       return try await cache.file(for: made, policy: cachePolicy, options: options)
@@ -31,7 +32,7 @@ extension CachedURLSession {
   }
 
   /// The URL of a file with the stored body of a response, without asking the origin. The file exists as long
-  /// as the session. Each call makes a file: for many files, hold `file(for:)` instead.
+  /// as the session. All calls for one stored response give one file; for many responses, hold `file(for:)` instead.
   ///
   /// - Parameters: as for `file(for:cachePolicy:)`.
   /// - Returns: nil if no stored response may be used.

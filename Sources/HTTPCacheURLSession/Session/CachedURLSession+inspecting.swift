@@ -69,7 +69,9 @@ extension CachedURLSession {
   }
 
   private var inspectingOptions: RequestOptions {
-    RequestOptions(partition: partition, bodyForms: .decoded)
+    var options = RequestOptions(partition: partition, bodyForms: .decoded)
+    options.isOneUser = true
+    return options
   }
 
   /// Calls `work` with the request that the cache would see.

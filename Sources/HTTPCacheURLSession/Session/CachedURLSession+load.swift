@@ -83,10 +83,12 @@ extension CachedURLSession {
   func options(
     _ options: LoadOptions, _ context: RequestContext, redirectLimit: Int = 0
   ) -> RequestOptions {
-    RequestOptions(
+    var made = RequestOptions(
       partition: partition, redirectLimit: redirectLimit, bodyForms: .decoded, timeout: options.timeout,
       priority: options.priority ?? Task.currentPriority, context: context, willStore: options.willStore,
       onInterim: options.onInterim)
+    made.isOneUser = true
+    return made
   }
 
   /// The request as the cache sees it, with the fields and cookies that Foundation would add.

@@ -15,13 +15,13 @@ extension CachedURLSession {
   func answerFromMemory(
     _ request: URLRequest, where mayUse: (HTTPResponse) -> Bool = { $0.status.kind == .successful }
   ) -> (response: CachedHTTPURLResponse, body: BodyBytes)? {
+    var options = RequestOptions(partition: partition, redirectLimit: 0, bodyForms: .decoded)
+    options.isOneUser = true
     guard request.httpBody == nil, request.httpBodyStream == nil, policy(of: request) == .standard,
       (try? checkValid()) != nil, let url = request.url,
       let asked = try? cacheRequest(request, .none),
       let answer = cache.peek(
-        asked,
-        options: RequestOptions(partition: partition, redirectLimit: 0, bodyForms: .decoded),
-        where: mayUse),
+        asked, options: options, where: mayUse),
       let bytes = answer.body.bytesInMemory,
       let response = recentResponses.response(for: answer, url: url)
     else { return nil }

@@ -45,7 +45,7 @@ public final class CachedURLSession: Sendable {
   let cookies: CookieJar?
   private let isInvalidated = Mutex(false)
   let recentResponses = RecentURLResponses()
-  private let files = Mutex<[CachedFile]>([])
+  private let files = Mutex<[String: CachedFile]>([:])
 
   /// Makes a session.
   ///
@@ -142,7 +142,7 @@ public final class CachedURLSession: Sendable {
   }
 
   /// Keeps a file as long as the session.
-  func keep(_ file: CachedFile) { files.withLock { $0.append(file) } }
+  func keep(_ file: CachedFile) { files.withLock { $0[file.path] = file } }
 
   /// - Throws: `URLError.cancelled`.
   func checkValid() throws(URLError) {

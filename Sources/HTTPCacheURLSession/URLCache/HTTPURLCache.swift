@@ -30,6 +30,9 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
   public let partition: String
   let recentResponses = RecentURLResponses()
 
+  /// The key in `userInfo` of a stored response under which the bytes are that a `StoringHook` kept with it, as `Data`.
+  public static let hookUserInfoKey = "HTTPCacheHookUserInfo"
+
   /// Makes a cache over an existing one.
   ///
   /// - Parameters:

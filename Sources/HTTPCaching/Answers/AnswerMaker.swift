@@ -101,7 +101,8 @@ final class AnswerMaker: Sendable {
     if case .atOnce = event { observers.tell(.answered(target: asked.target, outcome)) }
     var response = CacheResponse(
       head: head, body: body, outcome: outcome, finalTarget: asked.target, contentChange: .unchanged,
-      userInfo: variant.record.userInfo, storedAt: stored.responseTime,
+      userInfo: variant.record.userInfo.isEmpty ? [] : UserInfoParts(variant.record.userInfo).shown,
+      storedAt: stored.responseTime,
       isMemoryOnly: variant.record.isMemoryOnly)
     response.record = variant.record
     return response

@@ -4,7 +4,8 @@ import HTTPCacheDisk
 import Synchronization
 
 /// The body of a stored response as a file. The file keeps its content when the response is replaced or
-/// removed. Its name is removed with this object, or by `close()`.
+/// removed. Its name is removed with this object, or by `close()`. Objects for one stored response that exist at the
+/// same time share a file, whose name is removed with the last one.
 ///
 /// Only read the file: it may share its bytes with the cache's own body file. A program that writes into it
 /// damages the stored response, which the cache detects by its checksums. To keep the file, copy it.
@@ -19,24 +20,34 @@ public final class CachedFile: Sendable {
   /// Why the response could be used.
   public let outcome: CacheOutcome
 
-  private let name: String
-  private let handout: FileHandout
-  private let isClosed = Atomic<Bool>(false)
+  private let name: Mutex<HandedOutName?>
 
-  init(_ name: String, in handout: FileHandout, length: Int64, answer: CacheResponse) {
-    self.name = name
-    self.handout = handout
+  init(_ name: HandedOutName, length: Int64, answer: CacheResponse) {
+    self.name = Mutex(name)
     self.length = length
-    path = handout.path(of: name)
+    path = name.path
     head = answer.head
     outcome = answer.outcome
   }
 
-  deinit { close() }
-
-  /// Removes the file's name. Calling it again does nothing.
+  /// Removes the file's name, unless another object has it. Calling it again does nothing.
   public func close() {
-    guard !isClosed.exchange(true, ordering: .relaxed) else { return }
-    handout.remove(name)
+    // Released outside of the lock.
+    _ = name.withLock { $0.take() }
   }
+}
+
+/// The name of a file that was handed out. It is removed with this object.
+final class HandedOutName: Sendable {
+  let path: String
+  private let name: String
+  private let handout: FileHandout
+
+  init(_ name: String, in handout: FileHandout) {
+    self.name = name
+    self.handout = handout
+    path = handout.path(of: name)
+  }
+
+  deinit { handout.remove(name) }
 }

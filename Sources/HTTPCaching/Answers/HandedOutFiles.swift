@@ -5,12 +5,34 @@ import HTTPCacheStore
 import HTTPTypes
 import Synchronization
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// Makes files of stored bodies, in a folder that is made when first needed.
 final class HandedOutFiles: Sendable {
   /// The directory of the cache; nil for one in memory.
   private let directory: String?
   private let observers: Observers
   private let folder = Mutex<FileHandout?>(nil)
+  private let held = Mutex<[Content: Held]>([:])
+
+  /// A stored body, and the extension of its file.
+  private struct Content: Hashable {
+    let key: CacheKey
+    let sequence: UInt64
+    let length: Int64
+    let suffix: String
+  }
+
+  /// The file of a body, as long as a caller holds it.
+  private struct Held {
+    weak var name: HandedOutName?
+  }
 
   init(directory: String?, observers: Observers) {
     self.directory = directory
@@ -36,15 +58,40 @@ final class HandedOutFiles: Sendable {
       answers.takeBack(CacheCounts(hits: 1, hitBytes: length))
       return nil
     }
+    let suffix = FileExtension.of(answer.head.headerFields)
+    let content = answer.storedRecord.map {
+      Content(key: $0.key, sequence: $0.sequence, length: length, suffix: suffix)
+    }
+    if let content, let name = heldName(of: content) {
+      return CachedFile(name, length: length, answer: answer)
+    }
     let name =
       String(UInt64.random(in: .min ... .max), radix: 36)
-      + String(UInt64.random(in: .min ... .max), radix: 36)
-      + FileExtension.of(answer.head.headerFields)
+      + String(UInt64.random(in: .min ... .max), radix: 36) + suffix
     let handout = try currentHandout()
     if stored.reader.fileRegion.map({ handout.link($0.descriptor, as: name) }) != true {
       try await stored.reader.clone(to: handout.path(of: name))
     }
-    return CachedFile(name, in: handout, length: length, answer: answer)
+    let made = HandedOutName(name, in: handout)
+    return CachedFile(content.map { hold(made, of: $0) } ?? made, length: length, answer: answer)
+  }
+
+  /// The file that a caller holds, unless its name was removed.
+  private func heldName(of content: Content) -> HandedOutName? {
+    guard let name = held.withLock({ $0[content]?.name }), access(name.path, R_OK) == 0 else { return nil }
+    return name
+  }
+
+  /// Keeps in mind that a caller holds a file.
+  ///
+  /// - Returns: the file to hand out: another call may have made one meanwhile.
+  private func hold(_ made: HandedOutName, of content: Content) -> HandedOutName {
+    if let other = heldName(of: content) { return other }
+    held.withLock { held in
+      held = held.filter { $0.value.name != nil }
+      held[content] = Held(name: made)
+    }
+    return made
   }
 
   /// Reads a body that is about to be handed out, unless all its blocks were checked already.

@@ -43,7 +43,9 @@ public struct MessageBody: Sendable, AsyncSequence {
     ///
     /// - Throws: the error that ended the body early: an `UpstreamError`, a `CacheError`, or
     ///   `CancellationError`.
-    public func next() async throws -> BodyBytes? { try await source.next() }
+    public func next() async throws -> BodyBytes? {
+      do { return try await source.next() } catch let error as UpstreamError { throw error.ofCaller }
+    }
   }
 
   /// Begins to pull. A second iterator continues where the first one stopped.
@@ -66,7 +68,7 @@ public struct MessageBody: Sendable, AsyncSequence {
       return bytes
     } catch {
       source.cancel()
-      throw error
+      throw (error as? UpstreamError)?.ofCaller ?? error
     }
   }
 
@@ -85,8 +87,11 @@ public struct MessageBody: Sendable, AsyncSequence {
   }
 
   /// The body is longer than its reader allows.
-  public struct TooLong: Error, Sendable {
+  public struct TooLong: Error, Sendable, CustomStringConvertible {
     /// The maximum number of bytes.
     public let limit: Int
+
+    /// The limit in words.
+    public var description: String { "the body is longer than the limit of \(limit) bytes" }
   }
 }

@@ -17,7 +17,8 @@ public struct CacheResponse: Sendable {
 
   /// How the content compares with the response stored for the request before.
   public var contentChange: ContentChange
-  /// The bytes that a `StoringHook` kept with the stored response; empty for an answer from the origin.
+  /// The bytes that a `StoringHook` kept with the stored response; without any, the property list with the `userInfo`
+  /// that the response was stored with in an `HTTPURLCache`. Empty for an answer from the origin.
   public var userInfo: [UInt8]
   /// When the stored response was received from the origin or last confirmed by it; nil for an answer from the
   /// origin.

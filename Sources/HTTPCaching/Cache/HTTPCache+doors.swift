@@ -11,7 +11,9 @@ extension HTTPCache {
   package func peek(
     _ request: HTTPRequest, options: RequestOptions, where mayUse: (HTTPResponse) -> Bool
   ) -> CacheResponse? {
-    guard engine.shelf.failedChanges.isEmpty else { return nil }
+    guard engine.shelf.failedChanges.isEmpty, !options.isPrivate(under: configuration.rules) else {
+      return nil
+    }
     return engine.answers.peek(
       request, partition: options.partition, bodyForms: options.bodyForms,
       separatesCredentials: options.separatesCredentials, where: mayUse)

@@ -21,8 +21,11 @@ extension HTTPCache {
   /// - Parameters:
   ///   - memory: bytes; nil leaves the capacity as it is.
   ///   - disk: bytes; nil leaves the capacity as it is.
-  /// - Throws: `CacheError` if the directory cannot be written.
+  /// - Throws: `CacheError` with `invalidValue` for a negative capacity; `CacheError` if the directory cannot be written.
   public func setCapacity(memory: Int64? = nil, disk: Int64? = nil) async throws(CacheError) {
+    for (name, bytes) in [("memory", memory ?? 0), ("disk", disk ?? 0)] where bytes < 0 {
+      throw CacheError(.invalidValue, "the capacity of \(name) must not be negative (got \(bytes) bytes)")
+    }
     try await store.setCapacity(memory: memory, disk: disk)
   }
 
@@ -32,11 +35,12 @@ extension HTTPCache {
   ///   - selection: which entries; all by default.
   ///   - cursor: where the previous page ended; nil for the first page.
   ///   - limit: the maximum number of entries of the page.
-  /// - Throws: `CacheError` if the directory cannot be read.
+  /// - Throws: `CacheError` with `invalidRequest` for a prefix or a target that is not absolute; `CacheError` if the
+  ///   directory cannot be read.
   public func entries(
     _ selection: CacheSelection = .all, after cursor: EntryCursor? = nil, limit: Int = 256
   ) async throws(CacheError) -> EntryPage {
-    try await store.entries(selection, after: cursor, limit: limit)
+    try await store.entries(try selection.checked(), after: cursor, limit: limit)
   }
 
   /// Removes the entries that match. Takes effect at once, however many they are.

@@ -21,10 +21,21 @@ extension HTTPCache {
   ///   status is 504 and its outcome `.unsatisfiable` (RFC 9111 §5.2.1.7).
   /// - Throws: `UpstreamError` if the origin had to be asked, failed, and nothing stored may answer;
   ///   `CacheError` with `invalidRequest` for a request without an absolute http or https URI;
-  ///   `CancellationError`; what `body` throws while the content of a QUERY is read.
+  ///   `CancellationError` if the task was cancelled; what `body` throws while the content of a QUERY is read.
   public func respond(
     to request: HTTPRequest, body: MessageBody? = nil, policy: CachePolicy = .standard,
     options: RequestOptions = RequestOptions(), via upstream: any Upstream
+  ) async throws -> CacheResponse {
+    do {
+      return try await answer(request, body: body, policy: policy, options: options, via: upstream)
+    } catch let error as UpstreamError {
+      throw error.ofCaller
+    }
+  }
+
+  private func answer(
+    _ request: HTTPRequest, body: MessageBody?, policy: CachePolicy, options: RequestOptions,
+    via upstream: any Upstream
   ) async throws -> CacheResponse {
     var chain = RedirectChain(of: request, limit: options.redirectLimit)
     var body = body
@@ -157,7 +168,8 @@ extension HTTPCache {
   ///   - request: with scheme, authority and path.
   ///   - options: partition and whether decoded bodies are accepted.
   public func peek(_ request: HTTPRequest, options: RequestOptions) -> CacheResponse? {
-    engine.answers.peek(
+    if options.isPrivate(under: configuration.rules) { return nil }
+    return engine.answers.peek(
       request, partition: options.partition, bodyForms: options.bodyForms,
       separatesCredentials: options.separatesCredentials)
   }
@@ -171,7 +183,8 @@ extension HTTPCache {
   public func memoryHit(
     for request: HTTPRequest, options: RequestOptions, longestBody: Int
   ) -> MemoryHit? {
-    engine.answers.memoryHit(for: request, options: options, longestBody: longestBody)
+    if options.isPrivate(under: configuration.rules) { return nil }
+    return engine.answers.memoryHit(for: request, options: options, longestBody: longestBody)
   }
 
   /// Counts an answer with a hit, if the hit still answers requests that are equal to its own.

@@ -12,6 +12,7 @@ public final class HTTPCache: Sendable {
   /// The configuration that the cache was made with.
   public let configuration: Configuration
   let engine: Engine
+  package let attachments = Attachments()
 
   /// Makes a cache over a store that the caller provides. The configuration's seeds answer below the store.
   public convenience init(configuration: Configuration, store: any CacheStore) {
@@ -26,6 +27,9 @@ public final class HTTPCache: Sendable {
   /// A cache over the same store with other rules: what one of the two changes reaches the running requests of both.
   package func using(_ rules: CacheRules) -> HTTPCache { HTTPCache(Engine(sharing: engine, rules: rules)) }
 
+  /// Another face of the engine, for an object among the `attachments` of this one.
+  package var attachedFace: HTTPCache { HTTPCache(engine) }
+
   /// Opens a cache: memory over disk, as the configuration says.
   ///
   /// If the directory cannot be used (not writable, full, vanished), the cache works in memory and the observer
@@ -37,11 +41,13 @@ public final class HTTPCache: Sendable {
   ///   - configuration: how it is to be.
   ///   - fallsBackToMemory: whether a directory that cannot be used leaves the cache in memory; if not, the
   ///     error is thrown.
-  /// - Throws: `CacheError` with `newerFormat` if a newer version wrote the directory, which then
+  /// - Throws: `CacheError` with `invalidValue` for a value that a property cannot have, such as a negative capacity;
+  ///   with `newerFormat` if a newer version wrote the directory, which then
   ///   stays untouched; what making the cipher throws, since nothing may be stored without it then.
   public static func open(
     _ configuration: Configuration, fallsBackToMemory: Bool = true
   ) throws(CacheError) -> HTTPCache {
+    try configuration.check()
     var configuration = configuration
     configuration.directory = configuration.directory.map { DirectoryPath.absolute($0) }
     return HTTPCache(

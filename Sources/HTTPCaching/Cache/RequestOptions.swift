@@ -1,9 +1,15 @@
+import HTTPCacheSemantics
 public import HTTPTypes
 
 /// Settings for one request, besides its policy.
 public struct RequestOptions: Sendable {
   /// Separates accounts or sites (RFC 9111 §7.2); empty for responses that all callers share.
   public var partition: String
+  /// Whether the partition is that of one user. A shared cache then treats it as the private cache of that user
+  /// (RFC 9111 §1): it also stores there what is `private`, or answers a request with `Authorization`. Never set it for a
+  /// partition that several users share, such as that of a site. Default false; without effect in a private cache, or
+  /// without a partition.
+  public var isOneUser = false
   /// The maximum number of redirects to follow; 0 returns redirects to the caller, as a proxy must.
   public var redirectLimit: Int
   /// The forms of a stored body that the request accepts.
@@ -29,6 +35,9 @@ public struct RequestOptions: Sendable {
   package var backgroundUpstream: (any Upstream)?
   /// Whether only a response to the same credentials answers, as with `CacheRules.separatesCredentials`.
   package var separatesCredentials = false
+
+  /// Whether a cache with these rules decides by those of a private cache.
+  func isPrivate(under rules: CacheRules) -> Bool { isOneUser && !partition.isEmpty && rules.mode == .shared }
 
   /// Makes options.
   public init(

@@ -98,7 +98,9 @@ struct Adoption {
         .method, .statusNotStored, .override:
         return .refused(refusal)
       case .statusNotUnderstood, .responseNoStore, .noStoreDespiteOverride, .requestNoStore, .notCacheable,
-        .neverReusable, .varyAny, .varySecret, .clearsSite, .digestMismatch, .policy, .tooLarge, .notAdmitted,
+        .neverReusable, .varyAny, .varySecret, .clearsSite, .insteadOfStored, .digestMismatch, .policy,
+        .tooLarge,
+        .notAdmitted,
         .superseded, .upstream,
         .hook, .hookFailed, .hookTimedOut, .memoryOnly, .incomplete, .storeFailed:
         isDistrusted = true

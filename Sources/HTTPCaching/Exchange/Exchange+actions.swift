@@ -26,6 +26,8 @@ extension Exchange {
     case combine(Combination)
     /// Answer from the store as it is now.
     case answerStale
+    /// The answer contradicts itself or what is stored: it counts as a broken one.
+    case contradictory(String)
     case deliver(Delivery)
   }
 

@@ -74,6 +74,37 @@ extension Exchange {
 }
 
 extension Exchange {
+  /// Whether an answer comes in place of the resource, and leaves the stored response as it is.
+  ///
+  /// A response that is fresh, or has a validator and is no error, replaces the stored one: the origin means it.
+  /// Otherwise it does so if its status says that the resource changed or is gone. A captive portal answers `http`
+  /// requests with a page of its own, without either: the rule here takes HTML in place of another media type for it.
+  private func isInsteadOfStored(
+    _ response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp
+  ) -> Bool {
+    guard request.method == .get, let index = matched ?? matching.first, part(index) == nil,
+      (200..<300).contains(candidates[index].head.status.code)
+    else { return false }
+    let status = response.status.code
+    if Self.isChanged(status) {
+      guard status == 200, target.hasPrefix("http:"), Self.isPage(response),
+        !Self.isPage(candidates[index].head),
+        candidates[index].head.headerFields.contains(.contentType), !response.headerFields.contains(.eTag),
+        !response.headerFields.contains(.lastModified)
+      else { return false }
+    } else if status >= 500 || status < 300 {
+      return false
+    }
+    let facts = Freshness.facts(
+      response: response, requestTime: requestTime, responseTime: responseTime, rules: rules)
+    return facts.freshnessLifetime <= facts.correctedInitialAge
+  }
+
+  private static func isPage(_ response: HTTPResponse) -> Bool {
+    let type = response.headerFields[.contentType]?.prefix { $0 != ";" }.lowercased() ?? ""
+    return ["text/html", "application/xhtml+xml"].contains { type.hasPrefix($0) }
+  }
+
   /// Decides whether the origin's response is stored.
   ///
   /// - Parameter refusal: the upstream's reason not to store it.
@@ -91,6 +122,9 @@ extension Exchange {
       return .doNotStore(.clearsSite)
     }
     if case .content(let obstacle)? = contentMiss { return .doNotStore(.content(obstacle)) }
+    if isInsteadOfStored(response, requestTime: requestTime, responseTime: responseTime) {
+      return .doNotStore(.insteadOfStored(status: response.status.code))
+    }
     let directives = ResponseDirectives(of: response, rules: rules)
     if case .doNotStore(let refusal) = Storability.decide(
       request: request, response: response, directives: directives, rules: rules, now: responseTime)

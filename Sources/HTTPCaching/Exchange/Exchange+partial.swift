@@ -129,6 +129,34 @@ extension Exchange {
     return nil
   }
 
+  /// Why a 200 to a request for the rest of a candidate cannot be the whole representation; nil if it may be.
+  func contradiction(of response: HTTPResponse, completing index: Int, receivedAt time: Timestamp) -> String?
+  {
+    if let text = PartialContent.rangeOfWhole(response) { return text }
+    guard response.status.code == 200, let length = part(index)?.length,
+      hasOctets(of: response, index, receivedAt: time),
+      let announced = response.headerFields[.contentLength].flatMap({ Int64($0) }), announced != length
+    else { return nil }
+    return "the origin sends \(announced) bytes under the validator of \(length) bytes"
+  }
+
+  /// Whether a response has the strong validator of a candidate, and its content coding.
+  func hasOctets(of response: HTTPResponse, _ index: Int, receivedAt time: Timestamp) -> Bool {
+    let stored = candidates[index]
+    guard let validator = StrongValidator(stored.head.headerFields, receivedAt: stored.responseTime) else {
+      return false
+    }
+    return validator == StrongValidator(response.headerFields, receivedAt: time)
+      && response.headerFields[.contentEncoding] == stored.head.headerFields[.contentEncoding]
+  }
+
+  /// The octets from the first one on that are stored of the representation of a response; 0 for none.
+  func storedPrefix(of response: HTTPResponse, receivedAt time: Timestamp) -> Int64 {
+    candidates.indices.compactMap { index in
+      part(index).flatMap { hasOctets(of: response, index, receivedAt: time) ? $0.prefix : nil }
+    }.max() ?? 0
+  }
+
   /// Whether a 206 belongs to a representation that is completely stored.
   func isStoredWhole(_ response: HTTPResponse, receivedAt: Timestamp) -> Bool {
     response.status.code == 206

@@ -30,15 +30,16 @@ extension Exchange {
   /// one must not be used again without validation.
   ///
   /// A response that the origin says is gone must not answer either, even if nothing of the new answer is
-  /// stored.
+  /// stored. A status that says neither that the resource changed nor that it is gone leaves the stored response as it
+  /// is: it still answers when the origin cannot be reached.
   func superseded(by response: HTTPResponse, _ storage: Storage) -> [RecordUpdate] {
     if policy != .bypass, requestMiss == nil, Self.isGone(response.status.code),
       case .doNotStore = storage
     {
       return matching.map(invalidated)
     }
-    guard request.method == .get || request.method == .query, response.status.code < 500,
-      response.status.code != 304, case .doNotStore(let refusal) = storage
+    guard request.method == .get || request.method == .query, Self.isChanged(response.status.code),
+      case .doNotStore(let refusal) = storage
     else { return [] }
     switch refusal {
     case .responseNoStore, .noStoreDespiteOverride, .privateInShared, .notCacheable, .neverReusable, .varyAny,
@@ -47,7 +48,8 @@ extension Exchange {
       .memoryOnly:
       return matching.filter { $0 == matched || part($0) != nil }.map(invalidated)
     case .method, .interim, .statusNotUnderstood, .statusNotStored, .requestNoStore, .partialContent,
-      .content, .clearsSite, .digestMismatch, .policy, .credentials, .clientError, .tooLarge, .notAdmitted,
+      .content, .clearsSite, .insteadOfStored, .digestMismatch, .policy, .credentials, .clientError,
+      .tooLarge, .notAdmitted,
       .superseded, .incomplete,
       .storeFailed:
       return []
@@ -58,6 +60,15 @@ extension Exchange {
   func isGone(_ response: HTTPResponse) -> Bool {
     rules.removesGone && policy != .bypass && requestMiss == nil
       && Self.isGone(response.status.code)
+  }
+
+  /// Whether a status says that the resource has another representation now, or another place for good. An answer about
+  /// the request (any other 4xx), a redirect for now (302, 303, 307), a 5xx and a 304 do not.
+  static func isChanged(_ status: Int) -> Bool {
+    switch status {
+    case 200..<300, 300, 301, 308: true
+    default: isGone(status)
+    }
   }
 
   /// 404 and 410 (RFC 9110 §15.5.5, §15.5.11).

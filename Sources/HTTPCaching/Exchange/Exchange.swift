@@ -118,8 +118,14 @@ struct Exchange: Sendable {
     {
       return .combine(combination)
     }
-    if forward.completion != nil, [206, 304, 416].contains(response.status.code) {
-      return .forwardAgain(withoutCondition())
+    if let completion = forward.completion {
+      // An error may be about the range: the whole is asked for once.
+      if [206, 304].contains(response.status.code) || response.status.code >= 400 {
+        return .forwardAgain(withoutCondition())
+      }
+      if let text = contradiction(of: response, completing: completion.index, receivedAt: responseTime) {
+        return .contradictory(text)
+      }
     }
     if countsAsFailure(response.status.code),
       case .answerStale = failed(status: response.status.code, now: responseTime)

@@ -66,6 +66,12 @@ extension ExchangeRunner {
       }
       conversation.forward = again
       return nil
+    case .contradictory(let text):
+      response.body.source.cancel()
+      let error = UpstreamError(.protocol, text)
+      engine.observers.tell(.upstreamFailed(target: conversation.exchange.target, error))
+      conversation.flight?.failed(error, isOwnLimit: false)
+      return try await fail(error, conversation)
     case .answerStale: return await answerStale(insteadOf: response, in: conversation)
     case .freshen(let indices, let answer):
       let fresh = await freshened(indices, answering: answer, in: conversation)

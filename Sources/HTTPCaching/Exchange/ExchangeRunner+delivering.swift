@@ -65,6 +65,7 @@ extension ExchangeRunner {
     entry.isConfidential = hook != nil
     entry.verifier = DigestVerifier(response, isPart: part != nil || response.head.status.hasNoContent)
     (entry.range, entry.length) = (part?.range, length)
+    if part == nil { entry.storedPrefix = exchange.storedPrefix(of: response.head, receivedAt: clock.now) }
     entry.outdated = exchange.outdated(by: stored).map { conversation.variants[$0].record }
     if key != exchange.key, part == nil {
       entry.outdated += conversation.variants.map(\.record).filter { $0.key == exchange.key }

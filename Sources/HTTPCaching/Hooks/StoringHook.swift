@@ -114,7 +114,8 @@ public enum HookFailure: Error, Sendable, CustomStringConvertible {
 
 extension StoringHook {
   /// Stores responses without the fields that carry authentication: `Set-Cookie`,
-  /// `Authentication-Info`, `Proxy-Authentication-Info`, `WWW-Authenticate` and `Proxy-Authenticate`.
+  /// `Authentication-Info`, `Proxy-Authentication-Info`, `WWW-Authenticate` and `Proxy-Authenticate`, and without
+  /// credentials that an origin repeats: `Authorization`, `Proxy-Authorization` and `Cookie`.
   public static var strippingAuthentication: StoringHook { strippingAuthentication(and: []) }
 
   /// Like `strippingAuthentication`, and also strips other fields that carry secrets, such as `X-Auth-Token`.
@@ -178,5 +179,5 @@ extension StoringHook {
 
   private static let authenticationNames: [HTTPField.Name] =
     [.setCookie, .wwwAuthenticate, .proxyAuthenticate, .authenticationInfo]
-    + [.proxyAuthenticationInfo]
+    + [.proxyAuthenticationInfo, .authorization, .proxyAuthorization, .cookie]
 }

@@ -17,10 +17,15 @@ extension Lookup {
         .invalidRequest,
         "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
     }
-    var rules = configuration.rules.resolved(for: request, target: target)
+    var ownRules = configuration.rules
+    if options.isPrivate(under: ownRules) { ownRules.mode = .private }
+    var rules = ownRules.resolved(for: request, target: target)
     if options.separatesCredentials { rules.separatesCredentials = true }
+    var keyRules = rules
+    // The entries belong to the cache, whose mode lists and wipes them.
+    keyRules.mode = configuration.rules.mode
     var key = CacheKey(
-      request: request, target: target, rules: rules, partition: options.partition)
+      request: request, target: target, rules: keyRules, partition: options.partition)
     if let digest = content?.digest { key = key.with(contentDigest: digest) }
     var (policy, hasBody) = (policy, hasBody || content?.hasBody == true)
     if request.namesOtherHost {

@@ -52,8 +52,8 @@ extension Shelf {
         throw CacheError(.invalidRequest, "not an origin: \(url)")
       }
       return [.site(origin: origin, mode: mode, partition: partition)]
-    case .all, .partition, .key, .variant, .prefix, .storedSince, .storedBefore, .unusedSince:
-      return [selection]
+    case .prefix: return [try selection.checked()]
+    case .all, .partition, .key, .variant, .storedSince, .storedBefore, .unusedSince: return [selection]
     }
   }
 

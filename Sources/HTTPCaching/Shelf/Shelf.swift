@@ -178,8 +178,9 @@ extension Shelf {
     guard let question else { return .store(proposed) }
     var terms = proposed
     let (hook, response) = (question.hook, proposed.response)
+    let userInfo = UserInfoParts(terms.userInfo)
     let proposal = ProposedRecord(
-      key: question.key, head: response.head, userInfo: terms.userInfo,
+      key: question.key, head: response.head, userInfo: userInfo.shown,
       storagePolicy: terms.isMemoryOnly ? .allowedInMemoryOnly : .allowed,
       isPinned: terms.isPinned, isFreshening: record != nil)
     let answer: ProposedRecord?
@@ -199,7 +200,7 @@ extension Shelf {
         terms.isMemoryOnly = true
       }
     }
-    terms.userInfo = answer.userInfo
+    terms.userInfo = userInfo.changed(to: answer.userInfo).bytes
     terms.isPinned = answer.isPinned
     terms.strippedNames = hook.strippedNames
     guard answer.head.headerFields != response.head.headerFields else { return .store(terms) }

@@ -12,6 +12,8 @@ package struct DigestVerifier: Sendable {
     private let expected: [IntegrityDigest]
     private var sha256: SHA256?
     private var sha512: SHA512?
+    private var sha1: Insecure.SHA1?
+    private var md5: Insecure.MD5?
   #endif
 
   /// Nil if the response states no digest that can be verified: its coding was removed, or the trait `Crypto`
@@ -41,6 +43,8 @@ package struct DigestVerifier: Sendable {
       if expected.isEmpty { return nil }
       if expected.contains(where: { $0.algorithm == .sha256 }) { sha256 = SHA256() }
       if expected.contains(where: { $0.algorithm == .sha512 }) { sha512 = SHA512() }
+      if expected.contains(where: { $0.algorithm == .sha1 }) { sha1 = Insecure.SHA1() }
+      if expected.contains(where: { $0.algorithm == .md5 }) { md5 = Insecure.MD5() }
     #else
       return nil
     #endif
@@ -52,6 +56,8 @@ package struct DigestVerifier: Sendable {
       bytes.withUnsafeBytes { buffer in
         sha256?.update(bufferPointer: buffer)
         sha512?.update(bufferPointer: buffer)
+        sha1?.update(bufferPointer: buffer)
+        md5?.update(bufferPointer: buffer)
       }
     #endif
   }
@@ -64,6 +70,8 @@ package struct DigestVerifier: Sendable {
           switch digest.algorithm {
           case .sha256: sha256.map { Array($0.finalize()) }
           case .sha512: sha512.map { Array($0.finalize()) }
+          case .sha1: sha1.map { Array($0.finalize()) }
+          case .md5: md5.map { Array($0.finalize()) }
           }
         if actual != digest.value { return digest.algorithm }
       }

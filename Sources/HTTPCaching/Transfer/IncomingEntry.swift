@@ -26,6 +26,8 @@ struct IncomingEntry: Sendable {
   var range: Range<Int64>?
   /// The `Content-Length` of a part in bytes; nil if unknown.
   var length: Int64?
+  /// The octets that an earlier transfer left of the same representation: they stay unless more arrive.
+  var storedPrefix: Int64 = 0
   /// The responses that it replaces.
   var outdated: [CacheRecord] = []
 

@@ -167,7 +167,8 @@ final class Transfer: Sendable {
 
   /// Stores what arrived before the transfer broke off, if it can be continued later.
   private func keep(isWorthKeeping: Bool) async -> CacheRecord? {
-    guard isWorthKeeping, beginCommit() else {
+    let isMore = shared.withLock { $0.state.received } > entry.storedPrefix
+    guard isWorthKeeping, isMore, beginCommit() else {
       stopWriting()
       return nil
     }

@@ -33,6 +33,10 @@ public struct UpstreamError: Error, Sendable, CustomStringConvertible {
 
   /// Kind and message.
   public var description: String { "\(kind.rawValue): \(message)" }
+
+  /// The error for the caller: `CancellationError` if the caller's own task was cancelled, as each other wait of a task
+  /// throws. A request that something else cancelled has failed.
+  var ofCaller: any Error { kind == .cancelled && Task.isCancelled ? CancellationError() : self }
 }
 
 /// The origin answered with a status that counts as a failure.
@@ -48,10 +52,13 @@ public struct OriginStatusError: Error, Sendable, Hashable, CustomStringConverti
 }
 
 /// The cause of an `UpstreamError`: a response redirects further than `RequestOptions.redirectLimit` allows.
-public struct RedirectLimitReached: Error, Sendable, Hashable {
+public struct RedirectLimitReached: Error, Sendable, Hashable, CustomStringConvertible {
   /// The maximum number of redirects.
   public let limit: Int
 
   /// Makes an error.
   public init(limit: Int) { self.limit = limit }
+
+  /// The limit in words.
+  public var description: String { "more than \(limit) redirects" }
 }

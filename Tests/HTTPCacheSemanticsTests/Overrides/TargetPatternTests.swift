@@ -46,7 +46,7 @@ struct TargetPatternTests {
     arguments: [
       ("/a/*", "https://h/a/b", true), ("/a/*", "https://h/a/b/c", false), ("/a/*", "https://h/a/", true),
       ("/a/**", "https://h/a/b/c", true), ("/**/*.png", "https://h/a/b/c.png", true),
-      ("/**/*.png", "https://h/c.png", false), ("/**.png", "https://h/c.png", true),
+      ("/**.png", "https://h/c.png", true),
       ("/**.png", "https://h/c.png?v=1", true), ("/**.png", "https://h/c.png.exe", false),
       ("/a?v=*", "https://h/a?v=1", true), ("/a?v=*", "https://h/a", false),
       ("/a?v=*", "https://h/a?v=1/2", false), ("/a*?x", "https://h/a?b?x", false),
@@ -65,10 +65,66 @@ struct TargetPatternTests {
     #expect(try matches(.glob(pattern), target) == isMatch)
   }
 
+  @Test(
+    "two stars that are a segment match zero or more segments, as in a shell",
+    arguments: [
+      ("/**/private/**", "https://h/private/x", true), ("/**/private/**", "https://h/a/private/x", true),
+      ("/**/private/**", "https://h/a/b/private/x/y", true),
+      ("/**/private/**", "https://h/aprivate/x", false),
+      ("/**/private/**", "https://h/privateer/x", false), ("/**/*.png", "https://h/c.png", true),
+      ("/a/**/b", "https://h/a/b", true), ("/a/**/b", "https://h/a/x/y/b", true),
+      ("/a/**/b", "https://h/ab", false), ("/a/**/b", "https://h/a/xb", false),
+      ("/a/**/b/**/c", "https://h/a/b/c", true), ("/a/**/b/**/c", "https://h/a/c", false),
+      ("/**/**/x", "https://h/x", true), ("/**/***/**/x", "https://h/x", true),
+      ("/**/**/x", "https://h/ax", false), ("https://*.example.com/**/x", "https://a.example.com/x", true),
+      ("https://example.com/**/x", "https://example.com/x", true),
+      ("https://**/private/x", "https://private/x", false), ("**/private/x", "https://h/private/x", true),
+      ("/**/", "https://h/", true), ("/a/**/", "https://h/a/", true), ("/a/**", "https://h/a", false),
+      ("/**/x?v=1", "https://h/x?v=1", true),
+      (
+        "/" + String(repeating: "a", count: 61) + "*/**/x",
+        "https://h/" + String(repeating: "a", count: 61) + "/x", true
+      ),
+      (
+        "/*" + String(repeating: "a", count: 61) + "/**/x",
+        "https://h/" + String(repeating: "a", count: 61) + "/x", true
+      ),
+      (
+        "/*" + String(repeating: "a", count: 62) + "/**/x",
+        "https://h/" + String(repeating: "a", count: 62) + "/x", true
+      ),
+      (
+        "/*" + String(repeating: "a", count: 60) + "/**/x",
+        "https://h/" + String(repeating: "a", count: 60) + "/x", true
+      ),
+      (
+        "/*" + String(repeating: "a", count: 60) + "/**/x",
+        "https://h/" + String(repeating: "a", count: 60) + "/yx", false
+      ),
+    ])
+  func deepSegments(pattern: String, target: String, isMatch: Bool) throws {
+    #expect(try matches(.glob(pattern), target) == isMatch)
+  }
+
+  @Test("what never-store says of /**/private/** holds at the top of an origin")
+  func deepRestriction() throws {
+    let pattern = try TargetPattern.glob("/**/private/**")
+    let request = HTTPRequest(method: .get, scheme: "https", authority: "h", path: "/Private;x/y")
+    #expect(pattern.mayMatch(request))
+  }
+
   @Test("a glob agrees with one that tries everything")
   func globsAgree() throws {
+    var whole: [Character] = []
     func simple(_ form: ArraySlice<Character>, _ text: ArraySlice<Character>) -> Bool {
       guard let first = form.first else { return text.isEmpty }
+      if first == "/", text.first == "/", case let stars = form.dropFirst().prefix(while: { $0 == "*" }),
+        stars.count > 1, form.dropFirst(1 + stars.count).first == "/",
+        form.startIndex == 0 || whole[form.startIndex - 1] != "/",
+        simple(form.dropFirst(1 + stars.count), text)
+      {
+        return true
+      }
       if first == "*" {
         let isDouble = form.dropFirst().first == "*"
         let rest = form.drop { $0 == "*" }
@@ -95,7 +151,8 @@ struct TargetPatternTests {
           (0..<Int.random(in: 0...9, using: &random)).map { _ in
             "ab/".randomElement(using: &random) ?? "a"
           })
-      let expected = simple(Array(form)[...], Array(path)[...])
+      whole = Array(form)
+      let expected = simple(whole[...], Array(path)[...])
       if expected { matched += 1 }
       let request = HTTPRequest(method: .get, scheme: "https", authority: "h", path: path)
       #expect(try TargetPattern.glob(form).matches(request) == expected, "\(form) \(path)")

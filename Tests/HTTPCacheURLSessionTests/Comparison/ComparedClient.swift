@@ -25,9 +25,10 @@ struct ComparedClient: Sendable {
 
   /// Foundation's session with one changed line: its configuration loads through a cache.
   static func withProtocol() throws -> ComparedClient {
-    let configuration = URLSessionConfiguration.default.caching(with: try cache())
+    let cache = try cache()
+    let configuration = URLSessionConfiguration.default.caching(with: cache)
     return session("`URLSession` with `caching(with:)`", URLSession(configuration: configuration)) {
-      configuration.endCaching()
+      withExtendedLifetime(cache) { configuration.endCaching() }
     }
   }
 

@@ -12,9 +12,12 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ProtocolOverFoundationTests {
   private static let fresh = [("Cache-Control", "max-age=60")]
 
+  private let cache: HTTPCache
+
+  init() throws { cache = try HTTPCache.open(HTTPCache.Configuration(memoryCapacity: 8 << 20)) }
+
   private func configuration() throws -> URLSessionConfiguration {
-    let cache = try HTTPCache.open(HTTPCache.Configuration(memoryCapacity: 8 << 20))
-    return URLSessionConfiguration.ephemeral.caching(with: cache)
+    URLSessionConfiguration.ephemeral.caching(with: cache)
   }
 
   private func session(_ delegate: (any URLSessionDelegate)? = nil) throws -> URLSession {

@@ -158,6 +158,27 @@ import Testing
     }
   }
 
+  @Test func theCacheFreesWhatItsConfigurationsMade() async throws {
+    weak var weakCache: HTTPCache?
+    weak var weakOrigin: ScriptedUpstream?
+    weak var weakSession: CachedURLSession?
+    var configurations: [URLSessionConfiguration] = []
+    do {
+      let kitchen = ProtocolKitchen([ScriptedResponse(body: "one")])
+      weakCache = kitchen.cache
+      weakOrigin = kitchen.origin
+      configurations = (0..<3).map { _ in kitchen.configuration() }
+      let type = try #require(configurations.last?.protocolClasses?.first as? CachingURLProtocol.Type)
+      weakSession = CachedLoading.of(type)?.session
+      #expect(weakSession != nil)
+      let session = URLSession(configuration: configurations[0])
+      _ = try await session.get("/")
+      session.finishTasksAndInvalidate()
+    }
+    try await until { weakCache == nil && weakOrigin == nil && weakSession == nil }
+    #expect(configurations.count == 3)
+  }
+
   @Test func nothingIsKeptOfWhatEnded() async throws {
     weak var weakCache: HTTPCache?
     weak var weakOrigin: ScriptedUpstream?

@@ -31,6 +31,57 @@ import Testing
     #expect(response.value(forHTTPHeaderField: "Cache-Control") == "max-age=60")
   }
 
+  @Test(arguments: [
+    "Authorization", "Proxy-Authorization", "Cookie", "WWW-Authenticate", "Authentication-Info",
+  ])
+  func hookStripsCredentialsThatAnOriginRepeats(_ name: String) throws {
+    let found = try #require(
+      try stored(in: cache(.strippingAuthentication), [name: "secret", "Cache-Control": "max-age=60"]))
+    #expect((found.response as? HTTPURLResponse)?.value(forHTTPHeaderField: name) == nil)
+  }
+
+  @Test func bytesOfAHookAndOfACallerAreBothSeen() throws {
+    let hook = StoringHook { _, proposal in
+      var proposal = proposal
+      proposal.userInfo = Array("hook".utf8)
+      return proposal
+    }
+    let cache = cache(hook)
+    let request = HTTPURLCacheTests.request()
+    let response = try HTTPURLCacheTests.response("one", ["Cache-Control": "max-age=60"])
+    for info in [nil, ["mine": "caller"]] as [[AnyHashable: Any]?] {
+      cache.storeCachedResponse(
+        CachedURLResponse(
+          response: response.response, data: response.data, userInfo: info, storagePolicy: .allowed),
+        for: request)
+      let found = try #require(cache.cachedResponse(for: request)?.userInfo)
+      #expect(found[HTTPURLCache.hookUserInfoKey] as? Data == Data("hook".utf8))
+      #expect(found["mine"] as? String == info?["mine"] as? String)
+      #expect(found.count == (info == nil ? 1 : 2))
+      // A response of the cache can be stored again.
+      cache.storeCachedResponse(try #require(cache.cachedResponse(for: request)), for: request)
+      #expect(cache.cachedResponse(for: request)?.userInfo?.count == found.count)
+      #expect(cache.cache.peek(try HTTPRequest(request))?.userInfo == Array("hook".utf8))
+    }
+  }
+
+  @Test func aHookEditsTheDictionaryOfACaller() throws {
+    let hook = StoringHook { _, proposal in
+      var proposal = proposal
+      proposal.userInfo = []
+      return proposal
+    }
+    let cache = cache(hook)
+    let request = HTTPURLCacheTests.request()
+    let response = try HTTPURLCacheTests.response("one", ["Cache-Control": "max-age=60"])
+    cache.storeCachedResponse(
+      CachedURLResponse(
+        response: response.response, data: response.data, userInfo: ["mine": "caller"],
+        storagePolicy: .allowed),
+      for: request)
+    #expect(cache.cachedResponse(for: request)?.userInfo?.isEmpty ?? true)
+  }
+
   @Test func hookThatSuspendsIsAsked() throws {
     actor Judge {
       func allows(_ path: String?) -> Bool { path != "/a" }

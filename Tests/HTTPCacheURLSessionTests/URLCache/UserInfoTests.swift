@@ -42,7 +42,8 @@ import Testing
     #expect(cache.cachedResponse(for: Make.request())?.userInfo == nil)
     #expect(events.failures == ["user info"])
     #expect(UserInfo.decoded(Array("bplist00 rubbish".utf8)) == nil)
-    #expect(UserInfo.decoded([1, 2, 3]) == nil)
+    #expect(UserInfo.decoded([]) == nil)
+    #expect(UserInfo.decoded([1, 2, 3])?[HTTPURLCache.hookUserInfoKey] as? Data == Data([1, 2, 3]))
   }
 }
 

@@ -59,6 +59,7 @@ struct PackCommand: AsyncParsableCommand {
       let stripped = try all.map { (source) throws(CacheError) in
         try StrippedSeeds(source, without: secrets.secrets)
       }
+      for seeds in stripped { SeedOptionGroup.report(seeds.notes, of: seeds.noteCount, in: seeds.name) }
       let packed = try await Self.add(stripped, to: writer)
       result = packed > 0 ? (packed, try await writer.finish()) : nil
     } catch {
@@ -79,9 +80,8 @@ struct PackCommand: AsyncParsableCommand {
     do throws(CacheError) {
       let export = try await StoreExport(store, selection, mode: location.mode, name: location.path)
       if export.leftOut > 0 {
-        Console.report(
-          "httpcache: \(HumanText.count(export.leftOut, "response")) left out: incomplete, invalidated, private "
-            + "or for one account")
+        Console.report("httpcache: \(HumanText.count(export.leftOut, "response")) left out")
+        SeedOptionGroup.report(export.notes, of: export.leftOut, in: location.path)
       }
       return export
     } catch {
@@ -100,18 +100,26 @@ struct PackCommand: AsyncParsableCommand {
         let page = try source.responses(from: position, limit: 64)
         if page.isEmpty { break }
         for seed in page {
-          var isKnown = false
-          for earlier in sources[..<number] where !isKnown {
-            isKnown = try !earlier.responses(to: seed.target).isEmpty
+          var targets: [String] = []
+          for target in [seed.target] + seed.otherTargets
+          where try !isKnown(target, to: sources[..<number]) {
+            targets.append(target)
           }
-          if isKnown { continue }
-          try await writer.add(seed)
+          if targets.isEmpty { continue }
+          try await writer.add(seed.answering(targets))
           packed += 1
         }
         position += page.count
       }
     }
     return packed
+  }
+
+  private static func isKnown(
+    _ target: String, to sources: ArraySlice<any SeedSource>
+  ) throws(CacheError) -> Bool {
+    for source in sources where try !source.responses(to: target).isEmpty { return true }
+    return false
   }
 }
 

@@ -36,12 +36,24 @@ struct SeedOptionGroup: ParsableArguments {
   static func open(_ path: String, locating: (String) -> String = { $0 }) throws -> any SeedSource {
     do throws(CacheError) {
       let source = try Seeds.open(path: path)
-      let notes = (source as? FolderSeed)?.notes ?? (source as? RecordingSeed)?.notes ?? []
-      for note in notes { Console.report("httpcache: \(path): \(note)") }
+      if let folder = source as? FolderSeed { report(folder.notes, of: folder.noteCount, in: path) }
+      if let recording = source as? RecordingSeed {
+        report(recording.notes, of: recording.noteCount, in: path)
+      }
       return source
     } catch {
       Console.report("httpcache: " + locating("\(error)"))
       throw ExitStatus(error.code).code
+    }
+  }
+
+  /// Reports parts of a source that are left out.
+  ///
+  /// - Parameter count: the number of all of them; there may be fewer notes.
+  static func report(_ notes: [String], of count: Int, in path: String) {
+    for note in notes { Console.report("httpcache: \(path): \(note)") }
+    if count > notes.count {
+      Console.report("httpcache: \(path): and \(count - notes.count) more that are left out, \(count) in all")
     }
   }
 

@@ -7,6 +7,8 @@ struct DownloadFile {
   /// A URL and what is said of it.
   struct Entry {
     let url: String
+    /// Other URLs of the file, after tabs on its line.
+    var mirrors: [String] = []
     /// The number of its line, from 1.
     let line: Int
     /// The file name, or a path.
@@ -19,6 +21,9 @@ struct DownloadFile {
     /// Whether the entry cannot be used.
     fileprivate var isLeftOut = false
   }
+
+  /// The most URLs of a file besides the first.
+  private static let mostMirrors = 32
 
   private(set) var entries: [Entry] = []
   /// Messages about options and URLs that are not used, for people; the first 100.
@@ -41,8 +46,14 @@ struct DownloadFile {
         try readOption(content, place)
       } else {
         let urls = line.split(separator: "\t").map(Self.trimmed)
-        entries.append(Entry(url: String(urls.first ?? content), line: index + 1))
-        if urls.count > 1 { note("\(place): only the first of \(urls.count) URLs is used") }
+        let mirrors = urls.dropFirst().filter { !$0.isEmpty }.map(String.init)
+        if mirrors.count > Self.mostMirrors {
+          note("\(place): only the first \(Self.mostMirrors) mirrors are used")
+        }
+        entries.append(
+          Entry(
+            url: String(urls.first ?? content), mirrors: Array(mirrors.prefix(Self.mostMirrors)),
+            line: index + 1))
       }
     }
     entries.removeAll(where: \.isLeftOut)

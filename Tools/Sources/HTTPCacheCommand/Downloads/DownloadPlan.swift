@@ -48,8 +48,10 @@ struct DownloadPlan {
     let url: TargetURL
     let folder = entry.folder ?? "."
     let file: String
+    let mirrors: [String]
     do {
       url = try plan.target(TargetURL(parsing: entry.url))
+      mirrors = try entry.mirrors.map { try plan.target(TargetURL(parsing: $0)).text }
       if let name = entry.name {
         file = try claimed(name, in: folder, for: url)
       } else {
@@ -61,6 +63,7 @@ struct DownloadPlan {
     folders.insert(URL(fileURLWithPath: file).deletingLastPathComponent())
     add(
       url, to: file, digests: entry.digests, segments: entry.segments ?? segments, headers: entry.headers)
+    downloads[downloads.count - 1].mirrors = mirrors
   }
 
   /// Makes the folders that an input file names, as aria2c does. The download into a folder that cannot be made fails

@@ -11,7 +11,7 @@ struct QueueOptionGroup: ParsableArguments {
     name: .customLong("input-file"),
     help: ArgumentHelp(
       "Download the URLs in this file, - for standard input, in the format of wget -i and aria2c -i: a URL per "
-        + "line, then indented out=, dir=, checksum=, header= and split= lines for it. Without out=, the name "
+        + "line (mirrors of it after tabs), then indented out=, dir=, checksum=, header= and split= lines for it. Without out=, the name "
         + "is from the URL.", valueName: "path"))
   var inputFile: String?
 
@@ -36,7 +36,9 @@ struct QueueOptionGroup: ParsableArguments {
 
   @Option(
     name: .customLong("checksum"),
-    help: ArgumentHelp("The digest of the file: sha-256= and 64 hexadecimal digits.", valueName: "digest"))
+    help: ArgumentHelp(
+      "The digest of the file: sha-256=, sha-512=, sha-1= or md5= and hexadecimal digits.",
+      valueName: "digest"))
   var checksum: String?
 
   @Flag(
@@ -66,16 +68,25 @@ struct QueueOptionGroup: ParsableArguments {
     if let checksum { _ = try Self.digest(checksum, "--checksum") }
   }
 
-  /// The digest that `sha-256=HEX` spells, as aria2 does.
+  private static let algorithms: [String: IntegrityDigest.Algorithm] = [
+    "sha-256": .sha256, "sha256": .sha256, "sha-512": .sha512, "sha512": .sha512, "sha-1": .sha1,
+    "sha1": .sha1,
+    "md5": .md5,
+  ]
+
+  /// The digest that `sha-256=HEX` spells, as aria2 does; also `sha-512`, `sha-1` and `md5`.
   ///
   /// - Parameter option: names the option in the message.
   /// - Throws: `ValidationError`.
   static func digest(_ text: some StringProtocol, _ option: String) throws -> IntegrityDigest {
     let parts = text.split(separator: "=", maxSplits: 1)
-    guard parts.count == 2, ["sha-256", "sha256"].contains(parts[0].lowercased()),
-      let digest = IntegrityDigest.sha256(String(parts[1]))
-    else {
-      throw ValidationError("\(option) requires sha-256= and 64 hexadecimal digits (got '\(text)')")
+    guard parts.count == 2, let algorithm = algorithms[parts[0].lowercased()] else {
+      throw ValidationError(
+        "\(option) requires sha-256=, sha-512=, sha-1= or md5= and hexadecimal digits (got '\(text)')")
+    }
+    guard let digest = IntegrityDigest(algorithm: algorithm, hexadecimal: String(parts[1])) else {
+      throw ValidationError(
+        "\(option) requires \(parts[0])= and \(2 * algorithm.length) hexadecimal digits (got '\(text)')")
     }
     return digest
   }

@@ -13,7 +13,7 @@ struct FileTransfer {
   var output: Output
   let transport: ObservedUpstream
 
-  private var clock: any CacheClock { fetcher.cache.configuration.clock }
+  var clock: any CacheClock { fetcher.cache.configuration.clock }
 
   /// Fetches, and returns how the transfer ended.
   mutating func run(_ policy: CachePolicy) async -> TransferReport.Ending {
@@ -40,12 +40,15 @@ struct FileTransfer {
       case .whole(let isChanged): restart = Self.restart(isChanged: isChanged)
       case .useless(let isChanged):
         restart = Self.restart(isChanged: isChanged)
-        response.body.source.cancel()
-        response = try await respond(to: request, policy)
+        response = try await whole(insteadOf: response, continuation, policy, &progress)
       case .failure:
+        // It may be the range that the origin does not like: it is asked once without it.
+        restart = Self.restart(isChanged: false)
+        response = try await whole(insteadOf: response, continuation, policy, &progress)
+      case .contradictory(let text):
         response.body.source.cancel()
         progress.length = continuation.record.length
-        throw NotContinued(status: response.head.status.code)
+        throw UpstreamError(.protocol, text)
       }
     }
     try ResponseCheck(request, redirectLimit: fetcher.options.redirectLimit)
@@ -71,6 +74,21 @@ struct FileTransfer {
     if !isLeftOut(answer) { response = try prepared(response, &progress, isContinued: isContinued) }
     try await take(response, answer: &answer, progress: &progress, isContinued: isContinued)
     return answer
+  }
+
+  /// The answer to the request for the whole, after an answer to a range that has no octets of the rest.
+  ///
+  /// - Throws: `NotContinued` for an error, which must not take the place of the part; what asking throws.
+  private func whole(
+    insteadOf response: CacheResponse, _ continuation: PartContinuation, _ policy: CachePolicy,
+    _ progress: inout TransferProgress
+  ) async throws -> CacheResponse {
+    response.body.source.cancel()
+    let whole = try await respond(to: request, policy)
+    guard whole.head.status.code >= 400 else { return whole }
+    whole.body.source.cancel()
+    progress.length = continuation.record.length
+    throw NotContinued(status: whole.head.status.code)
   }
 
   /// Whether the body is not for the file. A 304 has none, and what the file has is still right.
@@ -108,7 +126,7 @@ struct FileTransfer {
     if let start = isContinued ? progress.start : nil {
       try output.resume(at: start)
     } else if !isLeftOut {
-      try await output.begin(progress.record) { [fetcher] in
+      try await output.begin(progress.record, for: request, scope: scope) { [fetcher] in
         if !fetcher.isQuiet { fetcher.meter.say("httpcache: \($0)") }
       }
     }
@@ -123,12 +141,20 @@ struct FileTransfer {
           .protocol, "the response has \(answer.bytes) bytes, not \(length) as Content-Range says")
       }
       if case .file = destination { try await checkDigest(of: response) }
-      try output.finish()
+      try output.finish(modified: usesRemoteTime ? modified(response) : nil)
       if case .file(let path) = destination { answer.file = path }
     }
     answer.storage = fetcher.recorder.result(for: response.finalTarget)
     if fetcher.explains { answer.explanation = fetcher.explanation(of: answer, response.head, to: request) }
   }
+
+  /// The time of the representation, in seconds since 1970. A 206 may leave out what the first response said.
+  private func modified(_ response: CacheResponse) -> Int64? {
+    (response.head.headerFields[.lastModified] ?? output.part?.record?.fields[.lastModified])
+      .flatMap { Timestamp(httpDate: $0, relativeTo: clock.now)?.seconds }
+  }
+
+  private var usesRemoteTime: Bool { fetcher.handling.usesRemoteTime }
 
   /// The file that is there stays if the body does not have its digest.
   private func checkDigest(of response: CacheResponse) async throws {
@@ -194,7 +220,7 @@ struct FileTransfer {
 
   /// The part file is preferred only if the cache has this many bytes less. Continuing from the cache stores the
   /// response, and a killed process loses up to 4 MiB of what it stores.
-  private static let slack: Int64 = 8 << 20
+  static let slack: Int64 = 8 << 20
 
   /// Why the whole body is fetched again.
   private static func restart(isChanged: Bool) -> String {
@@ -226,59 +252,5 @@ struct FileTransfer {
   private func tellIfTooLarge(_ answer: TransferReport.Answer) {
     guard !fetcher.isQuiet, let text = answer.outcomeText.limit else { return }
     fetcher.meter.say("\(url): it will not be cached: \(text)")
-  }
-
-  // MARK: Failing
-
-  /// The report of a failure, with the bytes that are kept.
-  private func failure(_ error: any Error, _ progress: TransferProgress) async -> TransferReport.Failure {
-    var failure = TransferFailureText(error: error, progress: progress).failure
-    failure.isBeyondRecall = output.isStream && output.hasBegun
-    // A part file of such a body would fail again.
-    if error is WrongDigest || (error as? UpstreamError)?.cause is GzipDecoder.Failure {
-      if !progress.isForwarded {
-        failure.detail = "this is the stored response; --policy reload asks the origin"
-      }
-      return failure
-    }
-    let told =
-      if let target = progress.target, progress.isForwarded {
-        await fetcher.recorder.result(for: target, within: .seconds(10), clock: clock)
-      } else { nil as StorageRecorder.Result? }
-    failure.detail = await kept(told, progress)?.text(after: progress, isEarlyEnd: failure.isEarlyEnd)
-    return failure
-  }
-
-  private func kept(_ told: StorageRecorder.Result?, _ progress: TransferProgress) async -> KeptBytes? {
-    let leftover = output.leftover
-    switch told {
-    case .stored: return .complete
-    case .kept(let bytes) where bytes + Self.slack >= leftover?.bytes ?? 0: return .cached(bytes)
-    case .kept, .notStored, nil: break
-    }
-    if let leftover {
-      await output.keep()
-      return .part(leftover.bytes, leftover.path)
-    }
-    guard progress.isForwarded, progress.received > 0 else { return nil }
-    // Without the coding, a part file would be kept in every case.
-    let isCoded = fetcher.handling.decodes && progress.fields[.contentEncoding] != nil && !output.isStream
-    if case .notStored(let refusal) = told, refusal != .incomplete, !isCoded {
-      return .nothing(OutcomeText.text(refusal))
-    }
-    return .nothing(reasonForNothing(progress))
-  }
-
-  private func reasonForNothing(_ progress: TransferProgress) -> String {
-    if fetcher.includesHead { return "with -i a response is not continued" }
-    if let coding = progress.fields[.contentEncoding] {
-      return "a response in a content coding (\(coding)) is not continued"
-        + (fetcher.handling.decodes ? "; --no-compressed asks for it without" : "")
-    }
-    if content != nil || !PartRecord.isPossible(for: request) {
-      return "only a GET of the whole, without content, is continued"
-    }
-    return
-      "a response without a strong ETag or Last-Modified, or of an origin without ranges, cannot be continued"
   }
 }

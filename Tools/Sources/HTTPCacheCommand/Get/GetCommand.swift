@@ -44,6 +44,11 @@ struct GetCommand: AsyncParsableCommand {
     help: "With -O, take the file's name from Content-Disposition; never overwrites a file.")
   var usesHeaderName = false
 
+  @Flag(
+    name: [.customShort("R"), .customLong("remote-time")], inversion: .prefixedNo,
+    help: "Give the file the time of the representation (Last-Modified).")
+  var usesRemoteTime = true
+
   @Option(help: "How to use the cache.")
   var policy: PolicyArgument = .standard
 
@@ -174,7 +179,8 @@ struct GetCommand: AsyncParsableCommand {
           options: RequestOptions(plan, redirectLimit: redirects),
           includesHead: include || requestOptions.head, explains: explain, failsOnError: fail,
           handling: ResponseHandling(
-            decodes: plan.decodes, usesHeaderName: usesHeaderName, tell: messages.tell),
+            decodes: plan.decodes, usesHeaderName: usesHeaderName, usesRemoteTime: usesRemoteTime,
+            tell: messages.tell),
           isQuiet: messages.quiet, protectsTerminal: output == nil && writesToTerminal,
           isInsecure: connection.insecure)
         let status = try await fetchAll(urls, plan, to: destinations, with: fetcher, writeOut: writeOut)

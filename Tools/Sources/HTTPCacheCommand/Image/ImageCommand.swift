@@ -26,11 +26,15 @@ struct ImageCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("http or https URLs of images.", valueName: "urls"))
   var addresses: [URLArgument]
 
-  @Option(help: "Width and height in pixels, such as 640x480. Smaller images are not enlarged.")
+  @Option(
+    help: "Width and height in pixels, such as 640x480. Smaller images are enlarged only with --enlarge.")
   var resize: ImageGeometry?
 
   @Option(help: "With --resize: fit into the size, fill and crop it, or stretch to it.")
   var mode: ImageResizeMode = .fit
+
+  @Flag(help: "With --resize: also enlarge smaller images.")
+  var enlarge = false
 
   @Option(name: .customLong("round"), help: "Radius in pixels of round corners.")
   var radius: Int?
@@ -54,6 +58,7 @@ struct ImageCommand: AsyncParsableCommand {
   @OptionGroup var location: CacheLocation
 
   func validate() throws {
+    if enlarge, resize == nil { throw ValidationError("--enlarge requires --resize") }
     if let radius, radius < 1 { throw ValidationError("--round must be at least 1 (got \(radius))") }
     if let quality, !(1...100).contains(quality) {
       throw ValidationError("--quality must be from 1 to 100 (got \(quality))")
@@ -104,7 +109,8 @@ struct ImageCommand: AsyncParsableCommand {
     var processors: [any ImageProcessor] = []
     if let resize {
       processors.append(
-        ResizeProcessor(width: resize.size.width, height: resize.size.height, mode: mode.mode))
+        ResizeProcessor(
+          width: resize.size.width, height: resize.size.height, mode: mode.mode, enlarges: enlarge))
     }
     if let radius { processors.append(RoundedCornersProcessor(radius: radius)) }
     let request = ImageRequest(

@@ -7,6 +7,8 @@ struct ResponseHandling: Sendable {
   var decodes = false
   /// Whether `Content-Disposition` names the file.
   var usesHeaderName = false
+  /// Whether a file gets the time of the representation (`Last-Modified`).
+  var usesRemoteTime = true
   /// Receives the heads of responses from the store; nil if heads are not shown.
   var tell: (@Sendable (String) -> Void)?
 

@@ -36,7 +36,7 @@ enum ExitStatus: Int32, CaseIterable {
   init(_ code: CacheError.Code) {
     switch code {
     case .newerFormat: self = .newerFormat
-    case .invalidRequest, .invalidKey: self = .usage
+    case .invalidRequest, .invalidKey, .invalidValue: self = .usage
     default: self = .cacheUnavailable
     }
   }

@@ -34,15 +34,30 @@ import Testing
     #expect(file.entries.last?.name == nil)
   }
 
-  @Test("unknown options and further URLs of a file are told, and have no effect")
-  func notes() throws {
-    let file = try DownloadFile("http://a/1\thttp://b/1\n  max-tries=5\n", path: "list")
+  @Test("further URLs of a line are mirrors")
+  func mirrors() throws {
+    let file = try DownloadFile("http://a/1\thttp://b/1 \t\thttps://c/1\n", path: "list")
     #expect(file.entries.map(\.url) == ["http://a/1"])
-    #expect(
-      file.notes == [
-        "list, line 1: only the first of 2 URLs is used",
-        "list, line 2: max-tries= is not known and has no effect",
-      ])
+    #expect(file.entries.first?.mirrors == ["http://b/1", "https://c/1"])
+    #expect(file.notes.isEmpty)
+  }
+
+  @Test("unknown options are told, and have no effect")
+  func notes() throws {
+    let file = try DownloadFile("http://a/1\n  max-tries=5\n", path: "list")
+    #expect(file.notes == ["list, line 2: max-tries= is not known and has no effect"])
+  }
+
+  @Test(
+    "a checksum of each algorithm",
+    arguments: [("md5", 16), ("sha-1", 20), ("sha1", 20), ("SHA-256", 32), ("sha-512", 64)])
+  func checksums(name: String, length: Int) throws {
+    let digits = String(repeating: "0A", count: length)
+    let file = try DownloadFile("http://a/1\n checksum=\(name)=\(digits)\n", path: "list")
+    #expect(file.entries.first?.digests.first?.value == [UInt8](repeating: 10, count: length))
+    #expect(throws: ValidationError.self) {
+      try DownloadFile("http://a/1\n checksum=\(name)=\(digits)0\n", path: "list")
+    }
   }
 
   @Test(
@@ -52,7 +67,8 @@ import Testing
       ("http://a/1\n out\n", "list, line 2: 'out' is"),
       ("http://a/1\n out=\n", "list, line 2: out= has no value"),
       ("http://a/1\n split=99\n", "list, line 2: split= must be from 1 to 16"),
-      ("http://a/1\n checksum=md5=00\n", "list, line 2: checksum= requires sha-256="),
+      ("http://a/1\n checksum=md5=00\n", "list, line 2: checksum= requires md5= and 32"),
+      ("http://a/1\n checksum=crc32=00\n", "list, line 2: checksum= requires sha-256="),
     ])
   func wrong(text: String, message: String) {
     do {

@@ -198,7 +198,7 @@ import Testing
     let origin = try await ScriptOrigin { request in
       switch counter.next() {
       case 1: first.answer(request)
-      case 2: .init(head: "HTTP/1.1 503 Busy\r\nContent-Length: 5", body: Array("sorry".utf8))
+      case 2, 3: .init(head: "HTTP/1.1 503 Busy\r\nContent-Length: 5", body: Array("sorry".utf8))
       default: whole.answer(request)
       }
     }

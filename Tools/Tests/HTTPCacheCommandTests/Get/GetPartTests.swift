@@ -45,6 +45,61 @@ import Testing
     }
   }
 
+  /// Runs `get` again, with an answer to the first range instead of the rest.
+  private func again(_ instead: @escaping @Sendable (ScriptOrigin.Request) -> ScriptOrigin.Answer?)
+    async throws -> (
+      CommandRun, [UInt8]?, [Int?]
+    )
+  {
+    let directory = try TemporaryDirectory()
+    let counter = AnswerCounter()
+    var file = ServedFile(content: Self.content, fields: "Cache-Control: no-store")
+    let whole = file
+    file.cut = 20_000
+    let origin = try await ScriptOrigin { [file] request in
+      counter.next() == 1 ? file.answer(request) : instead(request) ?? whole.answer(request)
+    }
+    _ = await get(origin, directory)
+    let run = await get(origin, directory)
+    let part = directory.contents("out.httpcache-part/body")
+    let result = (run, directory.contents("out") ?? part, origin.requests.map(\.start))
+    try await origin.close()
+    return result
+  }
+
+  @Test(
+    "an origin that answers a range with an error is asked once without it",
+    arguments: ["400 Bad", "404 Not Found", "416 No", "501 Not Implemented", "503 Later", "304 Not Modified"])
+  func rangeError(status: String) async throws {
+    let (run, content, starts) = try await again { request in
+      request.start == nil ? nil : ScriptOrigin.Answer(head: "HTTP/1.1 \(status)\r\nContent-Length: 0")
+    }
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(content == Self.content)
+    #expect(starts == [nil, 20_000, nil])
+  }
+
+  @Test("an error to both requests leaves the part, and is no file")
+  func error() async throws {
+    let (run, content, starts) = try await again { _ in
+      ScriptOrigin.Answer(head: "HTTP/1.1 500 Broken\r\nContent-Length: 2", body: Array("no".utf8))
+    }
+    #expect(run.status == ExitStatus.httpError.rawValue)
+    #expect(content == Array(Self.content.prefix(20_000)))
+    #expect(starts == [nil, 20_000, nil])
+  }
+
+  @Test("a 200 with a Content-Range is an error, and leaves the part")
+  func contradiction() async throws {
+    let (run, content, _) = try await again { _ in
+      ScriptOrigin.Answer(
+        head: "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Range: bytes 20000-20001/50000\r\nContent-Length: 2",
+        body: Array("no".utf8))
+    }
+    #expect(run.status == ExitStatus.brokenProtocol.rawValue)
+    #expect(content == Array(Self.content.prefix(20_000)))
+  }
+
   @Test("a complete part file is validated by requesting its last byte")
   func complete() async throws {
     try await withPart { origin, directory, part in

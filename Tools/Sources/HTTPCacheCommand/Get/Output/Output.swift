@@ -101,16 +101,22 @@ final class Output: Sendable {
 
   /// Begins to write a body at its first byte. Waits for the reader of a FIFO.
   ///
-  /// - Parameter record: the record of the response; nil if the response cannot be continued.
+  /// - Parameters:
+  ///   - record: the record of the response; nil if the response cannot be continued.
+  ///   - request: the request for the whole file; nil drops what an earlier transfer left.
+  ///   - scope: that of the request.
   /// - Throws: `OutputFailure`, `CancellationError`.
-  func begin(_ record: PartRecord?, waiting: @Sendable (String) -> Void = { _ in }) async throws {
+  func begin(
+    _ record: PartRecord?, for request: HTTPRequest? = nil, scope: String = "",
+    waiting: @Sendable (String) -> Void = { _ in }
+  ) async throws {
     switch place {
     case nil: break
     case .descriptor(let descriptor): began(descriptor)
     case .stream(let path): began(try await open(stream: path, waiting: waiting))
     case .file:
       began(-1)
-      try writing { () throws(DownloadFailure) in try part?.begin(record) }
+      try writing { () throws(DownloadFailure) in try part?.begin(record, for: request, scope: scope) }
     }
   }
 
@@ -182,8 +188,9 @@ final class Output: Sendable {
 
   /// Gives the destination file the complete body.
   ///
+  /// - Parameter modified: the time of the file, in seconds since 1970; nil leaves the time of writing.
   /// - Throws: `OutputFailure`.
-  func finish() throws(OutputFailure) {
+  func finish(modified: Int64? = nil) throws(OutputFailure) {
     switch place {
     case nil, .descriptor: break
     case .stream(let path):
@@ -196,7 +203,9 @@ final class Output: Sendable {
       guard let part else { return }
       do throws(DownloadFailure) {
         // Another transfer may have got an equal name meanwhile.
-        try part.place(at: path, mustBeNew: state.withLock { $0.isNamedByHead } && !exists, mayCopy: true)
+        try part.place(
+          at: path, modified: modified, mustBeNew: state.withLock { $0.isNamedByHead } && !exists,
+          mayCopy: true)
       } catch {
         state.withLock { $0.isKept = true }
         part.leaveBody()
@@ -267,29 +276,5 @@ extension Output {
     func end(_ result: Result<Success, any Error>) {
       continuation.withLock { $0.take() }?.resume(with: result)
     }
-  }
-}
-
-extension Output {
-  /// Whether a body would appear on a terminal.
-  static func isTerminal(_ destination: Destination) throws(OutputFailure) -> Bool {
-    switch destination {
-    case .nowhere: return false
-    case .standardOutput: return Terminal.isTerminal(STDOUT_FILENO)
-    case .file(let path):
-      guard case .descriptor(let descriptor) = try OutputPlace(path) else { return false }
-      return Terminal.isTerminal(descriptor)
-    }
-  }
-
-  /// Whether a path names the file or FIFO of standard output.
-  static func isStandardOutput(_ path: String) -> Bool {
-    if let place = try? OutputPlace(path), case .descriptor(let number) = place {
-      return number == STDOUT_FILENO
-    }
-    var (named, output) = (stat(), stat())
-    return stat(path, &named) == 0 && fstat(STDOUT_FILENO, &output) == 0
-      && [S_IFREG, S_IFIFO].contains(named.st_mode & S_IFMT)
-      && named.st_ino == output.st_ino && named.st_dev == output.st_dev
   }
 }

@@ -1,0 +1,266 @@
+import Foundation
+import HTTPCacheArchives
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+import Testing
+
+/// Forms of WARC, ARC and WACZ that crawlers write, beside those of `WARCSeedTests`.
+@Suite("WARC as other programs write it", .timeLimit(.minutes(10)))
+struct WARCFormTests {
+  private let folder: TestFolder
+
+  init() throws { folder = try TestFolder() }
+
+  private func seed(_ records: String..., name: String = "a.warc") throws -> RecordingSeed {
+    try seed(Data(records.joined().utf8), name)
+  }
+
+  private func seed(_ bytes: Data, _ name: String) throws -> RecordingSeed {
+    let path = folder.path + "/" + name
+    try bytes.write(to: URL(fileURLWithPath: path))
+    return try RecordingSeed(path: path)
+  }
+
+  private func record(
+    _ type: String, id: String, to url: String = "https://example.com/a",
+    date: String = "2020-09-13T12:26:40Z",
+    content: String? = nil, rest: String = "", _ block: String
+  ) -> String {
+    "WARC/1.1\r\nWARC-Type: \(type)\r\nWARC-Record-ID: <urn:\(id)>\r\nWARC-Target-URI: \(url)\r\n"
+      + "WARC-Date: \(date)\r\n" + (content.map { "Content-Type: \($0)\r\n" } ?? "") + rest
+      + "Content-Length: \(block.utf8.count)\r\n\r\n\(block)\r\n\r\n"
+  }
+
+  private func http(_ body: String, status: String = "200 OK", fields: String = "") -> String {
+    "HTTP/1.1 \(status)\r\nContent-Type: text/plain\r\n\(fields)\r\n\(body)"
+  }
+
+  private let message = "application/http; msgtype=response"
+
+  @Test("a response record without Content-Type has the status and body of its block")
+  func noContentType() async throws {
+    let seed = try seed(record("response", id: "1", http("hello", status: "404 Not Found")))
+    let found = try #require(try seed.responses(to: "https://example.com/a").first)
+    #expect(try await found.text() == "hello" && found.response.head.status.code == 404)
+  }
+
+  @Test("a response record of another type with an HTTP message has its status and body")
+  func wrongContentType() async throws {
+    let seed = try seed(record("response", id: "1", content: "text/html", http("hello")))
+    #expect(try await seed.text("https://example.com/a") == "hello")
+  }
+
+  @Test("a response record without Content-Type and without an HTTP message is left out with a note")
+  func noMessage() throws {
+    let seed = try seed(
+      record("response", id: "1", "<html>"),
+      record("response", id: "2", to: "https://example.com/b", http("b")))
+    #expect(seed.count == 1 && seed.notes.count == 1)
+  }
+
+  @Test("a resource without Content-Type has the type that its content shows")
+  func resource() throws {
+    let seed = try seed(record("resource", id: "1", "<!DOCTYPE html><p>"))
+    #expect(
+      try seed.responses(to: "https://example.com/a").first?.response.head.headerFields[.contentType]
+        == "text/html")
+  }
+
+  @Test("a request without Content-Type tells the method")
+  func request() throws {
+    let seed = try seed(
+      record("response", id: "1", content: message, http("a")),
+      record(
+        "request", id: "2", rest: "WARC-Concurrent-To: <urn:1>\r\n", "POST /a HTTP/1.1\r\nHost: h\r\n\r\n"),
+      record("response", id: "3", to: "https://example.com/b", content: message, http("b")))
+    #expect(seed.count == 1 && seed.notes.first?.contains("POST") == true)
+  }
+
+  @Test("a request that names several records belongs to each")
+  func concurrents() throws {
+    let seed = try seed(
+      record("response", id: "1", content: message, http("a")),
+      record(
+        "request", id: "2", rest: "WARC-Concurrent-To: <urn:1>\r\nWARC-Concurrent-To: <urn:9>\r\n",
+        "POST /a HTTP/1.1\r\nHost: h\r\n\r\n"))
+    #expect(seed.count == 0 && seed.notes.count == 1)
+  }
+
+  @Test("a revisit without a block has head and body of the record that it names, also of a later one")
+  func revisit() async throws {
+    let first = record(
+      "response", id: "1", content: message, rest: "WARC-Payload-Digest: sha1:A\r\n",
+      http("body", fields: "ETag: \"1\"\r\n"))
+    let revisits =
+      record("revisit", id: "2", to: "https://example.com/b", rest: "WARC-Refers-To: <urn:1>\r\n", "")
+      + record("revisit", id: "3", to: "https://example.com/c", rest: "WARC-Payload-Digest: sha1:A\r\n", "")
+      + record(
+        "revisit", id: "4", to: "https://example.com/d",
+        rest:
+          "WARC-Refers-To: <urn:1>\r\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified\r\n",
+        "")
+    for seed in [try seed(first, revisits), try seed(revisits, first)] {
+      for name in "abc" {
+        let found = try #require(try seed.responses(to: "https://example.com/\(name)").first, "\(name)")
+        #expect(try await found.text() == "body" && found.response.head.headerFields[.eTag] == "\"1\"")
+      }
+      #expect(seed.count == 3 && seed.notes.isEmpty)
+    }
+    let alone = try seed(
+      record("revisit", id: "2", rest: "WARC-Refers-To: <urn:1>\r\n", ""),
+      record("resource", id: "5", to: "https://example.com/z", "z"))
+    #expect(alone.count == 1 && alone.notes.count == 1)
+  }
+
+  @Test(
+    "dates may be short",
+    arguments: [
+      ("2020", 1_577_836_800), ("2020-09", 1_598_918_400), ("2020-09-13", 1_599_955_200),
+      ("2020-09-13T12:26Z", 1_600_000_000 - 40), ("2020-09-13T12:26:40Z", 1_600_000_000),
+      ("2020-09-13T12:26:40.123456789Z", 1_600_000_000), ("2020-09-13T14:26:40+02:00", 1_600_000_000),
+      ("20200913122640", 1_600_000_000), ("2020-09-13T12:26:40", 1_600_000_000), ("1969-12-31T23:59:59Z", -1),
+      ("2020-02-30", 0), ("yesterday", 0), ("2020-13", 0), ("", 0),
+    ])
+  func dates(_ text: String, _ seconds: Int64) throws {
+    let seed = try seed(record("response", id: "1", date: text, content: message, http("a")))
+    #expect(try seed.responses(from: 0, limit: 1).first?.response.responseTime.seconds == seconds)
+  }
+
+  @Test("of several responses to one URL the last counts, with and without their requests")
+  func lastCounts() async throws {
+    let pair = { (id: String, body: String) in
+      record("response", id: id, content: message, http(body))
+        + record(
+          "request", id: "q" + id, rest: "WARC-Concurrent-To: <urn:\(id)>\r\n",
+          "GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+    }
+    let alone = { (id: String, body: String) in record("response", id: id, content: message, http(body)) }
+    let early = { (id: String, body: String) in
+      record("request", id: "q" + id, "GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+        + record(
+          "response", id: id, content: message, rest: "WARC-Concurrent-To: <urn:q\(id)>\r\n", http(body))
+    }
+    for old in [pair, alone, early] {
+      for new in [pair, alone, early] {
+        let found = try seed(old("1", "old"), new("2", "new"))
+        #expect(try await found.text("https://example.com/a") == "new")
+        #expect(found.count == 1)
+      }
+    }
+  }
+
+  @Test("bytes behind the end of a body are not part of it, and a body that was decoded is whole")
+  func moreBytes() async throws {
+    let seed = try seed(
+      record("response", id: "1", content: message, http("hello\r\n", fields: "Content-Length: 5\r\n")),
+      record(
+        "response", id: "2", to: "https://example.com/b", content: message,
+        http("decoded text", fields: "Content-Length: 5\r\nContent-Encoding: gzip\r\n")),
+      record(
+        "response", id: "3", to: "https://example.com/c", content: message,
+        http("four", fields: "Content-Length: 5\r\n")))
+    #expect(try await seed.text("https://example.com/a") == "hello")
+    #expect(try await seed.text("https://example.com/b") == "decoded text")
+    let decoded = try seed.responses(to: "https://example.com/b").first?.response
+    #expect(decoded?.isDecoded == true && decoded?.head.headerFields[.contentEncoding] == nil)
+    #expect(seed.count == 2 && seed.notes.count == 1)
+  }
+
+  @Test("a response in several records is left out with a note")
+  func segments() throws {
+    let seed = try seed(
+      record("response", id: "1", content: message, rest: "WARC-Segment-Number: 1\r\n", http("hel")),
+      record("response", id: "2", to: "https://example.com/b", content: message, http("b")))
+    #expect(seed.count == 1 && seed.notes.count == 1)
+  }
+
+  private func arc(isSecond: Bool = false) -> String {
+    let (one, head) =
+      isSecond
+      ? (
+        "200 - - 0 a.arc ",
+        "2 0 test\nURL IP-address Archive-date Content-type Result-code Checksum Location Offset Filename Archive-length\n"
+      )
+      : ("", "1 0 test\nURL IP-address Archive-date Content-type Archive-length\n")
+    func document(_ url: String, _ type: String, _ block: String) -> String {
+      "\(url) 127.0.0.1 20200913122640 \(type) \(one)\(block.utf8.count)\n\(block)\n"
+    }
+    return document("filedesc://a.arc", "text/plain", head)
+      + document("https://example.com/a", "text/plain", http("one"))
+      + document("dns:example.com", "text/dns", "1.2.3.4")
+      + document("https://example.com/a b", "text/plain", http("two"))
+      + document("https://example.com/a", "text/plain", http("new"))
+  }
+
+  @Test("an ARC file, version 1 and 2", arguments: [false, true])
+  func arc(_ isSecond: Bool) async throws {
+    let seed = try seed(arc(isSecond: isSecond), name: "a.arc")
+    #expect(try await seed.text("https://example.com/a") == "new")
+    #expect(try await seed.text("https://example.com/a%20b") == "two")
+    #expect(seed.newest.seconds == 1_600_000_000 && seed.count == 2)
+    let opened = try Seeds.open(path: folder.path + "/a.arc")
+    #expect(opened.count == 2)
+  }
+
+  @Test("an ARC file that was cut keeps what is whole")
+  func cutARC() async throws {
+    let whole = Data(arc().utf8)
+    for length in stride(from: 200, to: whole.count, by: 3) {
+      guard let seed = try? seed(whole.prefix(length), "a.arc") else { continue }
+      if let text = try await seed.text("https://example.com/a") { #expect(["one", "new"].contains(text)) }
+    }
+  }
+
+  /// A ZIP file without compression.
+  private func zip(_ files: [(name: String, content: Data)]) -> Data {
+    func number(_ value: Int, _ count: Int) -> Data {
+      Data((0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) })
+    }
+    var (output, directory) = (Data(), Data())
+    for (name, content) in files {
+      let rest =
+        number(20, 2) + number(0, 8) + number(0, 4) + number(content.count, 4) + number(content.count, 4)
+        + number(name.utf8.count, 2) + number(0, 2)
+      directory +=
+        number(0x0201_4B50, 4) + number(20, 2) + rest + number(0, 10) + number(output.count, 4)
+        + Data(name.utf8)
+      output += number(0x0403_4B50, 4) + rest + Data(name.utf8) + content
+    }
+    return output + directory + number(0x0605_4B50, 4) + number(0, 4) + number(files.count, 2)
+      + number(files.count, 2) + number(directory.count, 4) + number(output.count, 4) + number(0, 2)
+  }
+
+  @Test("a WACZ file: the WARC files of its archive")
+  func wacz() async throws {
+    let (one, two) = (
+      Data(record("response", id: "1", content: message, http("one")).utf8),
+      Data(
+        (record("response", id: "1", content: message, http("two"))
+          + record("response", id: "2", to: "https://example.com/b", content: message, http("b"))
+          + record("response", id: "3", to: "https://example.com/c", content: message, "no message")).utf8)
+    )
+    let bytes = zip([
+      ("datapackage.json", Data("{}".utf8)), ("archive/1.warc", one), ("archive/2.warc", two),
+      ("pages/pages.jsonl", Data()),
+    ])
+    let seed = try seed(bytes, "a.wacz")
+    #expect(try await seed.text("https://example.com/a") == "two")
+    #expect(try await seed.text("https://example.com/b") == "b")
+    #expect(seed.count == 2 && seed.notes.count == 1)
+    #expect(seed.notes.first?.hasPrefix("archive/2.warc, record ") == true)
+    for length in stride(from: 4, to: bytes.count, by: 5) {
+      _ = try? self.seed(bytes.prefix(length), "b.wacz")
+    }
+    #expect(throws: CacheError.self) { try self.seed(zip([("a.txt", one)]), "c.zip") }
+  }
+
+  @Test(
+    "a form that is not read is named",
+    arguments: [[0x28, 0xB5, 0x2F, 0xFD, 0], [0x5D, 0x2A, 0x4D, 0x18, 0]] as [[UInt8]])
+  func zstd(_ bytes: [UInt8]) throws {
+    try Data(bytes).write(to: URL(fileURLWithPath: folder.path + "/a.warc.zst"))
+    let error = #expect(throws: CacheError.self) { try Seeds.open(path: folder.path + "/a.warc.zst") }
+    #expect(error?.message.contains("Zstandard") == true)
+  }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import HTTPCacheSemantics
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheDownloads
+
+@Suite("Origins that answer a range with something else", .timeLimit(.minutes(10)))
+struct DownloadRangeErrorTests {
+  private static let count = 3_000_000
+
+  private func kitchen() throws -> DownloadKitchen { try DownloadKitchen(count: Self.count, onDisk: true) }
+
+  private func download(_ kitchen: DownloadKitchen, segments: Int) throws -> DownloadID {
+    var download = try kitchen.download("/file", to: "file")
+    download.segments = segments
+    return try kitchen.queue.add(download)
+  }
+
+  private func ranges(_ kitchen: DownloadKitchen) -> [String?] {
+    kitchen.upstream.requests.map { $0["Range"] }
+  }
+
+  @Test(
+    "an error gets one request without the range, and the file arrives",
+    arguments: [400, 403, 404, 405, 500, 501, 503], [1, 4])
+  func errors(status: Int, segments: Int) async throws {
+    let kitchen = try kitchen()
+    if segments == 1 { kitchen.origin.change { $0.fields[.cacheControl] = "no-store" } }
+    kitchen.origin.change { $0.cuts = [700_000] }
+    let id = try download(kitchen, segments: segments)
+    await kitchen.wait(id) { if case .waiting(.retry) = $0 { true } else { false } }
+    let before = kitchen.upstream.requestCount
+    kitchen.origin.change { $0.answers = [ScriptedResponse(status: status, body: "no")] }
+    try await kitchen.retry(id)
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+    let asked = ranges(kitchen).dropFirst(before)
+    #expect(asked.first.flatMap { $0 } != nil && asked.contains(nil))
+  }
+
+  @Test("a 304 to a range is asked again without it")
+  func notModified() async throws {
+    let kitchen = try kitchen()
+    kitchen.origin.change { state in
+      state.fields[.cacheControl] = "no-store"
+      state.cuts = [700_000]
+    }
+    let id = try download(kitchen, segments: 1)
+    await kitchen.wait(id) { if case .waiting(.retry) = $0 { true } else { false } }
+    kitchen.origin.change { $0.answers = [ScriptedResponse(status: 304, headers: ["ETag": "\"a\""])] }
+    try await kitchen.retry(id)
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+  }
+
+  @Test(
+    "a 200 with a Content-Range, or another length under the same tag, is no shorter file",
+    arguments: [true, false])
+  func contradictions(hasRange: Bool) async throws {
+    let kitchen = try kitchen()
+    kitchen.origin.change { state in
+      state.fields[.cacheControl] = "no-store"
+      state.cuts = [700_000]
+    }
+    let id = try download(kitchen, segments: 1)
+    await kitchen.wait(id) { if case .waiting(.retry) = $0 { true } else { false } }
+    var fields: HTTPFields = [.eTag: "\"a\"", .contentLength: "1000"]
+    if hasRange { fields[.contentRange] = "bytes 700000-700999/\(Self.count)" }
+    let answer = ScriptedResponse(
+      head: HTTPResponse(status: .ok, headerFields: fields),
+      steps: [.bytes(BodyBytes([UInt8](repeating: 1, count: 1_000)))],
+      announcedLength: 1_000)
+    kitchen.origin.change { $0.answers = [answer] }
+    try await kitchen.retry(id)
+    await kitchen.wait(id) { if case .waiting(.retry) = $0 { true } else { $0.isEnded } }
+    #expect(kitchen.contents("file") == nil)
+    try await kitchen.retry(id)
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+  }
+
+  @Test("where one URL fails, a mirror is asked at once, without the credentials of the first")
+  func mirrors() async throws {
+    for status in [404, 403, 500] {
+      let kitchen = try kitchen()
+      kitchen.origin.change { $0.answers = [ScriptedResponse(status: status)] }
+      var download = try kitchen.download("/file", to: "file")
+      download.request.headerFields[.authorization] = "Basic YTpi"
+      download.mirrors = ["https://mirror.example/other?a=b"]
+      let id = try kitchen.queue.add(download)
+      #expect(try await kitchen.end(id) == .done(.fetched))
+      #expect(kitchen.contents("file") == kitchen.origin.content)
+      let requests = kitchen.upstream.requests
+      #expect(requests.map(\.head.authority) == ["example.com", "mirror.example"])
+      #expect(requests.last?.head.path == "/other?a=b")
+      #expect(requests.map { $0["Authorization"] } == ["Basic YTpi", nil])
+    }
+  }
+
+  @Test("ranges come from all mirrors")
+  func segments() async throws {
+    let kitchen = try kitchen()
+    var download = try kitchen.download("/file", to: "file")
+    download.segments = 2
+    download.mirrors = ["https://mirror.example/file"]
+    let id = try kitchen.queue.add(download)
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+    #expect(Set(kitchen.upstream.requests.map(\.head.authority)) == ["example.com", "mirror.example"])
+  }
+
+  @Test("the list keeps mirrors")
+  func record() throws {
+    var download = try Download("https://example.com/a", to: "/tmp/a")
+    download.mirrors = ["https://b.example/a", "http://c.example:8080/a?b"]
+    let item = DownloadItem(id: DownloadID(rawValue: 1), download: download, position: 1)
+    let bytes = try #require(DownloadRecord.encode(item))
+    #expect(try DownloadRecord.decode(bytes).download.mirrors == download.mirrors)
+  }
+
+  #if Crypto
+    @Test(
+      "digests of every algorithm are compared",
+      arguments: [
+        (IntegrityDigest.Algorithm.md5, "900150983cd24fb0d6963f7d28e17f72"),
+        (.sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        (.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (
+          .sha512,
+          "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"
+        ),
+      ])
+    func digests(algorithm: IntegrityDigest.Algorithm, text: String) async throws {
+      let digest = try #require(IntegrityDigest(algorithm: algorithm, hexadecimal: text.uppercased()))
+      #expect(IntegrityDigest(algorithm: algorithm, hexadecimal: String(text.dropLast())) == nil)
+      for (content, isRight) in [("abc", true), ("abd", false)] {
+        let kitchen = try DownloadKitchen()
+        kitchen.origin.change { $0.content = Array(content.utf8) }
+        var download = try kitchen.download("/file", to: "file")
+        download.digests = [digest]
+        let id = try kitchen.queue.add(download)
+        let state = try await kitchen.end(id)
+        if isRight { #expect(state == .done(.fetched)) } else { #expect(kitchen.contents("file") == nil) }
+      }
+    }
+  #endif
+}
