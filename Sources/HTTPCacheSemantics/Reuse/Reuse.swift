@@ -224,8 +224,7 @@ extension RuleTrace {
     {
       return Reuse.whenMissing(reason, directives: directives, policy: policy, trace: &self)
     }
-    let age = Age.current(stored, now: now)
-    let lifetime = stored.facts.freshnessLifetime
+    let (age, lifetime) = (Age.current(stored, now: now), stored.facts.freshnessLifetime)
     note(
       "How long is it fresh?", stored.facts.lifetimeText, section: stored.facts.lifetimeSource.section,
       topic: .freshness)
@@ -241,8 +240,7 @@ extension RuleTrace {
     }
     note(
       "Is it stale?",
-      lifetime > age
-        ? "no: lifetime \(lifetime) s > age \(age) s" : "yes: lifetime \(lifetime) s <= age \(age) s",
+      "\(lifetime > age ? "no" : "yes"): lifetime \(lifetime) s \(lifetime > age ? ">" : "<=") age \(age) s",
       section: "RFC 9111 §4.2", topic: .freshness)
     if lifetime > age {
       let unwanted = Reuse.unwanted(
