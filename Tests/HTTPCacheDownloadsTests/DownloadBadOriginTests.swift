@@ -148,13 +148,13 @@ struct DownloadBadOriginTests {
     _ = await kitchen.wait(id) { $0.isRetry }
     kitchen.origin.change {
       // The answer to the range says that the file is another one, which is asked for then.
-      $0.answers = [location("two.example.com"), location("two.example.com")]
+      $0.answers = [location("two.example.com")]
       $0.content = FileOrigin.bytes(300_000, seed: 3)
       $0.fields[.eTag] = "\"other\""
     }
     #expect(try await kitchen.end(id) == .done(.fetched))
     #expect(kitchen.contents("file") == kitchen.origin.content)
-    #expect(kitchen.upstream.requests.last?.head.authority == "two.example.com")
+    #expect(kitchen.upstream.requests.contains { $0.head.authority == "two.example.com" })
     #expect(kitchen.queue.status(of: id)?.lastRestart == .changed)
   }
 
