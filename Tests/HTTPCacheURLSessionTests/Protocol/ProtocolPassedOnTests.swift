@@ -36,10 +36,12 @@ import Testing
   @Test func downloadDelegatesGetTheirFile() async throws {
     let origin = try SocketOrigin { _ in .text("body") }
     let log = DownloadLog()
-    let session = ProtocolKitchen([]).session(delegate: log)
+    let kitchen = ProtocolKitchen([])
+    let session = kitchen.session(delegate: log)
     defer { session.finishTasksAndInvalidate() }
     session.downloadTask(with: origin.url("/")).resume()
     #expect(await log.text() == "body")
+    #expect(kitchen.origin.requestCount == 0)
   }
 
   @Test func uploadsDoNotReachTheOriginOfAnOfflineCache() async throws {

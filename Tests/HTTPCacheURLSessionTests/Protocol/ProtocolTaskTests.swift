@@ -25,9 +25,12 @@ import Testing
     task.suspend()
     gate.open()
     // The queue of the task comes to `suspend` before it comes to this.
-    let other = ProtocolKitchen([ScriptedResponse(body: "x")]).session()
+    let otherKitchen = ProtocolKitchen([ScriptedResponse(body: "x")])
+    let other = otherKitchen.session()
     _ = try await other.get("/")
     other.finishTasksAndInvalidate()
+    // A session loads through its cache as long as the cache lives.
+    #expect(otherKitchen.origin.requestCount == 1)
     #expect(log.now.data.count == 1)
     #expect(!log.now.isComplete)
     task.resume()
