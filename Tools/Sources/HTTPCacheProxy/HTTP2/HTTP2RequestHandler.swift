@@ -78,7 +78,11 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
     streams.addAnswered(stream, size: size, deadline: started + proxy.configuration.bodyTimeout)
     write(.headers(.init(headers: headers, endStream: !hasContent)), to: stream, context)
     if hasContent {
-      write(.data(.init(data: .byteBuffer(content.bytes), endStream: true)), to: stream, context)
+      var bytes = IOData.byteBuffer(content.bytes)
+      while let part = bytes.takeFrame() {
+        write(.data(.init(data: .byteBuffer(part))), to: stream, context)
+      }
+      write(.data(.init(data: bytes, endStream: true)), to: stream, context)
     }
     log.add(content, started: started) { head(frame) }
     return true

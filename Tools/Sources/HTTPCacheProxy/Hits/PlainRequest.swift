@@ -141,7 +141,7 @@ extension PlainRequest {
   ///
   /// - Returns: false if the request is not plain.
   mutating func find(in headers: HPACKHeaders) -> Bool {
-    guard headers.count <= limits.fieldCount else { return false }
+    guard headers.count <= limits.fieldCount, headers.fit(limits) else { return false }
     key.removeAll(keepingCapacity: true)
     // A target of HTTP/1.1 does not begin so.
     key.append(0)
