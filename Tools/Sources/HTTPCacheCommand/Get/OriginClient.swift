@@ -59,6 +59,9 @@ enum OriginClient {
   /// http URLs go to the proxy in absolute form (RFC 9112 §3.2.2), as curl sends them.
   private static func httpProxy(_ proxy: ProxyAddress, _ options: Options) throws -> NIOUpstream {
     var configuration = NIOUpstream.Configuration(connectTimeout: TimeAmount(options.connectTimeout))
+    (configuration.bodyTimeout, configuration.eventStreamTimeout) = (
+      TimeAmount(idleTimeout), TimeAmount(idleTimeout)
+    )
     configuration.proxy = NIOUpstream.Proxy(
       origin: Origin(isSecure: false, host: proxy.host, port: proxy.port),
       authorization: proxy.credentials?.basic)

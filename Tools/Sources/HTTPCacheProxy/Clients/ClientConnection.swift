@@ -158,7 +158,8 @@ final class ClientConnection: Sendable {
         return await purge(
           try PurgeRequest(kind, head: head, route: route), head: head, framing: framing, started: started)
       }
-      let exchange = ClientExchange(connection: self, head: head, framing: framing, started: started)
+      let exchange = ClientExchange(
+        connection: self, head: head, framing: framing, started: started, silence: route.silence)
       switch route {
       case .cached(let request): return await exchange.answerFromCache(request)
       case .direct(let request): return await exchange.answerDirectly(request)
@@ -222,9 +223,12 @@ final class ClientConnection: Sendable {
     )
   }
 
-  func writer(_ method: HTTPRequest.Method, minorVersion: Int) -> ResponseWriter {
+  /// - Parameter timeout: maximum time for the client to take a piece; nil is the server's.
+  func writer(
+    _ method: HTTPRequest.Method, minorVersion: Int, timeout: TimeAmount? = nil
+  ) -> ResponseWriter {
     ResponseWriter(
       stream: stream, method: method, form: isHTTP2 ? .http2 : .http1(minorVersion: minorVersion),
-      sendsFiles: !client.isSecure && !isHTTP2, timeout: context.configuration.bodyTimeout)
+      sendsFiles: !client.isSecure && !isHTTP2, timeout: timeout ?? context.configuration.bodyTimeout)
   }
 }

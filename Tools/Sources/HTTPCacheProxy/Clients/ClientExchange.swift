@@ -13,17 +13,25 @@ struct ClientExchange: Sendable {
   let head: RequestHead
   let framing: Framing
   let started: NIODeadline
+  /// The limits of the request's route.
+  let silence: SilenceLimits
 
   private var context: ProxyContext { connection.context }
   private var stream: ByteStream { connection.stream }
-  private var writer: ResponseWriter { connection.writer(head.method, minorVersion: head.minorVersion) }
+  private var writer: ResponseWriter {
+    connection.writer(head.method, minorVersion: head.minorVersion, timeout: clientSilence)
+  }
+  private var clientSilence: TimeAmount { silence.client ?? context.configuration.bodyTimeout }
+  private var tunnelSilence: TimeAmount? {
+    silence.tunnel.map(\.time) ?? context.configuration.tunnelTimeout
+  }
 
   // MARK: Through the cache
 
   func answerFromCache(_ request: RoutedRequest) async -> ClientConnection.End {
     await answer { body, onInterim in
       let options = RequestOptions(
-        partition: request.partition, redirectLimit: 0, context: request.group, onInterim: onInterim)
+        partition: request.partition, redirectLimit: 0, context: request.context, onInterim: onInterim)
       let response = try await context.cache.respond(
         to: request.head, body: body, policy: request.bypassesCache ? .bypass : .standard, options: options,
         via: context.exchanges)
@@ -37,7 +45,7 @@ struct ClientExchange: Sendable {
   func answerDirectly(_ request: RoutedRequest) async -> ClientConnection.End {
     await answer { body, onInterim in
       let response = try await context.exchanges.send(
-        UpstreamRequest(head: request.head, body: body, context: request.group, onInterim: onInterim))
+        UpstreamRequest(head: request.head, body: body, context: request.context, onInterim: onInterim))
       var head = response.head
       request.finish(&head.headerFields)
       return (head, response.body, .pass, nil)
@@ -73,7 +81,7 @@ struct ClientExchange: Sendable {
       stream, framing: framing, limits: context.configuration.limits, isResponse: false,
       connectionOptions: FieldHygiene.connectionOptions(head.fields),
       laterTrailers: connection.isHTTP2 ? connection.requestTrailers : nil,
-      stall: context.configuration.bodyTimeout,
+      stall: clientSilence,
       beforePull: {
         // The client waits for 100 Continue, whether the cache or the origin reads the body.
         if asked.passes() { try await writer.sendInterim(HTTPResponse(status: .continue)) }
@@ -157,7 +165,7 @@ struct ClientExchange: Sendable {
     let writer = writer
     do {
       let (response, tunnel) = try await context.upstream.upgrade(
-        UpstreamRequest(head: request.head, context: request.group) { try? await writer.sendInterim($0) },
+        UpstreamRequest(head: request.head, context: request.context) { try? await writer.sendInterim($0) },
         to: protocols)
       guard let tunnel else { return await send((response.head, response.body, .pass, nil), nil) }
       defer { context.upstream.release(tunnel) }
@@ -174,9 +182,9 @@ struct ClientExchange: Sendable {
       buffer.writeStaticString("\r\n")
       stream.write(buffer)
       // The origin may wait for the client's first bytes.
-      try await stream.flush(until: stream.now + context.configuration.bodyTimeout)
+      try await stream.flush(until: stream.now + clientSilence)
       let bytes = await Tunnel.run(
-        client: stream, origin: tunnel.stream, silence: context.configuration.tunnelTimeout)
+        client: stream, origin: tunnel.stream, silence: tunnelSilence)
       connection.log.add(
         head, status: 101, bytes: bytes, started: started, outcome: RequestOutcome.tunnel.rawValue)
       return .gone
@@ -193,7 +201,7 @@ struct ClientExchange: Sendable {
       stream.write(buffer)
       stream.channel.flush()
       let bytes = await Tunnel.run(
-        client: stream, origin: tunnel, silence: context.configuration.tunnelTimeout)
+        client: stream, origin: tunnel, silence: tunnelSilence)
       connection.log.add(
         head, status: 200, bytes: bytes, started: started, outcome: RequestOutcome.tunnel.rawValue)
       return .gone

@@ -33,6 +33,7 @@ struct ClientPipeline: Sendable {
     try channel.pipeline.syncOperations.addHandler(EventOrder())
     // Not every system has this option.
     channel.setOption(.unsentLimit, value: 128 << 10).whenFailure { _ in }
+    KeepAlive.enable(on: channel)
     switch context.registry.admit(channel) {
     case .admitted(let share):
       channel.closeFuture.whenComplete { _ in context.registry.closed(channel) }

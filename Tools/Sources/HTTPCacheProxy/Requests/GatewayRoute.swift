@@ -14,6 +14,8 @@ public struct GatewayRoute: Sendable {
   public var preservesHost = false
   /// Whether responses are stored and used.
   public var isCached = true
+  /// The limits of silence that differ from the server's.
+  public var silence = SilenceLimits()
   /// Changes of the fields of requests.
   public var requestFields = FieldRules()
   /// Changes of the fields of responses.

@@ -13,6 +13,15 @@ enum Route: Sendable {
   case tunnel(Origin)
   /// Answer here, because `Max-Forwards` is 0 (RFC 9110 §7.6.2).
   case last
+
+  /// The limits of silence that a gateway's route has of its own.
+  var silence: SilenceLimits {
+    switch self {
+    case .cached(let request), .direct(let request), .upgrade(let request, _):
+      request.route?.silence ?? SilenceLimits()
+    case .tunnel, .last: SilenceLimits()
+    }
+  }
 }
 
 /// Decides where a request goes, and makes the request for there.

@@ -150,6 +150,7 @@ extension ByteStream {
   }
 
   func arm(_ deadline: NIODeadline) {
+    guard deadline < .distantFuture else { return }
     let isArmed = state.withLock { state in
       guard let timer = state.timer else { return state.isClosed }
       return timer.deadline <= deadline

@@ -115,7 +115,7 @@ struct UpstreamExchange: Sendable {
     let body = IncomingBody(
       lease.stream, framing: framing, limits: configuration.limits, isResponse: true,
       connectionOptions: FieldHygiene.connectionOptions(head.fields), laterTrailers: lease.heads?.trailers,
-      stall: configuration.bodyTimeout, pace: lease.pace
+      stall: configuration.silence(of: request, response: fields), pace: lease.pace
     ) { ending in
       switch ending {
       case .complete: finish(sender, isReusable: isPersistent)
