@@ -92,10 +92,7 @@ struct Routing: Sendable {
         method: method, scheme: origin.scheme, authority: origin.authority, path: path, headerFields: [:]))
     request.bypassesCache = fields.contains { $0.name.overridesTarget }
     guard let route = destination.route else {
-      // A proxy must not change the path (RFC 9110 §7.7), but the cache key has a normalised path: bypass the cache.
-      if path.utf8.contains(UInt8(ascii: "%")), CacheKey.target(of: request.head)?.hasSuffix(path) != true {
-        request.bypassesCache = true
-      }
+      if !ForwardPath.sharesKey(request.head) { request.bypassesCache = true }
       request.head.headerFields = fields
       return request
     }
