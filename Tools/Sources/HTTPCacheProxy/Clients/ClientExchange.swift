@@ -29,7 +29,7 @@ struct ClientExchange: Sendable {
   // MARK: Through the cache
 
   func answerFromCache(_ request: RoutedRequest) async -> ClientConnection.End {
-    await answer { body, onInterim in
+    await answer(request) { body, onInterim in
       let options = RequestOptions(
         partition: request.partition, redirectLimit: 0, context: request.context, onInterim: onInterim)
       let response = try await context.cache.respond(
@@ -43,7 +43,7 @@ struct ClientExchange: Sendable {
 
   /// Without the cache.
   func answerDirectly(_ request: RoutedRequest) async -> ClientConnection.End {
-    await answer { body, onInterim in
+    await answer(request) { body, onInterim in
       let response = try await context.exchanges.send(
         UpstreamRequest(head: request.head, body: body, context: request.context, onInterim: onInterim))
       var head = response.head
@@ -57,6 +57,7 @@ struct ClientExchange: Sendable {
   )
 
   private func answer(
+    _ request: RoutedRequest,
     _ respond: (MessageBody?, @escaping @Sendable (HTTPResponse) async -> Void) async throws -> Answer
   ) async -> ClientConnection.End {
     let writer = writer
@@ -65,7 +66,7 @@ struct ClientExchange: Sendable {
     do {
       let answer = try await respond(body.map { MessageBody($0) }) { interim in
         if interim.status.code == 100, !asked.passes() { return }
-        try? await writer.sendInterim(interim)
+        await sendInterim(interim, request, writer)
       }
       // No 100 Continue after the final response.
       _ = asked.passes()
@@ -74,6 +75,14 @@ struct ClientExchange: Sendable {
       _ = asked.passes()
       return await failed(error, body)
     }
+  }
+
+  private func sendInterim(
+    _ interim: HTTPResponse, _ request: RoutedRequest, _ writer: ResponseWriter
+  ) async {
+    var interim = interim
+    request.changeReferences(in: &interim.headerFields)
+    try? await writer.sendInterim(interim)
   }
 
   private func requestBody(_ writer: ResponseWriter, _ asked: ContinueGate) -> IncomingBody {
@@ -165,7 +174,9 @@ struct ClientExchange: Sendable {
     let writer = writer
     do {
       let (response, tunnel) = try await context.upstream.upgrade(
-        UpstreamRequest(head: request.head, context: request.context) { try? await writer.sendInterim($0) },
+        UpstreamRequest(head: request.head, context: request.context) {
+          await sendInterim($0, request, writer)
+        },
         to: protocols)
       guard let tunnel else { return await send((response.head, response.body, .pass, nil), nil) }
       defer { context.upstream.release(tunnel) }

@@ -21,15 +21,15 @@ struct RoutedRequest: Sendable {
 
   /// Changes the fields of the response for the client.
   func finish(_ fields: inout HTTPFields) {
+    changeReferences(in: &fields)
+    route?.responseFields.apply(to: &fields)
+  }
+
+  /// Makes references to the origin those to the proxy, in an interim response too.
+  func changeReferences(in fields: inout HTTPFields) {
     guard let route else { return }
     let requested =
       route.preservesHost ? Origin(scheme: head.scheme ?? "", authority: head.authority ?? "") : nil
-    for name in [HTTPField.Name.location, .contentLocation] {
-      // A malformed response may have several.
-      let values = fields[values: name]
-      let own = values.map { route.reference(from: $0, requested: requested) }
-      if own != values { fields[values: name] = own }
-    }
-    route.responseFields.apply(to: &fields)
+    GatewayReferences(route: route, requested: requested).change(&fields)
   }
 }

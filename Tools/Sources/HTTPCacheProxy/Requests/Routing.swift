@@ -64,7 +64,7 @@ struct Routing: Sendable {
     if !head.expectsContinue { fields[.expect] = nil }
     via.append(to: &fields, version: head.isHTTP2 ? "2" : "1.\(head.minorVersion)")
     let destination = try destination(target, host)
-    let request = routed(head.method, to: destination, host: host, fields: fields)
+    let request = try routed(head.method, to: destination, host: host, fields: fields)
     if destination.path == "*" { return .direct(request) }
     return protocols.map { .upgrade(request, protocols: $0) } ?? .cached(request)
   }
@@ -80,7 +80,7 @@ struct Routing: Sendable {
 
   private func routed(
     _ method: HTTPRequest.Method, to destination: Destination, host: Authority?, fields: HTTPFields
-  ) -> RoutedRequest {
+  ) throws(Refusal) -> RoutedRequest {
     let (origin, path) = (destination.origin, destination.path)
     var fields = fields
     fields.removeAll { field in
@@ -105,6 +105,12 @@ struct Routing: Sendable {
       request.head.authority = host.text(defaultPort: origin.isSecure ? 443 : 80)
     } else if !route.group.isPlain {
       request.group = route.group
+    }
+    if method != .get, method != .head {
+      let hosts = [host, forwarded.host.flatMap { Authority($0) }].compactMap { $0 }
+      try GatewayDestination(
+        route: route, origin: "\(origin.scheme)://\(request.head.authority ?? "")", hosts: hosts, host: host
+      ).change(&fields)
     }
     route.requestFields.apply(to: &fields)
     request.route = route
