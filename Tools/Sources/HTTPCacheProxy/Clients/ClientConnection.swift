@@ -188,7 +188,7 @@ final class ClientConnection: Sendable {
       context.configuration.logger.notice("\(head.method) \(head.target) by \(client.text ?? "-"): \(count)")
       await answer(
         HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]), "\(count)\n", to: head,
-        started: started, label: .purge)
+        started: started)
     } catch {
       await refuse(
         Refusal(.serviceUnavailable, "the cache failed: \(error)", label: .purge), to: head, started: started)
@@ -202,25 +202,27 @@ final class ClientConnection: Sendable {
     var response = HTTPResponse(status: status, headerFields: refusal.fields)
     response.headerFields[.contentType] = "text/plain; charset=utf-8"
     let text = "\(status.code) \(status.reasonPhrase): \(refusal.message)\n"
-    await answer(response, text, to: head, started: started, label: refusal.label, closes: refusal.closes)
+    await answer(response, text, to: head, started: started, refusal: refusal)
   }
 
   /// Sends a response that the proxy makes itself.
+  ///
+  /// - Parameter refusal: the refusal that it tells of; nil after a purge.
   private func answer(
     _ response: HTTPResponse, _ text: String, to head: RequestHead?, started: NIODeadline,
-    label: RequestOutcome, closes: Bool = false
+    refusal: Refusal? = nil
   ) async {
     var response = response
     response.headerFields[.date] = SystemClock().now.httpDate
     let hasBody = (try? head?.framing()) ?? Framing.none != Framing.none
-    let mayPersist = !closes && !hasBody && head?.isPersistent == true && head?.method != .connect
+    let mayPersist = refusal?.closes != true && !hasBody && head?.isPersistent == true && head?.method != .connect
     let persists = mayPersist && !context.registry.isDraining
     let writer = writer(head?.method ?? .get, minorVersion: head?.minorVersion ?? 1)
     let result = try? await writer.send(
       response, MessageBody(BodyBytes(Array(text.utf8))), persists: persists)
     log.add(
-      head, status: response.status.code, bytes: result?.bytes ?? 0, started: started, outcome: label.rawValue
-    )
+      head, status: response.status.code, bytes: result?.bytes ?? 0, started: started,
+      outcome: (refusal?.label ?? .purge).rawValue, reason: refusal?.message)
   }
 
   /// - Parameter timeout: maximum time for the client to take a piece; nil is the server's.

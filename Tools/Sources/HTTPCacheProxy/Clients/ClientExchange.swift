@@ -103,7 +103,7 @@ struct ClientExchange: Sendable {
     // A client that waits for 100 Continue and gets a final response may send its body or not.
     let persists =
       head.isPersistent && !context.registry.isDraining && (body?.isComplete ?? true || !head.expectsContinue)
-    do {
+    do throws(ResponseWriter.BrokenOff) {
       let result = try await writer.send(response, answer.body, persists: persists)
       connection.log.add(
         head, status: response.status.code, bytes: result.bytes, started: started,
@@ -112,11 +112,12 @@ struct ClientExchange: Sendable {
       guard result.isReusable, await drained(body) else { return .close }
       return .next
     } catch {
-      context.configuration.logger.info("\(head.method) \(head.target): the answer broke off: \(error)")
+      context.configuration.logger.info("\(head.method) \(head.target): the answer broke off: \(error.cause)")
       answer.body.source.cancel()
       body?.cancel()
       connection.log.add(
-        head, status: response.status.code, bytes: 0, started: started, outcome: answer.label.aborted)
+        head, status: response.status.code, bytes: error.bytes, started: started,
+        outcome: answer.label.aborted, refusal: answer.refusal)
       // The client must see that the response is incomplete.
       stream.reset()
       return .gone

@@ -28,6 +28,14 @@ struct ResponseWriter: Sendable {
     var isReusable: Bool
   }
 
+  /// A response that broke off on its way.
+  struct BrokenOff: Error {
+    /// The bytes of the body that were sent.
+    let bytes: Int64
+    /// Why it broke off.
+    let cause: any Error
+  }
+
   private enum Coding {
     case none
     case length(Int64)
@@ -61,34 +69,43 @@ struct ResponseWriter: Sendable {
   /// Sends a final response.
   ///
   /// - Parameter persists: whether the connection is to stay open.
-  /// - Throws: the body's error, or `StreamError`. Then reset the connection.
-  func send(_ head: HTTPResponse, _ body: MessageBody, persists: Bool) async throws -> Result {
+  /// - Throws: `BrokenOff`. Then reset the connection.
+  func send(
+    _ head: HTTPResponse, _ body: MessageBody, persists: Bool
+  ) async throws(BrokenOff) -> Result {
+    var result = Result(isReusable: persists)
+    do {
+      try await send(head, body, &result)
+      return result
+    } catch {
+      throw BrokenOff(bytes: result.bytes, cause: error)
+    }
+  }
+
+  private func send(_ head: HTTPResponse, _ body: MessageBody, _ result: inout Result) async throws {
     let coding = coding(head, body)
-    var isReusable = persists
+    var isReusable = result.isReusable
     if case .untilClose = coding {
       isReusable = false
       // The end of the connection ends the body. If the process is killed now, the client must see a reset instead.
       stream.resetsOnClose(true)
     }
     writeHead(head, coding, isReusable: isReusable)
-    var result = Result(isReusable: isReusable)
+    result.isReusable = isReusable
     if case .none = coding {
       body.source.cancel()
-      try await flushEnd()
-      return result
+      return try await flushEnd()
     }
     if case .length(let length) = coding, let stored = body.source.stored, stored.range.count == length,
       stored.reader.bytesInMemory == nil
     {
-      result.bytes = try await send(stored, from: body)
-      return result
+      return try await send(stored, from: body, &result.bytes)
     }
-    result.bytes = try await pump(body, coding)
+    try await pump(body, coding, &result.bytes)
     if case .untilClose = coding {
       try await stream.writeOut(until: stream.now + timeout)
       stream.resetsOnClose(false)
     }
-    return result
   }
 
   /// Head and body of a response to a GET, as `send` sends them on a connection that stays open. With HTTP/2 the head
@@ -171,29 +188,41 @@ struct ResponseWriter: Sendable {
     if isHTTP2 { stream.channel.flush() } else { try await stream.flush(until: stream.now + timeout) }
   }
 
-  private func pump(_ body: MessageBody, _ coding: Coding) async throws -> Int64 {
+  /// - Parameter sent: counts the bytes that were sent.
+  private func pump(_ body: MessageBody, _ coding: Coding, _ sent: inout Int64) async throws {
     var isChunked = false
     if case .pieces = coding { isChunked = !isHTTP2 }
     var limit: Int64?
     if case .length(let length) = coding { limit = length }
     // Send bytes in memory together with the head; do not let the head wait for bytes that are not there yet.
     if body.source.stored == nil, limit != 0 { try await stream.flush(until: stream.now + timeout) }
-    var sent: Int64 = 0
-    while let bytes = try await body.source.next() {
+    while let bytes = try await next(of: body, hasAll: sent == limit) {
       if let limit, sent + Int64(bytes.count) > limit {
         throw UpstreamError(.protocol, "the body is longer than its head says")
       }
-      sent += Int64(bytes.count)
-      try await send(bytes, inChunks: isChunked)
+      try await send(bytes, inChunks: isChunked, &sent)
     }
     if let limit, sent < limit { throw UpstreamError(.protocol, "the body is shorter than its head says") }
     writeEnd(coding, body.trailers)
     try await flushEnd()
-    return sent
+  }
+
+  /// The next bytes of a body. After the last one, its client may end the connection, which cancels the body's end.
+  private func next(of body: MessageBody, hasAll: Bool) async throws -> BodyBytes? {
+    do {
+      return try await body.source.next()
+    } catch {
+      guard hasAll, error is CancellationError || stream.isEnded else { throw error }
+      return nil
+    }
   }
 
   /// Sends bytes a slice at a time, so that few bytes are copied for a client that does not read.
-  private func send(_ bytes: BodyBytes, inChunks isChunked: Bool) async throws(StreamError) {
+  ///
+  /// - Parameter sent: counts the bytes that were sent.
+  private func send(
+    _ bytes: BodyBytes, inChunks isChunked: Bool, _ sent: inout Int64
+  ) async throws(StreamError) {
     for start in stride(from: 0, to: bytes.count, by: slice) {
       let slice = bytes[start..<start + slice]
       var buffer = stream.channel.allocator.buffer(capacity: slice.count + (isChunked ? 32 : 0))
@@ -202,22 +231,25 @@ struct ResponseWriter: Sendable {
       if isChunked { buffer.writeStaticString("\r\n") }
       stream.write(buffer)
       try await stream.flush(until: stream.now + timeout)
+      sent += Int64(slice.count)
     }
   }
 
   /// Sends a stored body that is not in memory, from its file if possible.
   ///
-  /// - Returns: the number of bytes.
-  private func send(_ stored: StoredBodyRange, from body: MessageBody) async throws -> Int64 {
+  /// - Parameter sent: counts the bytes that were sent.
+  private func send(
+    _ stored: StoredBodyRange, from body: MessageBody, _ sent: inout Int64
+  ) async throws {
     let file = sendsFiles ? FileSender(stored, stream: stream, timeout: timeout) : nil
     if let file, stored.reader.isVerified(stored.range) {
+      defer { sent = file.sentBytes }
       try await file.send(stored.range)
-      body.source.cancel()
-      return Int64(stored.range.count)
+      return body.source.cancel()
     }
     var position = stored.range.lowerBound
     while true {
-      var piece = try await body.source.next()
+      var piece = try await next(of: body, hasAll: position == stored.range.upperBound)
       guard let count = piece?.count else { break }
       let range = position..<position + Int64(count)
       guard range.upperBound <= stored.range.upperBound else {
@@ -227,9 +259,9 @@ struct ResponseWriter: Sendable {
         // This read has checked the bytes. Read them again a slice at a time, so that they do not stay in memory for a
         // client that does not read.
         piece = nil
-        try await sendChecked(range, of: stored.reader, file)
+        try await sendChecked(range, of: stored.reader, file, &sent)
       } else if let piece {
-        try await send(piece, inChunks: false)
+        try await send(piece, inChunks: false, &sent)
       }
       position = range.upperBound
     }
@@ -238,18 +270,20 @@ struct ResponseWriter: Sendable {
     }
     writeEnd(.length(Int64(stored.range.count)), [:])
     try await flushEnd()
-    return Int64(stored.range.count)
   }
 
   private func sendChecked(
-    _ range: Range<Int64>, of reader: any BodyReader, _ file: FileSender?
+    _ range: Range<Int64>, of reader: any BodyReader, _ file: FileSender?, _ sent: inout Int64
   ) async throws {
-    if let file { return try await file.send(range) }
+    if let file {
+      defer { sent += file.sentBytes }
+      return try await file.send(range)
+    }
     var start = range.lowerBound
     while start < range.upperBound {
       let bytes = try await reader.read(start..<min(range.upperBound, start + Int64(ByteStream.slice)))
       guard !bytes.isEmpty else { throw CacheError(.damaged, "the body ended at byte \(start)") }
-      try await send(bytes, inChunks: false)
+      try await send(bytes, inChunks: false, &sent)
       start += Int64(bytes.count)
     }
   }

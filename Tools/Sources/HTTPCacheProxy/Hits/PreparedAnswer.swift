@@ -11,6 +11,8 @@ final class PreparedAnswer {
     let headers: HPACKHeaders?
     /// The head and the body as the client gets them; for HTTP/2 the body alone.
     let bytes: ByteBuffer
+    /// The host that was asked for, for the access log.
+    let host: String
     /// The request target, for the access log.
     let target: String
     let status: Int

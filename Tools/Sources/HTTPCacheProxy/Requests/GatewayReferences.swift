@@ -71,7 +71,7 @@ struct GatewayReferences {
       rest = rest.dropFirst()
       end = rest.firstIndex(of: quote) ?? end
     }
-    return text[..<rest.startIndex] + reference(text[rest.startIndex..<end]) + text[end...]
+    return String(text[..<rest.startIndex]) + reference(text[rest.startIndex..<end]) + text[end...]
   }
 
   private static func blanksDropped(_ text: Substring) -> Substring { text.drop { $0 == " " || $0 == "\t" } }
@@ -101,10 +101,11 @@ struct GatewayReferences {
     }
     for index in parts.indices.dropFirst() {
       let pair = parts[index].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard pair.count == 2, FieldList.members(pair[0]).first.map(FieldList.lowercased) == "path" else { continue }
+      guard pair.count == 2, FieldList.members(pair[0]).first.map({ FieldList.lowercased($0) }) == "path"
+      else { continue }
       let value = Self.blanksDropped(pair[1])
       let end = value.lastIndex { $0 != " " && $0 != "\t" }.map { value.index(after: $0) } ?? value.startIndex
-      parts[index] = pair[0] + "=" + route.cookiePath(from: String(value[..<end]))
+      parts[index] = "\(pair[0])=\(route.cookiePath(from: String(value[..<end])))"
     }
     return parts.joined(separator: ";")
   }
