@@ -178,7 +178,10 @@ extension ServeCommand {
   /// - Throws: `ExitCode` after a message.
   func readFile() throws -> ServeFile? {
     do throws(ConfigFailure) {
-      return try route.config.map { path throws(ConfigFailure) in try ServeFile(path) }
+      guard let path = route.config else { return nil }
+      let file = try ServeFile(path)
+      try file.checkOverrides(isShared: mode == .shared)
+      return file
     } catch {
       Console.report("httpcache: \(error)")
       throw ExitStatus.usage.code

@@ -149,8 +149,8 @@ final class ClientConnection: Sendable {
     let started = NIODeadline.now()
     do {
       // Streams of HTTP/2 are counted before they have a channel (`HTTP2RequestHandler`).
-      if !isHTTP2 { try context.registry.beginExchange(of: client.share) }
-      defer { if !isHTTP2 { context.registry.endExchange(of: client.share) } }
+      let counted = isHTTP2 ? nil : try context.registry.beginExchange(of: client, head.fields)
+      defer { if let counted { context.registry.end(counted) } }
       let framing = try head.framing()
       let route = try routing.route(head, framing: framing)
       if let rights = context.configuration.purgeRights, let kind = PurgeRequest.Kind(head.method) {

@@ -99,6 +99,8 @@ struct ClientExchange: Sendable {
 
   private func send(_ answer: Answer, _ body: IncomingBody?) async -> ClientConnection.End {
     var response = answer.head
+    // RFC 9110 §6.6.1.
+    if response.headerFields[.date] == nil { response.headerFields[.date] = SystemClock().now.httpDate }
     context.via.append(to: &response.headerFields)
     // A client that waits for 100 Continue and gets a final response may send its body or not.
     let persists =
@@ -179,7 +181,11 @@ struct ClientExchange: Sendable {
           await sendInterim($0, request, writer)
         },
         to: protocols)
-      guard let tunnel else { return await send((response.head, response.body, .pass, nil), nil) }
+      guard let tunnel else {
+        var head = response.head
+        request.finish(&head.headerFields)
+        return await send((head, response.body, .pass, nil), nil)
+      }
       defer { context.upstream.release(tunnel) }
       var buffer = stream.channel.allocator.buffer(capacity: 512)
       var fields = response.head.headerFields

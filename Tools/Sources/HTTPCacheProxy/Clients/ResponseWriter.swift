@@ -148,11 +148,13 @@ struct ResponseWriter: Sendable {
   private static func headers(of head: HTTPResponse, _ coding: Coding) -> HPACKHeaders {
     var fields = fields(of: head, coding)
     if case .length(let length) = coding { fields[.contentLength] = String(length) }
+    // A field of one connection (RFC 9113 §8.2.2).
+    fields[.upgrade] = nil
     return HPACKHeaders(head.status, fields)
   }
 
   private static func fields(of head: HTTPResponse, _ coding: Coding) -> HTTPFields {
-    var fields = FieldHygiene.forwardable(head.headerFields)
+    var fields = head.headerFields.forwardable(of: head.status)
     if case .none = coding, head.status.code != 204 { return fields }
     fields[.contentLength] = nil
     return fields
@@ -173,7 +175,10 @@ struct ResponseWriter: Sendable {
     _ head: HTTPResponse, _ coding: Coding, isReusable: Bool, to buffer: inout ByteBuffer
   ) {
     buffer.writeStatusLine(head.status)
-    buffer.writeFields(fields(of: head, coding))
+    let fields = fields(of: head, coding)
+    buffer.writeFields(fields)
+    // A field of one connection is named in Connection (RFC 9110 §7.8).
+    if fields[.upgrade] != nil { buffer.writeField("Connection", "Upgrade") }
     switch coding {
     case .length(let length): buffer.writeField("Content-Length", String(length))
     case .pieces: buffer.writeField("Transfer-Encoding", "chunked")

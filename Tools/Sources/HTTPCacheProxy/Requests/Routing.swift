@@ -48,11 +48,11 @@ struct Routing: Sendable {
     }
     var fields = head.fields
     if head.method == .trace || head.method == .options, let value = fields[.maxForwards] {
-      guard let left = Int(value), left >= 0 else {
+      guard let forwards = MaxForwards(value) else {
         throw ProtocolViolation("an invalid Max-Forwards (RFC 9110 §7.6.2)")
       }
-      if left == 0 { return .last }
-      fields[.maxForwards] = String(left - 1)
+      guard let left = forwards.decremented else { return .last }
+      fields[.maxForwards] = left
     }
     if case .authority(let host, let port) = target { return try tunnel(host, port) }
     let protocols = upgrade(head, framing)

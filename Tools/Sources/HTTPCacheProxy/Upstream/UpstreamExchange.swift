@@ -103,7 +103,7 @@ struct UpstreamExchange: Sendable {
       sender.stop()
       return UpstreamResponse(head: HTTPResponse(status: head.status, headerFields: fields), body: .empty)
     }
-    fields = FieldHygiene.forwardable(fields)
+    fields = fields.forwardable(of: head.status)
     let response = HTTPResponse(status: head.status, headerFields: fields)
     let isPersistent = head.isPersistent && framing != .untilClose
     // A final response without a 100 means that the origin does not want the body (RFC 9110 §10.1.1).
