@@ -2,7 +2,7 @@ import ArgumentParser
 import HTTPCacheProxy
 import NIOCore
 
-/// The options of `serve` for peers that are silent.
+/// The options of `serve` for peers that are silent or gone.
 struct SilenceOptions: ParsableArguments {
   /// The longest limit in seconds.
   static let longest = 86_400
@@ -30,10 +30,18 @@ struct SilenceOptions: ParsableArguments {
       """, valueName: "seconds"), transform: SecondsArgument.whole)
   var tunnelSilence: Int64 = 0
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Seconds after which a request is cancelled whose client has ended its side of the connection and got nothing \
+      yet, unless other requests wait for the same response; 0 never cancels it. (default: 30)
+      """, valueName: "seconds"), transform: SecondsArgument.whole)
+  var clientGoneAfter: Int64 = 30
+
   func validate() throws {
     for (name, value, least) in [
       ("--origin-silence", originSilence ?? 0, 0), ("--client-silence", clientSilence, 1),
-      ("--tunnel-silence", tunnelSilence, 0),
+      ("--tunnel-silence", tunnelSilence, 0), ("--client-gone-after", clientGoneAfter, 0),
     ] {
       guard value >= least, value <= Self.longest else {
         throw ValidationError("\(name) must be between \(least) and \(Self.longest) seconds (got \(value)).")
@@ -52,6 +60,7 @@ struct SilenceOptions: ParsableArguments {
   func apply(to configuration: inout ProxyServer.Configuration) {
     configuration.bodyTimeout = .seconds(clientSilence)
     configuration.tunnelTimeout = SilenceLimit(seconds: tunnelSilence).time
+    configuration.abandonedTimeout = SilenceLimit(seconds: clientGoneAfter).time
   }
 }
 

@@ -63,6 +63,13 @@ struct ClientExchange: Sendable {
     let writer = writer
     let asked = ContinueGate(isNeeded: head.expectsContinue)
     let body = framing == .none ? nil : requestBody(writer, asked)
+    // A stream of HTTP/2 is closed at once when its client is gone.
+    if !connection.isHTTP2, let patience = context.configuration.abandonedTimeout {
+      stream.closeIfAbandoned(after: patience) { [cache = context.cache] in
+        cache.isAwaited(request.head, partition: request.partition)
+      }
+    }
+    defer { stream.answerBegins() }
     do {
       let answer = try await respond(body.map { MessageBody($0) }) { interim in
         if interim.status.code == 100, !asked.passes() { return }
@@ -70,6 +77,7 @@ struct ClientExchange: Sendable {
       }
       // No 100 Continue after the final response.
       _ = asked.passes()
+      stream.answerBegins()
       return await send(answer, body)
     } catch {
       _ = asked.passes()

@@ -160,6 +160,10 @@ extension ProxyServer {
     public var bodyTimeout: TimeAmount
     /// Maximum time in which no byte moves in either direction of a tunnel; nil is as long as both connections live.
     public var tunnelTimeout: TimeAmount?
+    /// How long a request goes on after its client has ended its side of the connection, before the answer begins; nil is
+    /// as long as it takes. The client may be gone, or wait for the answer. A request whose response other requests wait
+    /// for goes on.
+    public var abandonedTimeout: TimeAmount? = .seconds(30)
     /// Maximum number of bytes of answers from memory that are kept as the client gets them, for a second; 0 keeps none.
     public var preparedAnswers = 2 << 20
     /// The clients that may purge responses; with nil, `PURGE` and `BAN` go to the origin as other methods do.

@@ -37,6 +37,7 @@ final class ByteStream: Sendable {
     var timer: (deadline: NIODeadline, scheduled: Scheduled<Void>)?
     var watcher: (@Sendable () -> Void)?
     var closeHook: (@Sendable () -> Void)?
+    var waiting: Waiting?
   }
 
   enum End {
