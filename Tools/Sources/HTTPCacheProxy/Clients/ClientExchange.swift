@@ -73,7 +73,7 @@ struct ClientExchange: Sendable {
     do {
       let answer = try await respond(body.map { MessageBody($0) }) { interim in
         if interim.status.code == 100, !asked.passes() { return }
-        await sendInterim(interim, request, writer)
+        await sendInterim(interim, for: request, by: writer)
       }
       // No 100 Continue after the final response.
       _ = asked.passes()
@@ -86,7 +86,7 @@ struct ClientExchange: Sendable {
   }
 
   private func sendInterim(
-    _ interim: HTTPResponse, _ request: RoutedRequest, _ writer: ResponseWriter
+    _ interim: HTTPResponse, for request: RoutedRequest, by writer: ResponseWriter
   ) async {
     var interim = interim
     request.changeReferences(in: &interim.headerFields)
@@ -186,7 +186,7 @@ struct ClientExchange: Sendable {
     do {
       let (response, tunnel) = try await context.upstream.upgrade(
         UpstreamRequest(head: request.head, context: request.context) {
-          await sendInterim($0, request, writer)
+          await sendInterim($0, for: request, by: writer)
         },
         to: protocols)
       guard let tunnel else {

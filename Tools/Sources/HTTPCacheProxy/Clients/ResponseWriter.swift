@@ -75,14 +75,16 @@ struct ResponseWriter: Sendable {
   ) async throws(BrokenOff) -> Result {
     var result = Result(isReusable: persists)
     do {
-      try await send(head, body, &result)
+      try await send(head, body, into: &result)
       return result
     } catch {
       throw BrokenOff(bytes: result.bytes, cause: error)
     }
   }
 
-  private func send(_ head: HTTPResponse, _ body: MessageBody, _ result: inout Result) async throws {
+  private func send(
+    _ head: HTTPResponse, _ body: MessageBody, into result: inout Result
+  ) async throws {
     let coding = coding(head, body)
     var isReusable = result.isReusable
     if case .untilClose = coding {
@@ -99,9 +101,9 @@ struct ResponseWriter: Sendable {
     if case .length(let length) = coding, let stored = body.source.stored, stored.range.count == length,
       stored.reader.bytesInMemory == nil
     {
-      return try await send(stored, from: body, &result.bytes)
+      return try await send(stored, from: body, counting: &result.bytes)
     }
-    try await pump(body, coding, &result.bytes)
+    try await pump(body, coding, counting: &result.bytes)
     if case .untilClose = coding {
       try await stream.writeOut(until: stream.now + timeout)
       stream.resetsOnClose(false)
@@ -194,7 +196,7 @@ struct ResponseWriter: Sendable {
   }
 
   /// - Parameter sent: counts the bytes that were sent.
-  private func pump(_ body: MessageBody, _ coding: Coding, _ sent: inout Int64) async throws {
+  private func pump(_ body: MessageBody, _ coding: Coding, counting sent: inout Int64) async throws {
     var isChunked = false
     if case .pieces = coding { isChunked = !isHTTP2 }
     var limit: Int64?
@@ -205,7 +207,7 @@ struct ResponseWriter: Sendable {
       if let limit, sent + Int64(bytes.count) > limit {
         throw UpstreamError(.protocol, "the body is longer than its head says")
       }
-      try await send(bytes, inChunks: isChunked, &sent)
+      try await send(bytes, inChunks: isChunked, counting: &sent)
     }
     if let limit, sent < limit { throw UpstreamError(.protocol, "the body is shorter than its head says") }
     writeEnd(coding, body.trailers)
@@ -226,7 +228,7 @@ struct ResponseWriter: Sendable {
   ///
   /// - Parameter sent: counts the bytes that were sent.
   private func send(
-    _ bytes: BodyBytes, inChunks isChunked: Bool, _ sent: inout Int64
+    _ bytes: BodyBytes, inChunks isChunked: Bool, counting sent: inout Int64
   ) async throws(StreamError) {
     for start in stride(from: 0, to: bytes.count, by: slice) {
       let slice = bytes[start..<start + slice]
@@ -244,7 +246,7 @@ struct ResponseWriter: Sendable {
   ///
   /// - Parameter sent: counts the bytes that were sent.
   private func send(
-    _ stored: StoredBodyRange, from body: MessageBody, _ sent: inout Int64
+    _ stored: StoredBodyRange, from body: MessageBody, counting sent: inout Int64
   ) async throws {
     let file = sendsFiles ? FileSender(stored, stream: stream, timeout: timeout) : nil
     if let file, stored.reader.isVerified(stored.range) {
@@ -264,9 +266,9 @@ struct ResponseWriter: Sendable {
         // This read has checked the bytes. Read them again a slice at a time, so that they do not stay in memory for a
         // client that does not read.
         piece = nil
-        try await sendChecked(range, of: stored.reader, file, &sent)
+        try await sendChecked(range, of: stored.reader, file, counting: &sent)
       } else if let piece {
-        try await send(piece, inChunks: false, &sent)
+        try await send(piece, inChunks: false, counting: &sent)
       }
       position = range.upperBound
     }
@@ -278,7 +280,7 @@ struct ResponseWriter: Sendable {
   }
 
   private func sendChecked(
-    _ range: Range<Int64>, of reader: any BodyReader, _ file: FileSender?, _ sent: inout Int64
+    _ range: Range<Int64>, of reader: any BodyReader, _ file: FileSender?, counting sent: inout Int64
   ) async throws {
     if let file {
       defer { sent += file.sentBytes }
@@ -288,7 +290,7 @@ struct ResponseWriter: Sendable {
     while start < range.upperBound {
       let bytes = try await reader.read(start..<min(range.upperBound, start + Int64(ByteStream.slice)))
       guard !bytes.isEmpty else { throw CacheError(.damaged, "the body ended at byte \(start)") }
-      try await send(bytes, inChunks: false, &sent)
+      try await send(bytes, inChunks: false, counting: &sent)
       start += Int64(bytes.count)
     }
   }

@@ -71,7 +71,7 @@ final class FrameAligner: ChannelInboundHandler {
       rest.moveReaderIndex(forwardBy: length)
       prefaceLeft = 0
       guard let settings, let frame = arrived.readSlice(length: length) else { continue }
-      fire(frame, settings, context)
+      fire(frame, as: settings, context)
     }
     fire(&arrived, upTo: rest, context)
     // A copy, so that few bytes do not keep a large buffer.
@@ -85,13 +85,13 @@ final class FrameAligner: ChannelInboundHandler {
     limitSettings(in: &frame, at: frame.readerIndex, length: frame.readableBytes)
     begun = ByteBuffer()
     prefaceLeft = 0
-    if let settings { return fire(frame, settings, context) }
+    if let settings { return fire(frame, as: settings, context) }
     context.fireChannelRead(wrapInboundOut(frame))
   }
 
   /// Passes on the peer's first SETTINGS, with a size of frames and with the confirmation behind it. The confirmation of the
   /// peer is left out.
-  private func fire(_ frame: ByteBuffer, _ settings: Settings, _ context: ChannelHandlerContext) {
+  private func fire(_ frame: ByteBuffer, as settings: Settings, _ context: ChannelHandlerContext) {
     guard settings == .fromPeer else { return }
     var frame = ByteBuffer(bytes: frame.readableBytesView)
     let payload = frame.readableBytes - Self.head + 6

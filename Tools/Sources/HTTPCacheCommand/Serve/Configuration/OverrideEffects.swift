@@ -21,19 +21,20 @@ enum OverrideEffects {
     for values in overrides {
       if let value = values["ignore"] {
         for name in try value.strings() where ["no-store", "private"].contains(name) && !lifted.contains(name) {
-          failures.append(failure(value, "ignoring \(name) has no effect", name))
+          failures.append(failure(value, "ignoring \(name) has no effect", needs: name))
         }
       }
       if let value = values["ignore-vary"], !lifted.contains("Vary"),
         try value.strings().contains(where: { credentials.contains($0.lowercased()) })
       {
-        failures.append(failure(value, "ignoring Vary of credentials has no effect", "Vary"))
+        failures.append(failure(value, "ignoring Vary of credentials has no effect", needs: "Vary"))
       }
       if let value = values["cache-control"], lifted.isDisjoint(with: ["private", "no-store", "Authorization"]),
         try value.string().split(separator: ",").contains(where: { isPublic($0) })
       {
         failures.append(
-          failure(value, "public lifts neither private, no-store nor the rule about Authorization", "private"))
+          failure(value, "public lifts neither private, no-store nor the rule about Authorization",
+            needs: "private"))
       }
     }
     return failures
@@ -43,7 +44,7 @@ enum OverrideEffects {
     directive.filter { $0 != " " && $0 != "\t" }.lowercased() == "public"
   }
 
-  private static func failure(_ value: ConfigValue, _ problem: String, _ name: String) -> ConfigFailure {
+  private static func failure(_ value: ConfigValue, _ problem: String, needs name: String) -> ConfigFailure {
     ConfigFailure(
       value.file, line: value.line,
       "\(value.key.quoted): \(problem) in a shared cache without sharing-despite: [\(name)]")
