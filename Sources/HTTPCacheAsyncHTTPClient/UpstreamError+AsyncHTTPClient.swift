@@ -51,7 +51,10 @@
 
     /// The name of an error in words: `ExcessivelyLargeHeaderBlock` becomes `excessively large header block`.
     private static func name(_ error: any Error) -> String {
-      String("\(type(of: error))".flatMap { $0.isUppercase ? [" ", Character($0.lowercased())] : [$0] }.drop { $0 == " " })
+      String(
+        "\(type(of: error))".flatMap { $0.isUppercase ? [" ", Character($0.lowercased())] : [$0] }.drop {
+          $0 == " "
+        })
     }
 
     private static func text(_ error: HTTPClientError) -> String {

@@ -181,7 +181,9 @@ extension HTTPCache {
   ///   - request: with scheme, authority and path.
   ///   - partition: as in `RequestOptions.partition`.
   public func isAwaited(_ request: HTTPRequest, partition: String = "") -> Bool {
-    guard request.method == .get, let place = engine.lookup.place(of: request, in: partition) else { return false }
+    guard request.method == .get, let place = engine.lookup.place(of: request, in: partition) else {
+      return false
+    }
     return engine.coalescing.waiters(of: place.key) > 0
   }
 

@@ -15,7 +15,8 @@ struct GatewayReferenceTests {
   }
 
   private func changed(_ name: String, _ value: String, by route: GatewayRoute = route()) throws -> String {
-    var request = RoutedRequest(head: HTTPRequest(method: .get, scheme: "http", authority: "origin", path: "/"))
+    var request = RoutedRequest(
+      head: HTTPRequest(method: .get, scheme: "http", authority: "origin", path: "/"))
     request.route = route
     let name = try #require(HTTPField.Name(name))
     var fields: HTTPFields = [name: value]
@@ -30,7 +31,8 @@ struct GatewayReferenceTests {
       ("s=1;Path=/deep/a;Secure", "s=1;Path=/app/a;Secure"), ("s=1; PATH = /deep/a ", "s=1; PATH =/app/a"),
       ("s=1; Path=/deeper", "s=1; Path=/deeper"), ("s=1; Path=/", "s=1; Path=/"), ("s=1", "s=1"),
       ("s=/deep; Path=x", "s=/deep; Path=x"), ("__Host-s=1; Path=/deep", "__Host-s=1; Path=/deep"),
-      ("s=1; Path=/deep/../x", "s=1; Path=/deep/../x"), ("s=1; Path=/deep; Path=/deep/b", "s=1; Path=/app; Path=/app/b"),
+      ("s=1; Path=/deep/../x", "s=1; Path=/deep/../x"),
+      ("s=1; Path=/deep; Path=/deep/b", "s=1; Path=/app; Path=/app/b"),
     ])
   func cookies(_ value: String, _ expected: String) throws {
     #expect(try changed("Set-Cookie", value) == expected)
@@ -49,11 +51,13 @@ struct GatewayReferenceTests {
 
   @Test("each of several cookies is changed alone, and keeps octets that are no UTF-8")
   func severalCookies() throws {
-    var request = RoutedRequest(head: HTTPRequest(method: .get, scheme: "http", authority: "origin", path: "/"))
+    var request = RoutedRequest(
+      head: HTTPRequest(method: .get, scheme: "http", authority: "origin", path: "/"))
     request.route = Self.route()
     var fields: HTTPFields = [:]
     fields[fields: .setCookie] = [
-      HTTPField(name: .setCookie, lenientValue: Array("a=\u{e9}; Path=/deep".unicodeScalars.map { UInt8($0.value) })),
+      HTTPField(
+        name: .setCookie, lenientValue: Array("a=\u{e9}; Path=/deep".unicodeScalars.map { UInt8($0.value) })),
       HTTPField(name: .setCookie, value: "b=2; Path=/"),
     ]
     request.finish(&fields)
@@ -66,7 +70,8 @@ struct GatewayReferenceTests {
     arguments: [
       ("3; url=/deep/next", "3; url=/app/next"), ("0;URL='/deep/a b'", "0;URL='/app/a b'"),
       ("5, url = \"http://origin/deep/x\"", "5, url = \"/app/x\""), ("3 /deep/x", "3 /app/x"),
-      ("1.5;/deep", "1.5;/app/"), ("3", "3"), ("3; url=/else", "3; url=/else"), ("x; url=/deep", "x; url=/deep"),
+      ("1.5;/deep", "1.5;/app/"), ("3", "3"), ("3; url=/else", "3; url=/else"),
+      ("x; url=/deep", "x; url=/deep"),
       ("3;", "3;"), ("3; url=", "3; url="), ("", ""),
     ])
   func refresh(_ value: String, _ expected: String) throws {
@@ -77,8 +82,12 @@ struct GatewayReferenceTests {
     "Link (RFC 8288 §3)",
     arguments: [
       ("</deep/s.css>; rel=preload", "</app/s.css>; rel=preload"),
-      ("<http://origin/deep/a>; rel=\"next\", </else>, </deep/b>", "</app/a>; rel=\"next\", </else>, </app/b>"),
-      ("<a.css>; title=\"</deep/x>\\\" </deep/y>\"", "<a.css>; title=\"</deep/x>\\\" </deep/y>\""), ("<", "<"), ("", ""),
+      (
+        "<http://origin/deep/a>; rel=\"next\", </else>, </deep/b>",
+        "</app/a>; rel=\"next\", </else>, </app/b>"
+      ),
+      ("<a.css>; title=\"</deep/x>\\\" </deep/y>\"", "<a.css>; title=\"</deep/x>\\\" </deep/y>\""),
+      ("<", "<"), ("", ""),
       ("</deep/a", "</deep/a"),
     ])
   func links(_ value: String, _ expected: String) throws { #expect(try changed("Link", value) == expected) }
@@ -144,9 +153,11 @@ struct GatewayReferenceTests {
     }
   }
 
-  @Test("the resources that If names are those of the origin, what stands in parentheses stays (RFC 4918 §10.4)")
+  @Test(
+    "the resources that If names are those of the origin, what stands in parentheses stays (RFC 4918 §10.4)")
   func ifLists() async throws {
-    let value = "<http://www.test/app/y> (<urn:uuid:1> [\"a)\"]) <http://other/app/y> (Not <http://www.test/app/z>)"
+    let value =
+      "<http://www.test/app/y> (<urn:uuid:1> [\"a)\"]) <http://other/app/y> (Not <http://www.test/app/z>)"
     try await asked("If: \(value)\r\n") { head, fixture in
       #expect(
         field("If", in: head)

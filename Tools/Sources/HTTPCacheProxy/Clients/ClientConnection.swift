@@ -215,14 +215,15 @@ final class ClientConnection: Sendable {
     var response = response
     response.headerFields[.date] = SystemClock().now.httpDate
     let hasBody = (try? head?.framing()) ?? Framing.none != Framing.none
-    let mayPersist = refusal?.closes != true && !hasBody && head?.isPersistent == true && head?.method != .connect
+    let mayPersist =
+      refusal?.closes != true && !hasBody && head?.isPersistent == true && head?.method != .connect
     let persists = mayPersist && !context.registry.isDraining
     let writer = writer(head?.method ?? .get, minorVersion: head?.minorVersion ?? 1)
     let result = try? await writer.send(
       response, MessageBody(BodyBytes(Array(text.utf8))), persists: persists)
     log.add(
       head, status: response.status.code, bytes: result?.bytes ?? 0, started: started,
-      outcome: (refusal?.label ?? .purge).rawValue, reason: refusal?.message)
+      outcome: (refusal?.label ?? .purge).rawValue, reason: .refused(refusal?.message))
   }
 
   /// - Parameter timeout: maximum time for the client to take a piece; nil is the server's.

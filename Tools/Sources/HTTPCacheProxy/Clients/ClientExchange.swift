@@ -117,7 +117,7 @@ struct ClientExchange: Sendable {
       let result = try await writer.send(response, answer.body, persists: persists)
       connection.log.add(
         head, status: response.status.code, bytes: result.bytes, started: started,
-        outcome: answer.label.rawValue, refusal: answer.refusal)
+        outcome: answer.label.rawValue, reason: .notStored(answer.refusal))
       guard !connection.isHTTP2 else { return .close }
       guard result.isReusable, await drained(body) else { return .close }
       return .next
@@ -127,7 +127,7 @@ struct ClientExchange: Sendable {
       body?.cancel()
       connection.log.add(
         head, status: response.status.code, bytes: error.bytes, started: started,
-        outcome: answer.label.aborted, refusal: answer.refusal)
+        outcome: answer.label.aborted, reason: .notStored(answer.refusal))
       // The client must see that the response is incomplete.
       stream.reset()
       return .gone

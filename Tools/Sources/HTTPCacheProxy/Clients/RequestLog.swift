@@ -17,19 +17,28 @@ struct RequestLog: Sendable {
     traffic = context.traffic.part(of: loop)
   }
 
+  /// What a line explains about a request.
+  enum Reason: Sendable {
+    /// Why the response was not stored.
+    case notStored(String?)
+    /// Why the request was refused.
+    case refused(String?)
+  }
+
   /// Adds a finished request.
-  ///
-  /// - Parameters:
-  ///   - refusal: why the response was not stored.
-  ///   - reason: why the request was refused.
   func add(
     _ head: RequestHead?, status: Int, bytes: Int64, started: NIODeadline, outcome: String,
-    refusal: String? = nil, reason: String? = nil
+    reason: Reason = .notStored(nil)
   ) {
     var entry = AccessLog.Entry(
-      client: client.sourceText(of: head?.fields) ?? "-", method: head?.method.rawValue ?? "-", target: head?.target ?? "-",
+      client: client.sourceText(of: head?.fields) ?? "-", method: head?.method.rawValue ?? "-",
+      target: head?.target ?? "-",
       status: status, bytes: bytes, microseconds: (NIODeadline.now() - started).nanoseconds / 1000,
-      outcome: outcome, refusal: refusal, reason: reason)
+      outcome: outcome)
+    switch reason {
+    case .notStored(let text): entry.refusal = text
+    case .refused(let text): entry.reason = text
+    }
     if let head {
       entry.host = client.host(of: head)
       entry.version = isHTTP2 ? "HTTP/2.0" : "HTTP/1.\(head.minorVersion)"

@@ -66,7 +66,11 @@ enum LenientHead {
     if start > 0 { start = text[start...].firstIndex { "/?#".contains($0) } ?? text.count }
     var value = Array(octets[..<start])
     for octet in octets[start...] {
-      if octet >= 0x80 { value += "%\(String(octet, radix: 16, uppercase: true))".utf8 } else { value.append(octet) }
+      if octet >= 0x80 {
+        value += "%\(String(octet, radix: 16, uppercase: true))".utf8
+      } else {
+        value.append(octet)
+      }
     }
     var escaped = fields
     escaped[fields: .location] = [HTTPField(name: .location, lenientValue: value)]

@@ -137,7 +137,8 @@ final class FrameAligner: ChannelInboundHandler {
   private func limitSettings(in bytes: inout ByteBuffer, at start: Int, length: Int) {
     guard prefaceLeft == 0, bytes.getInteger(at: start + 3, as: UInt8.self) == 4 else { return }
     for place in stride(from: start + Self.head, to: start + length - 5, by: 6) {
-      guard let name: UInt16 = bytes.getInteger(at: place), let value: UInt32 = bytes.getInteger(at: place + 2)
+      guard let name: UInt16 = bytes.getInteger(at: place),
+        let value: UInt32 = bytes.getInteger(at: place + 2)
       else { continue }
       if name == 1, value > Self.largestHeaderTable {
         bytes.setInteger(Self.largestHeaderTable, at: place + 2)

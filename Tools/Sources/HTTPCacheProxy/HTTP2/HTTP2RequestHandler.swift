@@ -108,7 +108,7 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
       if !frame.endStream { write(.rstStream(.noError), to: stream, context) }
       log.add(
         head(frame), status: error.status.code, bytes: 0, started: lastUse, outcome: error.label.rawValue,
-        reason: error.message)
+        reason: .refused(error.message))
       return false
     }
   }

@@ -106,7 +106,9 @@ extension IOData {
   ///
   /// - Returns: nil for the last payload.
   mutating func takeFrame() -> ByteBuffer? {
-    guard case .byteBuffer(var bytes) = self, bytes.readableBytes > HeadWriter.longestPayload else { return nil }
+    guard case .byteBuffer(var bytes) = self, bytes.readableBytes > HeadWriter.longestPayload else {
+      return nil
+    }
     let part = bytes.readSlice(length: HeadWriter.longestPayload)
     self = .byteBuffer(bytes)
     return part

@@ -19,14 +19,16 @@ final class HeadWriter: ChannelOutboundHandler {
   init(_ limits: MessageLimits) { limit = UInt32(clamping: limits.headBytes) }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    guard case .byteBuffer(var bytes) = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
+    guard case .byteBuffer(var bytes) = unwrapOutboundIn(data) else {
+      return context.write(data, promise: promise)
+    }
     if !hasNamedLimit { hasNamedLimit = nameLimit(in: &bytes) }
-    if bytes.readableBytes > Self.head + Self.longestPayload, type(of: bytes) == 1 { cut(&bytes) }
+    if bytes.readableBytes > Self.head + Self.longestPayload, frameType(of: bytes) == 1 { cut(&bytes) }
     context.write(wrapOutboundOut(.byteBuffer(bytes)), promise: promise)
   }
 
   /// The type of the frame at the begin of some bytes, if they are a frame.
-  private func type(of bytes: ByteBuffer) -> UInt8? {
+  private func frameType(of bytes: ByteBuffer) -> UInt8? {
     guard length(of: bytes) == bytes.readableBytes - Self.head else { return nil }
     return bytes.getInteger(at: bytes.readerIndex + 3)
   }
@@ -48,7 +50,8 @@ final class HeadWriter: ChannelOutboundHandler {
     var frames = ByteBuffer()
     frames.reserveCapacity(bytes.readableBytes + 8 * Self.head)
     var isFirst = true
-    while var part = bytes.readSlice(length: min(Self.longestPayload, bytes.readableBytes)), part.readableBytes > 0
+    while var part = bytes.readSlice(length: min(Self.longestPayload, bytes.readableBytes)),
+      part.readableBytes > 0
     {
       frames.writeInteger(UInt8(0))
       frames.writeInteger(UInt16(part.readableBytes))
@@ -63,7 +66,7 @@ final class HeadWriter: ChannelOutboundHandler {
 
   /// - Returns: whether the bytes are SETTINGS. A client writes its preface before.
   private func nameLimit(in bytes: inout ByteBuffer) -> Bool {
-    guard type(of: bytes) == 4 else { return false }
+    guard frameType(of: bytes) == 4 else { return false }
     let start = bytes.readerIndex + Self.head
     for place in stride(from: start, to: start + bytes.readableBytes - Self.head - 5, by: 6)
     where bytes.getInteger(at: place, as: UInt16.self) == 6 {

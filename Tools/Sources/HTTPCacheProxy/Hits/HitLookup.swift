@@ -57,7 +57,8 @@ final class HitLookup {
     context.via.append(to: &response.headerFields)
     let (headers, bytes) = ResponseWriter.whole(response, body: hit.body, form: form, allocator: allocator)
     return PreparedAnswer.Content(
-      hit: hit, headers: headers, bytes: bytes, host: client.host(of: head), target: head.target, status: response.status.code,
+      hit: hit, headers: headers, bytes: bytes, host: client.host(of: head), target: head.target,
+      status: response.status.code,
       outcome: hit.outcome.label.rawValue)
   }
 }

@@ -6,7 +6,9 @@ enum ForwardedNodes {
   static func nodes(of fields: HTTPFields) -> [String] {
     let listed = fields[values: .xForwardedFor].flatMap { FieldList.members($0) }
     if !listed.isEmpty { return listed }
-    return fields[values: .forwarded].flatMap { FieldList.members($0) }.map { parameters(of: $0)["for"] ?? "" }
+    return fields[values: .forwarded].flatMap { FieldList.members($0) }.map {
+      parameters(of: $0)["for"] ?? ""
+    }
   }
 
   /// The parameters of an element of `Forwarded` (RFC 7239 §4), without quotation marks.

@@ -66,7 +66,9 @@ struct ForwardedRequest: Sendable {
   }
 
   /// A node as an address alone.
-  private static func node(_ text: String) -> String { ForwardedNodes.address(text).map { "\($0)" } ?? "unknown" }
+  private static func node(_ text: String) -> String {
+    ForwardedNodes.address(text).map { "\($0)" } ?? "unknown"
+  }
 
   private static func append(_ member: String, to name: HTTPField.Name, in fields: inout HTTPFields) {
     fields[name] = (fields[values: name].filter { !$0.isEmpty } + [member]).joined(separator: ", ")

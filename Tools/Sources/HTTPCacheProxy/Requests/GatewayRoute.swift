@@ -72,7 +72,8 @@ public struct GatewayRoute: Sendable {
   /// The path of a cookie for the client, instead of that of the origin, if the origin is served below another path. A path
   /// that is not below `basePath` stays as it is.
   func cookiePath(from path: String) -> String {
-    guard path.hasPrefix("/"), !Self.hasDotSegment(path), let rest = Self.rest(of: path, below: basePath) else {
+    guard path.hasPrefix("/"), !Self.hasDotSegment(path), let rest = Self.rest(of: path, below: basePath)
+    else {
       return path
     }
     // All of the origin, also without a final slash.

@@ -32,7 +32,9 @@ extension ByteStream {
 
   /// Begins to wait for the begin of the answer, if it is awaited.
   func timeAbandoned() {
-    guard let patience = state.withLock({ $0.waiting?.timer == nil ? $0.waiting?.patience : nil }) else { return }
+    guard let patience = state.withLock({ $0.waiting?.timer == nil ? $0.waiting?.patience : nil }) else {
+      return
+    }
     let timer = channel.eventLoop.scheduleTask(in: patience) { [weak self] in
       guard let self else { return }
       self.endIfAbandoned()

@@ -22,7 +22,8 @@ struct MissedTargets: Sendable {
   /// Adds a request.
   mutating func add(_ entry: AccessLog.Entry) {
     let key = MissedTarget.Key(
-      host: String(entry.host.prefix(Self.longestHost)), target: String(entry.target.prefix(Self.longestTarget)))
+      host: String(entry.host.prefix(Self.longestHost)),
+      target: String(entry.target.prefix(Self.longestTarget)))
     if rows[key] == nil, rows.count >= capacity,
       let least = rows.min(by: { $0.value.count < $1.value.count })
     {

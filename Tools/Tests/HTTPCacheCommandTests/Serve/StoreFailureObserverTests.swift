@@ -25,7 +25,8 @@ struct StoreFailureObserverTests {
     #expect(lines.withLock { $0.last?.contains("no room") } == true)
   }
 
-  @Test("an entry that was evicted or damaged meanwhile is no error of the storage, and is not counted as one")
+  @Test(
+    "an entry that was evicted or damaged meanwhile is no error of the storage, and is not counted as one")
   func oneEntry() {
     let lines = Mutex<[String]>([])
     let counts = EventCounts(

@@ -10,7 +10,9 @@ import Testing
 @Suite("Clients that end their side before the answer", .timeLimit(.minutes(10))) struct AbandonedTests {
   private let request = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
 
-  @Test("the request is cancelled after a while, whether the end comes with the request or later", arguments: [true, false])
+  @Test(
+    "the request is cancelled after a while, whether the end comes with the request or later",
+    arguments: [true, false])
   func cancelled(_ isAtOnce: Bool) async throws {
     try await withProxy(configure: { $0.abandonedTimeout = .milliseconds(20) }) { fixture in
       let client = try fixture.connect()
@@ -23,7 +25,8 @@ import Testing
     }
   }
 
-  @Test("without a limit, and within it, the client gets its answer", arguments: [nil, TimeAmount.seconds(600)])
+  @Test(
+    "without a limit, and within it, the client gets its answer", arguments: [nil, TimeAmount.seconds(600)])
   func waits(_ limit: TimeAmount?) async throws {
     try await withProxy(configure: { $0.abandonedTimeout = limit }) { fixture in
       let client = try fixture.connect()

@@ -53,10 +53,13 @@ struct ClientShareTests {
   @Test("behind a trusted proxy the client that it names has a share, over both versions of HTTP")
   func behindProxy() async throws {
     let range = try #require(AddressRange("127.0.0.0/8"))
-    try await withShare(of: 1, configure: {
-      $0.isHTTP2WithoutTLS = true
-      $0.trustedForwarders = [range]
-    }) { fixture in
+    try await withShare(
+      of: 1,
+      configure: {
+        $0.isHTTP2WithoutTLS = true
+        $0.trustedForwarders = [range]
+      }
+    ) { fixture in
       let (one, other) = ("192.0.2.7", "192.0.2.8")
       func ask(_ client: String) throws -> RawPeer {
         let peer = try fixture.connect()

@@ -77,7 +77,8 @@ import Testing
       var received: [UInt8] = []
       while let part = try channel.readInbound(as: ByteBuffer.self) { received += Array(buffer: part) }
       let isFirst = given[0] == 255
-      let passed = isFirst ? settings(counted, and: Self.largestFrames) + Self.confirmation : settings(counted)
+      let passed =
+        isFirst ? settings(counted, and: Self.largestFrames) + Self.confirmation : settings(counted)
       #expect(received == frame(3) + passed + frame(3))
     }
   }

@@ -100,7 +100,8 @@ import Testing
       for start in stride(from: 0, to: block.count, by: 16_384) {
         let isLast = start + 16_384 >= block.count
         client.send(
-          start == 0 ? HTTP2Peer.headers : HTTP2Peer.continuation, flags: (start == 0 ? 1 : 0) | (isLast ? 4 : 0),
+          start == 0 ? HTTP2Peer.headers : HTTP2Peer.continuation,
+          flags: (start == 0 ? 1 : 0) | (isLast ? 4 : 0),
           1, Array(block[start..<min(block.count, start + 16_384)]))
       }
       #expect(try await client.response(1).reset != nil)

@@ -94,7 +94,9 @@ import Testing
     #expect(lines[0].contains(#""outcome":"miss","host":"h""#))
   }
 
-  @Test("an answer that breaks off tells the bytes that were sent, over both versions of HTTP", arguments: [false, true])
+  @Test(
+    "an answer that breaks off tells the bytes that were sent, over both versions of HTTP",
+    arguments: [false, true])
   func aborted(_ isHTTP2: Bool) async throws {
     let lines = try await lines(.plain, configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
       let body = String(repeating: "x", count: 50_000)
@@ -144,7 +146,9 @@ import Testing
   func behindProxy() async throws {
     let range = try #require(AddressRange("127.0.0.0/8"))
     let format = AccessLog.Format.template(try LogTemplate("%h %v %U %{outcome}x"))
-    let lines = try await lines(format, cache: try memoryCache(), configure: { $0.trustedForwarders = [range] }) {
+    let lines = try await lines(
+      format, cache: try memoryCache(), configure: { $0.trustedForwarders = [range] }
+    ) {
       fixture in
       let fields = "X-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Host: www.test\r\n"
       try await fixture.miss("/a", fields: fields)

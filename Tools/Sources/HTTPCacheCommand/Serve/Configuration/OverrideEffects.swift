@@ -20,7 +20,8 @@ enum OverrideEffects {
     var failures: [ConfigFailure] = []
     for values in overrides {
       if let value = values["ignore"] {
-        for name in try value.strings() where ["no-store", "private"].contains(name) && !lifted.contains(name) {
+        for name in try value.strings()
+        where ["no-store", "private"].contains(name) && !lifted.contains(name) {
           failures.append(failure(value, "ignoring \(name) has no effect", needs: name))
         }
       }
@@ -29,11 +30,13 @@ enum OverrideEffects {
       {
         failures.append(failure(value, "ignoring Vary of credentials has no effect", needs: "Vary"))
       }
-      if let value = values["cache-control"], lifted.isDisjoint(with: ["private", "no-store", "Authorization"]),
+      if let value = values["cache-control"],
+        lifted.isDisjoint(with: ["private", "no-store", "Authorization"]),
         try value.string().split(separator: ",").contains(where: { isPublic($0) })
       {
         failures.append(
-          failure(value, "public lifts neither private, no-store nor the rule about Authorization",
+          failure(
+            value, "public lifts neither private, no-store nor the rule about Authorization",
             needs: "private"))
       }
     }

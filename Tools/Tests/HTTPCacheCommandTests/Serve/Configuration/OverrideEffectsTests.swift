@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Overrides of the file that have no effect in a shared cache", .timeLimit(.minutes(10)))
 struct OverrideEffectsTests {
-  private func check(_ overrides: String, isPrivate: Bool = false) async throws -> (path: String, run: CommandRun) {
+  private func check(_ overrides: String, isPrivate: Bool = false) async throws -> (
+    path: String, run: CommandRun
+  ) {
     let directory = try TemporaryDirectory()
     let path = directory.file("serve.yaml")
     let text = "upstream: http://127.0.0.1:1\nlisten: 127.0.0.1:0\ncapacity: 0\n\(overrides)\n"
@@ -16,7 +18,8 @@ struct OverrideEffectsTests {
   }
 
   private static let lifting = [
-    ("ignore: [no-store, Expires]", "no-store"), ("ignore: private", "private"), ("ignore-vary: [Cookie]", "Vary"),
+    ("ignore: [no-store, Expires]", "no-store"), ("ignore: private", "private"),
+    ("ignore-vary: [Cookie]", "Vary"),
     ("cache-control: 'max-age=60, Public'", "private"),
   ]
 
@@ -42,7 +45,10 @@ struct OverrideEffectsTests {
 
   @Test(
     "others are valid",
-    arguments: ["ignore: [no-cache, must-revalidate]", "ignore-vary: [Accept]", "cache-control: max-age=60", "pin: true"])
+    arguments: [
+      "ignore: [no-cache, must-revalidate]", "ignore-vary: [Accept]", "cache-control: max-age=60",
+      "pin: true",
+    ])
   func others(_ effect: String) async throws {
     let run = try await check("overrides: [{\(effect)}]").run
     #expect(run.status == 0, "\(run.errors)")
