@@ -112,14 +112,23 @@ final class FrameAligner: ChannelInboundHandler {
     context.fireChannelRead(wrapInboundOut(whole))
   }
 
-  /// Whether the frame at the begin of some bytes is the awaited one; the next one is awaited then.
+  /// Whether the frame at the begin of some bytes is the awaited one; the next one is awaited then. NIOHTTP2 gets a
+  /// malformed one as it is.
   private func awaitedSettings(at bytes: ByteBuffer) -> Settings? {
+    let start = bytes.readerIndex
     guard let awaited, prefaceLeft == 0, let (payload, _) = head(of: bytes), payload <= Self.longestPayload,
-      bytes.getInteger(at: bytes.readerIndex + 3, as: UInt8.self) == 4,
-      let flags = bytes.getInteger(at: bytes.readerIndex + 4, as: UInt8.self),
-      (flags & 1 == 1) == (awaited == .confirmation)
+      bytes.getInteger(at: start + 3, as: UInt8.self) == 4,
+      let flags = bytes.getInteger(at: start + 4, as: UInt8.self),
+      bytes.getInteger(at: start + 5, as: UInt32.self).map({ $0 & 0x7FFF_FFFF }) == 0
     else { return nil }
-    self.awaited = awaited == .fromPeer ? .confirmation : nil
+    switch awaited {
+    case .fromPeer:
+      guard flags & 1 == 0 else { return nil }
+      self.awaited = .confirmation
+    case .confirmation:
+      guard flags & 1 == 1, payload == 0 else { return nil }
+      self.awaited = nil
+    }
     return awaited
   }
 
