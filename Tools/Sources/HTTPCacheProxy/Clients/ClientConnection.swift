@@ -149,7 +149,7 @@ final class ClientConnection: Sendable {
     let started = NIODeadline.now()
     do {
       // Streams of HTTP/2 are counted before they have a channel (`HTTP2RequestHandler`).
-      let counted = isHTTP2 ? nil : try context.registry.beginExchange(of: client, head.fields)
+      let counted = try isHTTP2 ? nil : context.registry.beginExchange(of: client, head.fields)
       defer { if let counted { context.registry.end(counted) } }
       let framing = try head.framing()
       let route = try routing.route(head, framing: framing)
