@@ -1,4 +1,5 @@
 import NIOCore
+import Synchronization
 
 /// A client that has ended its output before its answer began may be gone, or wait for the answer: both look alike until
 /// bytes are sent.
