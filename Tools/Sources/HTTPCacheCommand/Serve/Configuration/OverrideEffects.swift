@@ -1,3 +1,4 @@
+import HTTPCacheProxy
 import HTTPCacheSemantics
 import HTTPTypes
 
