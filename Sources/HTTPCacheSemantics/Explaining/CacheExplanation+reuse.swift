@@ -17,9 +17,9 @@ extension CacheExplanation {
     var circumstances = circumstances
     circumstances.rules = circumstances.rules.resolved(for: request)
     let (policy, rules) = (circumstances.policy, circumstances.rules)
-    let demand = Reuse.Demand(directives: RequestDirectives(of: request, rules: rules), policy: policy)
+    let directives = RequestDirectives(of: request, rules: rules)
     var explanation = CacheExplanation()
-    explanation.noteRequest(request, demand: demand, rules: rules)
+    explanation.noteRequest(request, directives: directives, policy: policy, rules: rules)
     // Nothing is looked up then, whatever else the request says.
     if policy == .bypass {
       explanation.noteForward(forward?.request ?? request, for: request)
@@ -33,7 +33,7 @@ extension CacheExplanation {
       "Can the store answer it?", obstacle.map(MissReason.content) ?? Reuse.methodMiss(request),
       section: "RFC 9111 §4", topic: .request)
     {
-      decision = Reuse.whenMissing(reason, demand: demand, trace: &explanation)
+      decision = Reuse.whenMissing(reason, directives: directives, policy: policy, trace: &explanation)
     } else {
       let suitable = explanation.noteStored(candidates, for: request)
       switch Vary.select(
@@ -43,12 +43,14 @@ extension CacheExplanation {
       case .selected(let index):
         selected = suitable[index]
         decision = explanation.decide(
-          suitable[index].response, for: request, demand: demand, in: circumstances)
+          suitable[index].response, for: request, directives: directives, in: circumstances)
       case .mismatch(let names):
-        decision = Reuse.whenMissing(.variantMismatch(names), demand: demand, trace: &explanation)
+        decision = Reuse.whenMissing(
+          .variantMismatch(names), directives: directives, policy: policy, trace: &explanation)
       case .nothingStored:
         decision = Reuse.whenMissing(
-          candidates.isEmpty ? .absent : .partial, demand: demand, trace: &explanation)
+          candidates.isEmpty ? .absent : .partial, directives: directives, policy: policy, trace: &explanation
+        )
       }
     }
     if forward?.completing != nil {
@@ -64,12 +66,14 @@ extension CacheExplanation {
 
   /// Decides about the selected response, and notes what it says where the decision looks at it.
   private mutating func decide(
-    _ stored: StoredResponse, for request: HTTPRequest, demand: Reuse.Demand, in circumstances: Circumstances
+    _ stored: StoredResponse, for request: HTTPRequest, directives: RequestDirectives,
+    in circumstances: Circumstances
   ) -> ReuseDecision {
     let rules = circumstances.rules
     var told = CacheExplanation()
-    let decision = Reuse.decide(
-      stored: stored, request: request, demand: demand, rules: rules, now: circumstances.now, trace: &told)
+    let decision = told.decide(
+      stored: stored, request: request, directives: directives, policy: circumstances.policy, rules: rules,
+      now: circumstances.now)
     if let start = told.steps.firstIndex(where: { $0.topic == .freshness }) {
       var response = CacheExplanation()
       response.noteItem(of: stored.head, to: request, rules: rules)
@@ -87,18 +91,20 @@ extension CacheExplanation {
     return decision
   }
 
-  private mutating func noteRequest(_ request: HTTPRequest, demand: Reuse.Demand, rules: CacheRules) {
+  private mutating func noteRequest(
+    _ request: HTTPRequest, directives: RequestDirectives, policy: CachePolicy, rules: CacheRules
+  ) {
     let target = CacheKey.target(of: request) ?? "no valid target"
     note(
       "What is asked for?", "\(request.method) \(Excerpt.text(target))", section: "RFC 9111 §2",
       topic: .request)
     note("Which cache is asked?", "a \(rules.mode) one", section: "RFC 9111 §1", topic: .request)
-    if demand.policy != .standard {
-      note("How is it to be used?", "policy \(demand.policy.name)", section: "", topic: .request)
+    if policy != .standard {
+      note("How is it to be used?", "policy \(policy.name)", section: "", topic: .request)
     }
     note(
-      "Which directives does it have?", Excerpt.list(demand.directives.texts, orElse: "none"),
-      section: demand.directives.pragmaNoCache ? "RFC 9111 §5.4" : "RFC 9111 §5.2.1", topic: .request)
+      "Which directives does it have?", Excerpt.list(directives.texts, orElse: "none"),
+      section: directives.pragmaNoCache ? "RFC 9111 §5.4" : "RFC 9111 §5.2.1", topic: .request)
   }
 
   /// Notes the stored responses.

@@ -36,25 +36,20 @@ public enum Reuse {
     _ reason: MissReason, directives: RequestDirectives, policy: CachePolicy
   ) -> ReuseDecision {
     var untraced = Untraced()
-    return whenMissing(reason, demand: Demand(directives: directives, policy: policy), trace: &untraced)
+    return whenMissing(reason, directives: directives, policy: policy, trace: &untraced)
   }
 
   static func whenMissing<Trace: RuleTrace>(
-    _ reason: MissReason, demand: Demand, trace: inout Trace
+    _ reason: MissReason, directives: RequestDirectives, policy: CachePolicy, trace: inout Trace
   ) -> ReuseDecision {
-    if case .method(let method) = reason, !method.isSafe, demand.policy != .cacheOnly {
+    if case .method(let method) = reason, !method.isSafe, policy != .cacheOnly {
       trace.note(
         "May the origin be asked?", "yes: \(method) is unsafe, so it is written through",
         section: "RFC 9111 §4", topic: .decision)
       return .miss(reason)
     }
-    return forbidsForwarding(demand, trace: &trace) ? .unsatisfiable(.miss(reason)) : .miss(reason)
-  }
-
-  /// The demands of a request and its caller on a stored response.
-  struct Demand {
-    let directives: RequestDirectives
-    let policy: CachePolicy
+    return forbidsForwarding(directives, policy, trace: &trace)
+      ? .unsatisfiable(.miss(reason)) : .miss(reason)
   }
 
   /// Decides what to do with a request and the stored response that it selected.
@@ -71,75 +66,13 @@ public enum Reuse {
     policy: CachePolicy, rules: CacheRules, now: Timestamp
   ) -> ReuseDecision {
     var untraced = Untraced()
-    return decide(
-      stored: stored, request: request, demand: Demand(directives: directives, policy: policy), rules: rules,
-      now: now, trace: &untraced)
-  }
-
-  static func decide<Trace: RuleTrace>(
-    stored: StoredResponse, request: HTTPRequest, demand: Demand, rules: CacheRules, now: Timestamp,
-    trace: inout Trace
-  ) -> ReuseDecision {
-    if !rules.isPlain {
-      // From here on only the properties of the rules count.
-      var concerned = rules.resolved(for: request).concerning(stored.head)
-      concerned.overrides = []
-      return decide(
-        stored: stored, request: request, demand: demand, rules: concerned, now: now, trace: &trace)
-    }
-    if let reason = unusable(
-      stored: stored, request: request, policy: demand.policy, rules: rules, trace: &trace)
-    {
-      return whenMissing(reason, demand: demand, trace: &trace)
-    }
-    let age = Age.current(stored, now: now)
-    let lifetime = stored.facts.freshnessLifetime
-    trace.note(
-      "How long is it fresh?", stored.facts.lifetimeText, section: stored.facts.lifetimeSource.section,
-      topic: .freshness)
-    trace.note(
-      "How old is it?",
-      "\(age) s: \(stored.facts.correctedInitialAge) s on arrival, \(max(0, now - stored.responseTime)) s since",
-      section: "RFC 9111 §4.2.3", topic: .freshness)
-    if let reason = trace.failure(
-      "May it be used without validation?", mandatoryValidation(of: stored, directives: demand.directives),
-      values: nil, section: "RFC 9111 §4", topic: .freshness)
-    {
-      return validating(reason, demand: demand, trace: &trace)
-    }
-    trace.note(
-      "Is it stale?",
-      lifetime > age
-        ? "no: lifetime \(lifetime) s > age \(age) s" : "yes: lifetime \(lifetime) s <= age \(age) s",
-      section: "RFC 9111 §4.2", topic: .freshness)
-    if lifetime > age {
-      let unwanted = unwanted(
-        facts: stored.facts, age: age, demand: demand,
-        isImmutable: stored.facts.isImmutable(for: request, rules: rules),
-        isGuessed: CredentialSharing.mustValidate(stored.facts, for: request, rules: rules))
-      if let reason = trace.failure(
-        "Does the request want it as it is?", unwanted, section: "RFC 9111 §5.2.1", topic: .decision)
-      {
-        return validating(reason, demand: demand, trace: &trace)
-      }
-      return .fresh(age: .seconds(age), lifetime: .seconds(lifetime))
-    }
-    let allowance = allowance(facts: stored.facts, age: age, demand: demand, rules: rules)
-    trace.note(
-      "May it be used stale?",
-      "\(allowance == nil ? "no" : "yes"): stale for \(age.saturatingSubtract(lifetime)) s, with "
-        + Excerpt.list(
-          stored.facts.directiveTexts + demand.directives.texts + rules.ignoredWindows, orElse: "no directive"
-        ),
-      section: allowance?.section ?? "RFC 9111 §4.2.4", topic: .decision)
-    if let allowance { return .stale(allowance, age: .seconds(age), lifetime: .seconds(lifetime)) }
-    return validating(
-      .stale(age: .seconds(age), lifetime: .seconds(lifetime)), demand: demand, trace: &trace)
+    return untraced.decide(
+      stored: stored, request: request, directives: directives, policy: policy, rules: rules, now: now)
   }
 
   /// Why no validation can make the response usable: the policy, a response to HEAD for another method, or a
   /// response that must not be shared (§3.5).
-  private static func unusable<Trace: RuleTrace>(
+  fileprivate static func unusable<Trace: RuleTrace>(
     stored: StoredResponse, request: HTTPRequest, policy: CachePolicy, rules: CacheRules,
     trace: inout Trace
   ) -> MissReason? {
@@ -187,7 +120,7 @@ public enum Reuse {
   }
 
   /// The reason that forbids any reuse without validation, fresh or stale.
-  private static func mandatoryValidation(
+  fileprivate static func mandatoryValidation(
     of stored: StoredResponse, directives: RequestDirectives
   ) -> ValidationReason? {
     if stored.isInvalidated { return .invalidated }
@@ -201,10 +134,10 @@ public enum Reuse {
   ///
   /// A reload of an `immutable` response needs no validation: the origin said that it does not change while
   /// it is fresh (RFC 8246 §2). `no-cache` in the request still demands one (§2.1).
-  private static func unwanted(
-    facts: ReuseFacts, age: Int64, demand: Demand, isImmutable: Bool, isGuessed: Bool
+  fileprivate static func unwanted(
+    facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy, isImmutable: Bool,
+    isGuessed: Bool
   ) -> ValidationReason? {
-    let (directives, policy) = (demand.directives, demand.policy)
     switch policy {
     case .cacheElseNetwork, .cacheOnly: return nil
     // An origin that must not be asked counts as unreachable.
@@ -228,10 +161,9 @@ public enum Reuse {
   }
 
   /// The allowance of a stale response without asking the origin; nil if there is none (§4.2.4).
-  private static func allowance(
-    facts: ReuseFacts, age: Int64, demand: Demand, rules: CacheRules
+  fileprivate static func allowance(
+    facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy, rules: CacheRules
   ) -> StaleAllowance? {
-    let (directives, policy) = (demand.directives, demand.policy)
     if facts.directives.forbidsStale(in: rules.mode) { return nil }
     let staleness = age.saturatingSubtract(facts.freshnessLifetime)
     switch policy {
@@ -254,20 +186,87 @@ public enum Reuse {
     return nil
   }
 
-  private static func validating<Trace: RuleTrace>(
-    _ reason: ValidationReason, demand: Demand, trace: inout Trace
+  fileprivate static func validating<Trace: RuleTrace>(
+    _ reason: ValidationReason, directives: RequestDirectives, policy: CachePolicy, trace: inout Trace
   ) -> ReuseDecision {
-    forbidsForwarding(demand, trace: &trace) ? .unsatisfiable(.validation(reason)) : .validate(reason)
+    forbidsForwarding(directives, policy, trace: &trace)
+      ? .unsatisfiable(.validation(reason)) : .validate(reason)
   }
 
-  private static func forbidsForwarding<Trace: RuleTrace>(_ demand: Demand, trace: inout Trace) -> Bool {
-    let isCacheOnly = if case .cacheOnly = demand.policy { true } else { false }
-    let isForbidden = isCacheOnly || demand.directives.onlyIfCached
+  private static func forbidsForwarding<Trace: RuleTrace>(
+    _ directives: RequestDirectives, _ policy: CachePolicy, trace: inout Trace
+  ) -> Bool {
+    let isCacheOnly = if case .cacheOnly = policy { true } else { false }
+    let isForbidden = isCacheOnly || directives.onlyIfCached
     trace.note(
       "May the origin be asked?",
-      !isForbidden ? "yes" : isCacheOnly ? "no: policy \(demand.policy.name)" : "no: only-if-cached",
+      !isForbidden ? "yes" : isCacheOnly ? "no: policy \(policy.name)" : "no: only-if-cached",
       section: "RFC 9111 §5.2.1.7", topic: .decision)
     return isForbidden
+  }
+}
+
+extension RuleTrace {
+  /// Decides as `Reuse.decide(stored:request:directives:policy:rules:now:)`, and tells each question.
+  mutating func decide(
+    stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives, policy: CachePolicy,
+    rules: CacheRules, now: Timestamp
+  ) -> ReuseDecision {
+    if !rules.isPlain {
+      // From here on only the properties of the rules count.
+      var concerned = rules.resolved(for: request).concerning(stored.head)
+      concerned.overrides = []
+      return decide(
+        stored: stored, request: request, directives: directives, policy: policy, rules: concerned, now: now)
+    }
+    if let reason = Reuse.unusable(
+      stored: stored, request: request, policy: policy, rules: rules, trace: &self)
+    {
+      return Reuse.whenMissing(reason, directives: directives, policy: policy, trace: &self)
+    }
+    let (age, lifetime) = (Age.current(stored, now: now), stored.facts.freshnessLifetime)
+    note(
+      "How long is it fresh?", stored.facts.lifetimeText, section: stored.facts.lifetimeSource.section,
+      topic: .freshness)
+    note(
+      "How old is it?",
+      "\(age) s: \(stored.facts.correctedInitialAge) s on arrival, \(max(0, now - stored.responseTime)) s since",
+      section: "RFC 9111 §4.2.3", topic: .freshness)
+    if let reason = failure(
+      "May it be used without validation?", Reuse.mandatoryValidation(of: stored, directives: directives),
+      values: nil, section: "RFC 9111 §4", topic: .freshness)
+    {
+      return Reuse.validating(reason, directives: directives, policy: policy, trace: &self)
+    }
+    note(
+      "Is it stale?",
+      "\(lifetime > age ? "no" : "yes"): lifetime \(lifetime) s \(lifetime > age ? ">" : "<=") age \(age) s",
+      section: "RFC 9111 §4.2", topic: .freshness)
+    if lifetime > age {
+      let unwanted = Reuse.unwanted(
+        facts: stored.facts, age: age, directives: directives, policy: policy,
+        isImmutable: stored.facts.isImmutable(for: request, rules: rules),
+        isGuessed: CredentialSharing.mustValidate(stored.facts, for: request, rules: rules))
+      if let reason = failure(
+        "Does the request want it as it is?", unwanted, section: "RFC 9111 §5.2.1", topic: .decision)
+      {
+        return Reuse.validating(reason, directives: directives, policy: policy, trace: &self)
+      }
+      return .fresh(age: .seconds(age), lifetime: .seconds(lifetime))
+    }
+    let allowance = Reuse.allowance(
+      facts: stored.facts, age: age, directives: directives, policy: policy, rules: rules)
+    note(
+      "May it be used stale?",
+      "\(allowance == nil ? "no" : "yes"): stale for \(age.saturatingSubtract(lifetime)) s, with "
+        + Excerpt.list(
+          stored.facts.directiveTexts + directives.texts + rules.ignoredWindows, orElse: "no directive"
+        ),
+      section: allowance?.section ?? "RFC 9111 §4.2.4", topic: .decision)
+    if let allowance { return .stale(allowance, age: .seconds(age), lifetime: .seconds(lifetime)) }
+    return Reuse.validating(
+      .stale(age: .seconds(age), lifetime: .seconds(lifetime)), directives: directives, policy: policy,
+      trace: &self)
   }
 }
 
