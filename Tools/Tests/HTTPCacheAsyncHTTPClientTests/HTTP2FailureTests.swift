@@ -9,7 +9,13 @@ import Testing
 struct HTTP2FailureTests {
   private static let forms: [(String, @Sendable (UInt32) -> [UInt8])] = [
     ("a head of more than 16 KiB", { RawHTTP2Origin.head($0, RawHTTP2Origin.block(size: 20_000)) }),
-    ("a large 103", { RawHTTP2Origin.head($0, [0x08, 3] + Array("103".utf8) + RawHTTP2Origin.block(size: 20_000).dropFirst()) }),
+    (
+      "a large 103",
+      {
+        RawHTTP2Origin.head(
+          $0, [0x08, 3] + Array("103".utf8) + RawHTTP2Origin.block(size: 20_000).dropFirst())
+      }
+    ),
     (
       "large trailers",
       {
@@ -22,7 +28,13 @@ struct HTTP2FailureTests {
     ("PUSH_PROMISE", { RawHTTP2Origin.frame(5, 4, $0, [0, 0, 0, 2, 0x82, 0x87, 0x84]) }),
     ("CONTINUATION without HEADERS", { RawHTTP2Origin.frame(9, 4, $0, [0x88]) }),
     ("DATA for the connection", { _ in RawHTTP2Origin.frame(0, 0, 0, [65]) }),
-    ("a window beyond the largest", { RawHTTP2Origin.frame(8, 0, $0, [0x7F, 0xFF, 0xFF, 0xFF]) + RawHTTP2Origin.frame(8, 0, 0, [0x7F, 0xFF, 0xFF, 0xFF]) }),
+    (
+      "a window beyond the largest",
+      {
+        RawHTTP2Origin.frame(8, 0, $0, [0x7F, 0xFF, 0xFF, 0xFF])
+          + RawHTTP2Origin.frame(8, 0, 0, [0x7F, 0xFF, 0xFF, 0xFF])
+      }
+    ),
   ]
 
   @Test("with the reason, and not when their time is over", arguments: forms.indices)

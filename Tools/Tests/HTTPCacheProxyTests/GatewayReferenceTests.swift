@@ -14,7 +14,9 @@ struct GatewayReferenceTests {
     return route
   }
 
-  private func changed(_ name: String, _ value: String, by route: GatewayRoute = Self.route()) throws -> String {
+  private func changed(_ name: String, _ value: String, by route: GatewayRoute = Self.route()) throws
+    -> String
+  {
     var request = RoutedRequest(
       head: HTTPRequest(method: .get, scheme: "http", authority: "origin", path: "/"))
     request.route = route

@@ -62,9 +62,12 @@ package final class RawHTTP2Origin: Sendable {
   }
 
   /// A frame (RFC 9113 §4.1).
-  package static func frame(_ type: UInt8, _ flags: UInt8, _ stream: UInt32, _ payload: [UInt8] = []) -> [UInt8] {
+  package static func frame(_ type: UInt8, _ flags: UInt8, _ stream: UInt32, _ payload: [UInt8] = [])
+    -> [UInt8]
+  {
     let (count, octets) = (payload.count, [24, 16, 8, 0].map { UInt8(stream >> $0 & 255) })
-    return [UInt8(count >> 16 & 255), UInt8(count >> 8 & 255), UInt8(count & 255), type, flags] + octets + payload
+    return [UInt8(count >> 16 & 255), UInt8(count >> 8 & 255), UInt8(count & 255), type, flags] + octets
+      + payload
   }
 
   /// HEADERS, and CONTINUATION for what does not fit into 16 KiB.

@@ -45,7 +45,8 @@ enum OriginClient {
       for client in clients { try await client.shutdown() }
     }
     func secure(_ client: HTTPClient) -> any Upstream {
-      http1.map { HTTP1Retry(base: upstream(client), http1: upstream($0)) as any Upstream } ?? upstream(client)
+      http1.map { HTTP1Retry(base: upstream(client), http1: upstream($0)) as any Upstream }
+        ?? upstream(client)
     }
     let routed = LocationRepair(
       base: RoutedUpstream(
