@@ -125,38 +125,47 @@ extension AnswerMaker {
     for request: HTTPRequest, partition: String, in forms: BodyForms,
     where mayUse: (StoredResponse) -> Bool
   ) -> (response: CacheResponse, record: CacheRecord)? {
+    guard request.method == .get || request.method == .head,
+      let place = lookup.place(of: request, in: partition)
+    else { return nil }
+    var features = RequestFeatures(request.headerFields)
+    if features.contains(.content) { return nil }
     var request = request
-    if !RequestFeatures(request.headerFields).isDisjoint(with: [.conditions, .originConditions]) {
-      for name in [HTTPField.Name.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince] {
-        request.headerFields[name] = nil
-      }
+    if !features.isDisjoint(with: [.conditions, .originConditions]) {
+      for name in [
+        HTTPField.Name.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
+      ] { request.headerFields[name] = nil }
+      features.subtract([.conditions, .originConditions])
     }
-    var unreadable: [CacheRecord] = []
-    while let found = lookup.find(
-      request, partition: partition, within: .wholeStore,
-      where: { variant, rules in
-        let response = variant.record.response
-        return response.isIn(forms) && response.seen(by: rules).map(mayUse) ?? false
-          && !unreadable.contains { $0 === variant.record }
-      },
-      accepting: { stored, asked, _ in
-        // A response that would need validation is used here only because the caller asks for it.
-        let (age, lifetime) = (Age.current(stored, now: asked.now), stored.facts.freshnessLifetime)
-        let isFresh = age < lifetime && !stored.isInvalidated && !stored.facts.directives.contains(.noCache)
-        return .hit(
-          age: .seconds(age), lifetime: .seconds(lifetime),
-          allowance: isFresh ? nil : .policy(.cacheElseNetwork))
-      })
-    {
+    let rules = place.rules
+    var variants: [StoredVariant] = []
+    do throws(CacheError) { variants = try lookup.stored(for: place.key, rules: rules) } catch {
+      observers.tell(.storeFailed(operation: "read", error))
+    }
+    let isUsable = { (variant: StoredVariant) in
+      variant.record.response.isIn(forms) && variant.record.response.seen(by: rules).map(mayUse) ?? false
+    }
+    // Most often there is one variant, and it may be used.
+    if !variants.allSatisfy(isUsable) { variants = variants.filter(isUsable) }
+    let now = configuration.clock.now
+    while let (variant, _) = lookup.selected(among: variants, for: request, rules: rules) {
+      guard let stored = variant.record.response.seen(by: rules) else { return nil }
+      let age = Age.current(stored, now: now)
+      let lifetime = stored.facts.freshnessLifetime
+      // A response that would need validation is used here only because the caller asks for it.
+      let isFresh =
+        age < lifetime && !stored.isInvalidated && !stored.facts.directives.contains(.noCache)
+      let outcome = CacheOutcome.hit(
+        age: .seconds(age), lifetime: .seconds(lifetime),
+        allowance: isFresh ? nil : .policy(.cacheElseNetwork))
       if var response = answer(
-        found.response, head: found.response.head, outcome: found.outcome, from: found.variant,
-        to: found.asked)
-      {
-        response.shareHead(of: found.variant.record, for: request)
-        return (response, found.variant.record)
+        stored, head: stored.head, outcome: outcome, from: variant,
+        to: AskedRequest(request: request, features: features, key: place.key, target: place.target, now: now)
+      ) {
+        response.shareHead(of: variant.record, for: request)
+        return (response, variant.record)
       }
-      // The body is gone or damaged: treat this variant as not stored.
-      unreadable.append(found.variant.record)
+      variants.removeAll { $0.record === variant.record }
     }
     return nil
   }

@@ -93,14 +93,25 @@ final class Lookup: Sendable {
     return found
   }
 
-  // MARK: With a limit
-
-  /// How far a look-up reads.
-  enum Reach {
-    /// Memory alone: without waiting.
-    case memory
-    case wholeStore
+  /// The variant that `Vary` selects, and its response.
+  func selected(
+    among variants: [StoredVariant], for request: HTTPRequest, rules: CacheRules
+  ) -> (StoredVariant, StoredResponse)? {
+    // A single variant only has to match.
+    if variants.count == 1 {
+      let variant = variants[0]
+      let response = variant.record.response
+      let isMatch = Vary.matches(response, request: request, rules: rules, digest: digest)
+      return isMatch ? (variant, response) : nil
+    }
+    guard
+      case .selected(let index) = Vary.select(
+        among: variants.map(\.record.response), for: request, rules: rules, digest: digest)
+    else { return nil }
+    return (variants[index], variants[index].record.response)
   }
+
+  // MARK: In memory
 
   /// The variants in memory for a key; nil if the disk tier may have more of them.
   func inMemory(_ key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
@@ -119,20 +130,13 @@ final class Lookup: Sendable {
     return shelf.failedChanges.concern(found) ? nil : found
   }
 
-  /// The stored response that a request selects and its caller accepts, before conditions and ranges are looked at; nil
-  /// if there is none within reach.
-  ///
-  /// - Parameters:
-  ///   - partition: as in `RequestOptions.partition`.
-  ///   - separatesCredentials: as in `RequestOptions.separatesCredentials`.
-  ///   - reach: with `memory`, nil also means that the store below may have more.
-  ///   - isUsable: whether a variant may be selected.
-  ///   - accept: the outcome of an answer from the selected response, as the rules let it be seen; nil to refuse it.
-  func find(
-    _ request: HTTPRequest, partition: String, separatesCredentials: Bool = false, within reach: Reach,
-    where isUsable: (StoredVariant, CacheRules) -> Bool,
-    accepting accept: (StoredResponse, AskedRequest, CacheRules) -> CacheOutcome?
-  ) -> FoundResponse? {
+  /// The response in memory that may answer a request without asking the origin, before the request's conditions and
+  /// ranges are looked at; nil if the caller has to look in the whole store.
+  func inMemory(
+    _ request: HTTPRequest, partition: String, bodyForms: BodyForms, separatesCredentials: Bool
+  ) -> FoundInMemory? {
+    // Only the whole store tells the latest of several equivalent targets.
+    if configuration.rules.obeysNoVarySearch { return nil }
     guard request.method == .get || request.method == .head,
       let target = CacheKey.target(of: request)
     else { return nil }
@@ -141,73 +145,30 @@ final class Lookup: Sendable {
       ? configuration.rules : configuration.rules.resolved(for: request, target: target)
     if separatesCredentials { rules.separatesCredentials = true }
     let key = CacheKey(request: request, target: target, rules: rules, partition: partition)
-    guard let stored = variants(for: key, rules: rules, within: reach) else { return nil }
+    guard let stored = inMemory(key, rules: rules) else { return nil }
     let features = RequestFeatures(request.headerFields)
     guard Reuse.methodMiss(request, features: features) == nil,
       !features.contains(.host) || !request.namesOtherHost,
-      let variant = selected(
-        among: stored.allSatisfy({ isUsable($0, rules) }) ? stored : stored.filter { isUsable($0, rules) },
-        for: request, rules: rules)
+      let (variant, selected) = selected(among: Self.usable(stored, bodyForms), for: request, rules: rules)
     else { return nil }
-    let asked = AskedRequest(
-      request: request, features: features, key: key, target: target, now: configuration.clock.now)
+    let now = configuration.clock.now
     let response: StoredResponse
-    if rules.isPlain, variant.record.response.facts.overrides == 0 {
-      response = variant.record.response
+    if rules.isPlain, selected.facts.overrides == 0 {
+      response = selected
     } else {
-      guard let seen = variant.record.response.seen(by: rules) else { return nil }
+      guard let seen = selected.seen(by: rules) else { return nil }
       response = seen
     }
-    guard let outcome = accept(response, asked, rules) else { return nil }
-    return FoundResponse(
-      asked: asked, stored: stored, variant: variant, response: response, outcome: outcome)
-  }
-
-  /// The stored variants for a key; nil if they cannot be read within reach.
-  private func variants(for key: CacheKey, rules: CacheRules, within reach: Reach) -> [StoredVariant]? {
-    switch reach {
-    // Only the whole store tells the latest of several equivalent targets.
-    case .memory: return rules.obeysNoVarySearch ? nil : inMemory(key, rules: rules)
-    case .wholeStore:
-      do throws(CacheError) { return try stored(for: key, rules: rules) } catch {
-        shelf.observers.tell(.storeFailed(operation: "read", error))
-        return nil
-      }
-    }
-  }
-
-  /// The complete response in memory that may answer a request without asking the origin.
-  func inMemory(
-    _ request: HTTPRequest, partition: String, bodyForms: BodyForms, separatesCredentials: Bool
-  ) -> FoundResponse? {
-    find(
-      request, partition: partition, separatesCredentials: separatesCredentials, within: .memory,
-      where: { variant, _ in variant.record.isComplete && variant.record.response.isIn(bodyForms) },
-      accepting: { response, asked, rules in
-        Self.hit(
-          Reuse.decide(
-            stored: response, request: asked.request,
-            directives: rules.isPlain
-              ? RequestDirectives(asked.request.headerFields, features: asked.features)
-              : RequestDirectives(of: asked.request, features: asked.features, rules: rules),
-            policy: .standard, rules: rules, now: asked.now))
-      })
-  }
-
-  /// The variant that `Vary` selects.
-  private func selected(
-    among variants: [StoredVariant], for request: HTTPRequest, rules: CacheRules
-  ) -> StoredVariant? {
-    // A single variant only has to match.
-    if variants.count == 1 {
-      let isMatch = Vary.matches(variants[0].record.response, request: request, rules: rules, digest: digest)
-      return isMatch ? variants[0] : nil
-    }
-    guard
-      case .selected(let index) = Vary.select(
-        among: variants.map(\.record.response), for: request, rules: rules, digest: digest)
-    else { return nil }
-    return variants[index]
+    let decision = Reuse.decide(
+      stored: response, request: request,
+      directives: rules.isPlain
+        ? RequestDirectives(request.headerFields, features: features)
+        : RequestDirectives(of: request, features: features, rules: rules),
+      policy: .standard, rules: rules, now: now)
+    guard let outcome = Self.hit(decision) else { return nil }
+    return FoundInMemory(
+      asked: AskedRequest(request: request, features: features, key: key, target: target, now: now),
+      stored: stored, variant: variant, response: response, outcome: outcome)
   }
 
   private static func hit(_ decision: ReuseDecision) -> CacheOutcome? {
@@ -218,10 +179,18 @@ final class Lookup: Sendable {
     case .stale, .validate, .miss, .unsatisfiable: nil
     }
   }
+
+  /// The variants that are complete and in a form that the request accepts.
+  private static func usable(_ variants: [StoredVariant], _ forms: BodyForms) -> [StoredVariant] {
+    let isUsable = { (variant: StoredVariant) in
+      variant.record.isComplete && variant.record.response.isIn(forms)
+    }
+    return variants.allSatisfy(isUsable) ? variants : variants.filter(isUsable)
+  }
 }
 
-/// A stored response that a request selects and its caller accepts.
-struct FoundResponse {
+/// A response in memory that may answer a request.
+struct FoundInMemory {
   let asked: AskedRequest
   /// All variants of the key.
   let stored: [StoredVariant]
