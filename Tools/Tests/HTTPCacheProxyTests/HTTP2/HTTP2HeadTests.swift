@@ -1,5 +1,6 @@
 import NIOCore
 import NIOEmbedded
+import NIOHPACK
 import Testing
 
 @testable import HTTPCacheProxy
