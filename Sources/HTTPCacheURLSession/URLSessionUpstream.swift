@@ -64,7 +64,7 @@ public final class URLSessionUpstream: Upstream {
     let context = request.context as? RequestContext
     let idleTimeout = context?.prototype.timeout(orDefault: idleTimeout) ?? idleTimeout
     var terms = OriginExchange.Terms(
-      request: try Self.foundations(request.head, context?.prototype),
+      request: try Self.urlRequest(for: request.head, like: context?.prototype),
       idleTimeout: Self.duration(idleTimeout),
       headTimeout: request.timeout, wholeTimeout: Self.duration(wholeTimeout))
     if let body = request.body {
@@ -83,10 +83,10 @@ public final class URLSessionUpstream: Upstream {
     // The coding is already removed.
     head.headerFields[.transferEncoding] = nil
     // The answer to credentials that a shared cache has not seen (RFC 9111 §3.5).
-    let isAnothers = exchange.isAuthorized && context?.isShared == true
+    let usedForeignCredentials = exchange.isAuthorized && context?.isShared == true
     return UpstreamResponse(
       head: head, body: MessageBody(ReceivedBody(exchange)), isContentDecoded: exchange.isDecoded,
-      storageRefusal: isAnothers ? .authorized : nil)
+      storageRefusal: usedForeignCredentials ? .authorized : nil)
   }
 
   /// Lets running requests finish, and starts no more.
@@ -113,8 +113,8 @@ public final class URLSessionUpstream: Upstream {
     .seconds(min(max(interval, 0), unlimited))
   }
 
-  private static func foundations(
-    _ head: HTTPRequest, _ prototype: URLRequest?
+  private static func urlRequest(
+    for head: HTTPRequest, like prototype: URLRequest?
   ) throws(UpstreamError) -> URLRequest {
     let made: URLRequest
     do throws(CacheError) { made = try URLRequest(head) } catch {

@@ -8,7 +8,6 @@ import Testing
 /// The part beside a destination, which the queue, `get` and `CachedURLSession` share.
 @Suite("Part files", .timeLimit(.minutes(10)))
 final class PartFileTests {
-  private static let now = Timestamp(seconds: 784_903_526)
   private let folder: URL
   private var file: String { path("file") }
   private var part: String { path("file.httpcache-part") }
@@ -34,27 +33,10 @@ final class PartFileTests {
     Set(try FileManager.default.contentsOfDirectory(atPath: folder.path))
   }
 
-  private static func record(
-    _ fields: HTTPFields = [.eTag: "\"1\""], url: String = "http://a/x", target: String? = nil,
-    scope: String = "", length: Int64? = 9
-  ) -> PartRecord? {
-    var fields = fields
-    fields[.date] = "Tue, 15 Nov 1994 12:45:26 GMT"
-    return PartRecord(
-      of: HTTPResponse(status: .ok, headerFields: fields), to: request(url), from: target ?? url,
-      scope: scope,
-      length: length, now: now)
-  }
-
-  private static func request(_ url: String) -> HTTPRequest {
-    let path = url.dropFirst("http://a".count)
-    return HTTPRequest(method: .get, scheme: "http", authority: "a", path: String(path))
-  }
-
   /// Leaves a part with bytes, as a killed process does.
   private func leave(_ text: String, _ change: (PartFile) async throws -> Void = { _ in }) async throws {
     let part = try PartFile(beside: file)
-    try part.begin(Self.record())
+    try part.begin(PartRecord.sample())
     try await part.append(BodyBytes(Array(text.utf8)))
     try await change(part)
   }
@@ -67,7 +49,7 @@ final class PartFileTests {
     #expect(try names() == ["file.httpcache-part"])
     let part = try #require(PartFile(existingBeside: file))
     #expect(part.received == 5 && part.offset == 5 && part.record == part.record)
-    #expect(part.record?.belongs(to: Self.request("http://a/x")) == true)
+    #expect(part.record?.belongs(to: HTTPRequest.sample("http://a/x")) == true)
     try part.resume(at: 4)
     try await part.append(BodyBytes(Array("nings".utf8)))
     try part.place(at: file)
@@ -82,7 +64,7 @@ final class PartFileTests {
     try await part.append(BodyBytes([1]))
     part.close()
     #expect(try names().isEmpty)
-    try PartFile(beside: file).begin(Self.record())
+    try PartFile(beside: file).begin(PartRecord.sample())
     #expect(try names().isEmpty)
     #expect(PartFile(existingBeside: file) == nil)
   }
@@ -172,7 +154,7 @@ final class PartFileTests {
   func secrets() async throws {
     let url = "http://a/x?token=secret"
     let part = try PartFile(beside: file)
-    try part.begin(Self.record(url: url))
+    try part.begin(PartRecord.sample(url: url))
     try await part.append(BodyBytes([1]))
     let record = try Data(contentsOf: URL(fileURLWithPath: self.part + "/record"))
     #expect(record.range(of: Data("token".utf8)) == nil && record.range(of: Data("\"1\"".utf8)) != nil)
@@ -206,7 +188,7 @@ final class PartFileTests {
     #expect(symlink(path("precious"), part + name) == 0)
     let part = try PartFile(beside: file)
     #expect(part.record == nil)
-    try part.begin(Self.record())
+    try part.begin(PartRecord.sample())
     try await part.append(BodyBytes(Array("whole".utf8)))
     try part.place(at: file)
     #expect(text(path("precious")) == "precious" && text(file) == "whole")
@@ -276,58 +258,17 @@ final class PartFileTests {
     }
   }
 
-  // MARK: Which bytes belong together
-
-  @Test("a response without a strong validator, of refused ranges or with a dated variant is not continued")
-  func possible() {
-    #expect(Self.record() != nil && Self.record(length: nil) != nil)
-    for fields in [
-      [:], [.eTag: "W/\"1\""], [.eTag: "\"1\"", .acceptRanges: "none"],
-      [.lastModified: "Tue, 15 Nov 1994 12:45:26 GMT"],
-      [.lastModified: "Tue, 15 Nov 1994 08:12:31 GMT", .vary: "accept"],
-    ] as [HTTPFields] {
-      #expect(Self.record(fields) == nil, "\(fields)")
-    }
-    #expect(Self.record(length: 0) == nil)
-    var request = Self.request("http://a/x")
-    request.headerFields[.range] = "bytes=0-1"
-    #expect(!PartRecord.isPossible(for: request))
-  }
-
-  @Test("a part belongs to its URL and scope")
-  func belongs() throws {
-    let record = try #require(Self.record(url: "http://a/x?q=1", scope: "anna"))
-    #expect(record.belongs(to: Self.request("http://a/x?q=1"), scope: "anna"))
-    #expect(!record.belongs(to: Self.request("http://a/x?q=1"), scope: "ben"))
-    #expect(!record.belongs(to: Self.request("http://a/x?q=1")))
-    #expect(!record.belongs(to: Self.request("http://a/x"), scope: "anna"))
-  }
-
-  @Test(
-    "a part goes on at any URL that a redirect names by its entity tag, by a date at the same URL alone",
-    arguments: ["http://a/x?sig=2", "http://a/x?sig=1", "http://a/y?sig=1", "http://b/x"])
-  func redirects(target: String) throws {
-    func belongs(_ name: HTTPField.Name, _ value: String, url: String) throws -> Bool {
-      let record = try #require(Self.record([name: value], url: url, target: "http://a/x?sig=1"))
-      return record.mayBeSame(target: target)
-    }
-    #expect(try belongs(.eTag, "\"1\"", url: "http://a/start"))
-    let date = "Tue, 15 Nov 1994 08:12:31 GMT"
-    #expect(try belongs(.lastModified, date, url: "http://a/start") == (target == "http://a/x?sig=1"))
-    #expect(try belongs(.eTag, "\"1\"", url: "http://a/x?sig=1"))
-  }
-
   @Test("bytes stay while the same representation comes again from its start, and no others do")
   func repeated() async throws {
     for (record, request, isKept) in [
-      (Self.record(), "http://a/x", true), (Self.record([.eTag: "\"2\""]), "http://a/x", false),
-      (Self.record(length: 8), "http://a/x", false), (Self.record(length: nil), "http://a/x", false),
-      (Self.record(url: "http://a/y"), "http://a/y", false), (nil, "http://a/x", false),
-      (Self.record([.lastModified: "Tue, 15 Nov 1994 08:12:31 GMT"]), "http://a/x", false),
+      (PartRecord.sample(), "http://a/x", true), (PartRecord.sample([.eTag: "\"2\""]), "http://a/x", false),
+      (PartRecord.sample(length: 8), "http://a/x", false), (PartRecord.sample(length: nil), "http://a/x", false),
+      (PartRecord.sample(url: "http://a/y"), "http://a/y", false), (nil, "http://a/x", false),
+      (PartRecord.sample([.lastModified: "Tue, 15 Nov 1994 08:12:31 GMT"]), "http://a/x", false),
     ] {
       try await leave("begin")
       let part = try PartFile(beside: file)
-      try part.begin(record, for: Self.request(request))
+      try part.begin(record, for: HTTPRequest.sample(request))
       #expect(part.received == (isKept ? 5 : 0))
       try await part.append(BodyBytes(Array("beg".utf8)))
       #expect(part.received == (isKept ? 5 : 3))
@@ -337,35 +278,6 @@ final class PartFileTests {
     }
   }
 
-  @Test(
-    "the answer to a range says what it has",
-    arguments: [
-      (206, "\"1\"", "bytes 4-8/9", .rest(4..<9)), (206, "\"1\"", "bytes 4-5/*", .rest(4..<6)),
-      (206, "\"2\"", "bytes 4-8/9", .useless(isChanged: true)),
-      (206, nil, "bytes 4-8/9", .useless(isChanged: false)),
-      (206, "\"1\"", "bytes 4-8/10", .useless(isChanged: true)),
-      (206, "\"1\"", "bytes 3-8/9", .useless(isChanged: false)),
-      (206, "\"1\"", "nonsense", .useless(isChanged: false)),
-      (200, "\"1\"", nil, .whole(isChanged: false)), (200, "\"2\"", nil, .whole(isChanged: true)),
-      (200, "\"1\"", "bytes 0-8/9", .whole(isChanged: false)),
-      (
-        200, "\"1\"", "bytes 4-8/9",
-        .contradictory("the origin sends a 200 with 'Content-Range: bytes 4-8/9'")
-      ),
-      (304, "\"1\"", nil, .useless(isChanged: false)),
-      (416, nil, nil, .useless(isChanged: true)), (503, nil, nil, .failure),
-    ] as [(Int, String?, String?, PartRecord.Answer)])
-  func answers(status: Int, tag: String?, range: String?, answer: PartRecord.Answer) throws {
-    let record = try #require(Self.record())
-    var head = HTTPResponse(status: .init(code: status))
-    head.headerFields[.eTag] = tag
-    head.headerFields[.contentRange] = range
-    #expect(record.answer(head, from: nil, to: 4..<9, now: Self.now) == answer)
-    let request = record.request(Self.request("http://a/x"), for: 4..<9)
-    #expect(request.headerFields[.range] == "bytes=4-" && request.headerFields[.ifRange] == "\"1\"")
-    #expect(request.headerFields[.acceptEncoding] == "identity")
-  }
-
   #if Crypto
     @Test("the bytes are compared with the digest that their response stated")
     func digest() async throws {
@@ -373,7 +285,7 @@ final class PartFileTests {
       let digest = "sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:"
       for (text, isRight) in [("abc", true), ("abd", false)] {
         let part = try PartFile(beside: file)
-        try part.begin(Self.record([.eTag: "\"1\"", name: digest], length: 3))
+        try part.begin(PartRecord.sample([.eTag: "\"1\"", name: digest], length: 3))
         try await part.append(BodyBytes(Array(text.utf8)))
         #expect(try await part.mismatch() == (isRight ? nil : .sha256))
         part.discard()

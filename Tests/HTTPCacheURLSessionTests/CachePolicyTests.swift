@@ -16,7 +16,7 @@ import Testing
     (.returnCacheDataDontLoad, .cacheOnly),
     (.reloadRevalidatingCacheData, .revalidate),
   ])
-  func eachOfFoundationsPoliciesHasOne(of foundations: URLRequest.CachePolicy, ours: CachePolicy) {
-    #expect(CachePolicy(foundations) == ours)
+  func eachOfFoundationsPoliciesHasOne(of policy: URLRequest.CachePolicy, ours: CachePolicy) {
+    #expect(CachePolicy(policy) == ours)
   }
 }

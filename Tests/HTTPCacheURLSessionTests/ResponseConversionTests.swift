@@ -11,7 +11,7 @@ import Testing
 #endif
 
 @Suite(.timeLimit(.minutes(10))) struct ResponseConversionTests {
-  private func foundations(_ fields: [String: String], status: Int = 200) throws -> HTTPURLResponse {
+  private func urlResponse(_ fields: [String: String], status: Int = 200) throws -> HTTPURLResponse {
     let url = try #require(URL(string: "http://a.test/"))
     return try #require(
       HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields))
@@ -30,12 +30,12 @@ import Testing
   @Test("cookies above the limit of a head are dropped", arguments: ["a=,", "a=b, "])
   func manyCookies(_ cookie: String) throws {
     let value = String(repeating: cookie, count: 70_000)
-    let head = try #require(HTTPResponse(foundations(["Set-Cookie": value])))
+    let head = try #require(HTTPResponse(urlResponse(["Set-Cookie": value])))
     #expect(head.headerFields.count == HTTPFields.countLimit)
   }
 
   @Test func statusAndFieldsArePassedOn() throws {
-    let response = try foundations(["ETag": "\"a\"", "cache-control": "max-age=1"], status: 203)
+    let response = try urlResponse(["ETag": "\"a\"", "cache-control": "max-age=1"], status: 203)
     let head = try #require(HTTPResponse(response))
     #expect(head.status.code == 203)
     #expect(head.headerFields[.eTag] == "\"a\"")
@@ -44,13 +44,13 @@ import Testing
 
   @Test(arguments: [0, 99, 1000, -1])
   func statusWithoutThreeDigitsIsRefused(status: Int) throws {
-    #expect(try HTTPResponse(foundations([:], status: status)) == nil)
+    #expect(try HTTPResponse(urlResponse([:], status: status)) == nil)
   }
 
   @Test func linesOfSetCookieAreTakenApart() throws {
     let joined =
       "a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Path=/, b=2, c=\"x\"; Expires=Thu, 01 Jan 1970 00:00:00 GMT"
-    let response = try foundations(["Set-Cookie": joined])
+    let response = try urlResponse(["Set-Cookie": joined])
     let head = try #require(HTTPResponse(response))
     #expect(
       head.headerFields[values: .setCookie] == [
@@ -61,14 +61,14 @@ import Testing
   }
 
   @Test func namesThatDifferInCaseAreOneField() throws {
-    let response = try foundations(["X-Dup": "1", "x-dup": "2"])
+    let response = try urlResponse(["X-Dup": "1", "x-dup": "2"])
     let head = try #require(HTTPResponse(response))
     #expect(head.headerFields["x-dup"] == ["1", "2"])
     #expect(head.headerFields.dictionary == ["X-Dup": "1, 2"])
   }
 
   @Test func octetsOutsideASCIIKeepTheirText() throws {
-    let response = try foundations(["X-Text": "größe 日本"])
+    let response = try urlResponse(["X-Text": "größe 日本"])
     let head = try #require(HTTPResponse(response))
     #expect(head.headerFields["X-Text"] == ["größe 日本"])
     let name = try #require(HTTPField.Name("X-Latin"))
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test func otherResponsesHaveNoOutcome() throws {
-    #expect(try foundations([:]).cacheOutcome == nil)
+    #expect(try urlResponse([:]).cacheOutcome == nil)
     let url = try #require(URL(string: "file:///x"))
     let plain = URLResponse(
       url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)

@@ -102,11 +102,9 @@ struct Database {
       throw CacheError(.damaged, "Cache.db is no database")
     }
     let (format, application) = (bigEndian(header[60..<64]), bigEndian(header[68..<72]))
-    if application == Schema.applicationID, format > Schema.indexFormat { throw newer(format) }
-    if Schema.unreleasedIDs.contains(application) {
-      throw CacheError(.damaged, "Cache.db was made by a version before the first release")
-    }
-    if application == Schema.applicationID, format < Schema.indexFormat {
+    guard application == Schema.applicationID else { return }
+    if format > Schema.indexFormat { throw newer(format) }
+    if format < Schema.indexFormat {
       throw CacheError(.damaged, "Cache.db has format \(format), which this version does not read")
     }
   }

@@ -4,8 +4,6 @@ import HTTPCacheStore
 enum Schema {
   /// `HTCc`: identifies the databases of this cache.
   static let applicationID: Int64 = 0x4854_4363
-  /// The application ids of indexes made before the first release, whose layouts cannot be read.
-  static let unreleasedIDs: [Int64] = [0x4843_6368, 0x4854_4361, 0x4854_4362]
   /// The format that this version writes. An index of a higher format is neither read nor written.
   static let indexFormat: Int64 = 1
   /// The maximum size of the log after a checkpoint, in bytes.

@@ -107,10 +107,6 @@ public struct CacheExplanation: Sendable, Hashable, CustomStringConvertible {
   package mutating func insert(_ step: Step, before topic: Topic) {
     steps.insert(step, at: steps.firstIndex { $0.topic == topic } ?? steps.endIndex)
   }
-
-  mutating func add(_ question: String, _ answer: String, section: String, topic: Topic = .storing) {
-    steps.append(Step(question, answer, section: section, topic: topic))
-  }
 }
 
 extension CacheExplanation {

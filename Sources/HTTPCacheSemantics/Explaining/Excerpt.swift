@@ -110,11 +110,63 @@ extension ReuseFacts {
   }
 }
 
-extension ReuseFacts.Directives {
-  /// The names of the directives.
-  var texts: [String] {
-    ResponseDirective.allCases.compactMap { directive in
-      directive.flag.flatMap { contains($0) ? "\(directive.name)" : nil }
+extension ReuseFacts {
+  /// The lifetime, and the rule that gives it (§4.2.1).
+  var lifetimeText: String {
+    let source =
+      switch lifetimeSource {
+      case .sMaxAge: "s-maxage"
+      case .maxAge: "max-age"
+      case .targeted: "a targeted field"
+      case .override: "an override"
+      case .expires: "Expires"
+      case .heuristic: "a share of the time since Last-Modified"
+      case .none: "nothing: no lifetime said, and no guess possible"
+      }
+    return "\(freshnessLifetime) s, from \(source)"
+  }
+}
+
+extension ReuseFacts.LifetimeSource {
+  /// The section.
+  var section: String {
+    switch self {
+    case .none: "RFC 9111 §4.2.1"
+    case .sMaxAge: "RFC 9111 §5.2.2.10"
+    case .maxAge: "RFC 9111 §5.2.2.1"
+    case .expires: "RFC 9111 §5.3"
+    case .heuristic: "RFC 9111 §4.2.2"
+    case .targeted: "RFC 9213 §2.2"
+    case .override: ""
+    }
+  }
+}
+
+extension CacheRules {
+  /// The stale windows of responses that these rules ignore.
+  var ignoredWindows: [String] {
+    ReuseWindow.allCases.filter { !$0.isAfterFailure && !$0.isObeyed(by: self) }.map {
+      "\($0.rawValue) (switched off)"
+    }
+  }
+}
+
+extension StoredPart {
+  /// The stored octets, for people.
+  var text: String {
+    let octets = ranges.prefix(8).map { "\($0.lowerBound)-\($0.upperBound.saturatingSubtract(1))" }
+    return "octets \(Excerpt.list(octets, orElse: "none"))\(ranges.count > 8 ? " and more" : "")"
+      + (length.map { " of \($0)" } ?? "")
+  }
+}
+
+extension NominatedField {
+  /// The name and the value, without secrets.
+  var text: String {
+    switch value {
+    case .absent: "no \(name.rawName)"
+    case .text(let text): "\(name.rawName) '\(Excerpt.text(text))'"
+    case .digest: "\(name.rawName) with a secret"
     }
   }
 }

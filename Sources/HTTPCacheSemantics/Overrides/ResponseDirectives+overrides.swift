@@ -7,12 +7,45 @@ extension ResponseDirectives {
   ///   - response: the head as it arrived or as it is stored.
   ///   - rules: the choices of the cache, resolved for the request (`CacheRules.resolved(for:)`).
   package init(of response: HTTPResponse, rules: CacheRules) {
+    var untraced = Untraced()
+    self.init(of: response, rules: rules, trace: &untraced)
+  }
+
+  init<Trace: RuleTrace>(of response: HTTPResponse, rules: CacheRules, trace: inout Trace) {
     self.init(response.headerFields, rules: rules)
-    guard let applied = rules.applied, applied.responseFingerprint != 0 else { return }
+    if let applied = rules.applied, applied.responseFingerprint != 0 {
+      apply(applied, to: response, rules: rules, trace: &trace)
+    }
+    trace.note(
+      "Which directives does it have?",
+      "\(Excerpt.list(texts, orElse: "none")) in \(field)"
+        + (source == .cacheControl ? "" : ", which replaces Cache-Control and Expires"),
+      section: source == .cacheControl || source == .override ? "RFC 9111 §5.2.2" : "RFC 9213 §2.2",
+      topic: .freshness)
+  }
+
+  /// Applies the overrides that match, in order.
+  private mutating func apply<Trace: RuleTrace>(
+    _ applied: OverrideSet, to response: HTTPResponse, rules: CacheRules, trace: inout Trace
+  ) {
     let origin = self
     let unprotected = Self.unprotected(response, rules: rules)
-    rules.forEachEffect(on: response) { effect in
-      apply(effect, to: response, origin: origin, unprotected: unprotected)
+    for index in applied.matched {
+      let override = applied.overrides[index]
+      for effect in override.effects where effect.isOnResponse {
+        let before = self
+        var isApplied = false
+        var isOnDirectives = false
+        if override.concerns(response), override.applies(effect, to: response) {
+          isApplied = true
+          isOnDirectives = apply(effect, to: response, origin: origin, unprotected: unprotected)
+        }
+        trace.note(
+          "What does \(rules.nameOfOverride(index)) change?",
+          "\(effect): "
+            + (isApplied ? change(from: before, isExpected: isOnDirectives) : "not for this response"),
+          section: "", topic: .overrides)
+      }
     }
     guard rules.mode == .shared else { return }
     if unprotected.contains(.authorization) {
@@ -20,6 +53,16 @@ extension ResponseDirectives {
     } else if flags.allowsSharingAuthorized, !origin.flags.allowsSharingAuthorized {
       flags.insert(.notSharedByOrigin)
     }
+  }
+
+  /// The change by an effect, for people.
+  ///
+  /// - Parameter isExpected: whether it is an effect on the directives.
+  private func change(from before: ResponseDirectives, isExpected: Bool) -> String {
+    if texts != before.texts {
+      return "\(Excerpt.list(before.texts, orElse: "none")) becomes \(Excerpt.list(texts, orElse: "none"))"
+    }
+    return isExpected && self == before ? "changes nothing" : "in force"
   }
 
   /// The protections that effects may ignore: all in a private cache, the allowed ones in a shared cache.
@@ -37,10 +80,11 @@ extension ResponseDirectives {
   /// - Parameters:
   ///   - origin: the directives of the origin.
   ///   - unprotected: the protections of users from each other that may be ignored.
-  mutating func apply(
+  /// - Returns: whether it is an effect on the directives.
+  private mutating func apply(
     _ effect: RuleEffect, to response: HTTPResponse, origin: ResponseDirectives,
     unprotected: Set<RuleEffect.Protection>
-  ) {
+  ) -> Bool {
     switch effect {
     case .lifetime(let lifetime): lifetimes.append(lifetime)
     case .window(let window, let duration):
@@ -56,8 +100,9 @@ extension ResponseDirectives {
     case .heuristics, .ignoringVary, .allowsStaleWhileRevalidate, .allowsStaleIfError,
       .allowsStaleWhenDisconnected, .sharingDespite, .stores, .pins, .ignoringRequestDirectives,
       .droppingQuery, .keepingQuery, .ignoringQuery, .sortingQuery, .lowercasingPath, .alias:
-      break
+      return false
     }
+    return true
   }
 
   private mutating func ignore(

@@ -35,10 +35,21 @@ public enum Reuse {
   public static func whenMissing(
     _ reason: MissReason, directives: RequestDirectives, policy: CachePolicy
   ) -> ReuseDecision {
+    var untraced = Untraced()
+    return whenMissing(reason, directives: directives, policy: policy, trace: &untraced)
+  }
+
+  static func whenMissing<Trace: RuleTrace>(
+    _ reason: MissReason, directives: RequestDirectives, policy: CachePolicy, trace: inout Trace
+  ) -> ReuseDecision {
     if case .method(let method) = reason, !method.isSafe, policy != .cacheOnly {
+      trace.note(
+        "May the origin be asked?", "yes: \(method) is unsafe, so it is written through",
+        section: "RFC 9111 §4", topic: .decision)
       return .miss(reason)
     }
-    return forbidsForwarding(directives, policy) ? .unsatisfiable(.miss(reason)) : .miss(reason)
+    return forbidsForwarding(directives, policy, trace: &trace)
+      ? .unsatisfiable(.miss(reason)) : .miss(reason)
   }
 
   /// Decides what to do with a request and the stored response that it selected.
@@ -54,58 +65,49 @@ public enum Reuse {
     stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives,
     policy: CachePolicy, rules: CacheRules, now: Timestamp
   ) -> ReuseDecision {
-    if !rules.isPlain {
-      // From here on only the properties of the rules count.
-      var concerned = rules.resolved(for: request).concerning(stored.head)
-      concerned.overrides = []
-      return decide(
-        stored: stored, request: request, directives: directives, policy: policy, rules: concerned,
-        now: now)
-    }
-    if let reason = unusable(stored: stored, request: request, policy: policy, rules: rules) {
-      return whenMissing(reason, directives: directives, policy: policy)
-    }
-    let age = Age.current(stored, now: now)
-    if let reason = mandatoryValidation(of: stored, directives: directives) {
-      return validating(reason, directives: directives, policy: policy)
-    }
-    let lifetime = stored.facts.freshnessLifetime
-    if lifetime > age {
-      if let reason = unwanted(
-        facts: stored.facts, age: age, directives: directives, policy: policy,
-        isImmutable: isImmutable(stored.facts, request: request, rules: rules),
-        isGuessed: CredentialSharing.mustValidate(stored.facts, for: request, rules: rules))
-      {
-        return validating(reason, directives: directives, policy: policy)
-      }
-      return .fresh(age: .seconds(age), lifetime: .seconds(lifetime))
-    }
-    if let allowance = allowance(
-      facts: stored.facts, age: age, directives: directives, policy: policy, rules: rules)
-    {
-      return .stale(allowance, age: .seconds(age), lifetime: .seconds(lifetime))
-    }
-    return validating(
-      .stale(age: .seconds(age), lifetime: .seconds(lifetime)), directives: directives, policy: policy)
+    var untraced = Untraced()
+    return untraced.decide(
+      stored: stored, request: request, directives: directives, policy: policy, rules: rules, now: now)
   }
 
   /// Why no validation can make the response usable: the policy, a response to HEAD for another method, or a
   /// response that must not be shared (§3.5).
-  private static func unusable(
-    stored: StoredResponse, request: HTTPRequest, policy: CachePolicy, rules: CacheRules
+  fileprivate static func unusable<Trace: RuleTrace>(
+    stored: StoredResponse, request: HTTPRequest, policy: CachePolicy, rules: CacheRules,
+    trace: inout Trace
   ) -> MissReason? {
     switch policy {
-    case .bypass, .reload, .reloadEverywhere: return .policy(policy)
+    case .bypass, .reload, .reloadEverywhere:
+      return trace.failure("Does the policy allow its use?", .policy(policy), section: "", topic: .variant)
     case .standard, .revalidate, .cacheElseNetwork, .cacheOnly, .networkElseCache: break
     }
-    if stored.requestMethod == .head, request.method != .head { return .method(request.method) }
-    if rules.mode == .shared, stored.answeredAuthorized,
-      !stored.facts.directives.allowsSharingAuthorized
+    let isHeadOnly = stored.requestMethod == .head && request.method != .head
+    if let reason: MissReason = trace.failure(
+      "Does its method allow that?", isHeadOnly ? .method(request.method) : nil,
+      values: "it answered \(stored.requestMethod), the request is \(request.method)",
+      section: "RFC 9111 §4", topic: .variant)
     {
-      return .absent
+      return reason
     }
-    if rules.refusesClientErrors, StatusCaching.mayComeFromFields(stored.head.status.code) { return .absent }
-    return CookieSharing.isForbidden(stored, rules: rules) ? .absent : nil
+    if rules.mode == .shared, stored.answeredAuthorized,
+      let reason: MissReason = trace.failure(
+        "May it be shared?", stored.facts.directives.allowsSharingAuthorized ? nil : .absent,
+        values: "its request had Authorization", section: "RFC 9111 §3.5", topic: .variant)
+    {
+      return reason
+    }
+    let code = stored.head.status.code
+    if rules.refusesClientErrors,
+      let reason: MissReason = trace.failure(
+        "Is it no error that fields may cause?", StatusCaching.mayComeFromFields(code) ? .absent : nil,
+        values: "status \(code)", section: "RFC 9110 §15.5", topic: .variant)
+    {
+      return reason
+    }
+    guard CookieSharing.isForbidden(stored, rules: rules) else { return nil }
+    return trace.failure(
+      "May its cookie be given to all?", .absent, values: "Set-Cookie in a shared cache",
+      section: "RFC 9111 §7.3", topic: .variant)
   }
 
   /// Whether the origin may confirm a stored response for a request: it meets the requirements of §4 except
@@ -113,11 +115,12 @@ public enum Reuse {
   package static func isConfirmable(
     _ stored: StoredResponse, for request: HTTPRequest, policy: CachePolicy, rules: CacheRules
   ) -> Bool {
-    unusable(stored: stored, request: request, policy: policy, rules: rules) == nil
+    var untraced = Untraced()
+    return unusable(stored: stored, request: request, policy: policy, rules: rules, trace: &untraced) == nil
   }
 
   /// The reason that forbids any reuse without validation, fresh or stale.
-  private static func mandatoryValidation(
+  fileprivate static func mandatoryValidation(
     of stored: StoredResponse, directives: RequestDirectives
   ) -> ValidationReason? {
     if stored.isInvalidated { return .invalidated }
@@ -131,9 +134,9 @@ public enum Reuse {
   ///
   /// A reload of an `immutable` response needs no validation: the origin said that it does not change while
   /// it is fresh (RFC 8246 §2). `no-cache` in the request still demands one (§2.1).
-  private static func unwanted(
-    facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy,
-    isImmutable: Bool, isGuessed: Bool
+  fileprivate static func unwanted(
+    facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy, isImmutable: Bool,
+    isGuessed: Bool
   ) -> ValidationReason? {
     switch policy {
     case .cacheElseNetwork, .cacheOnly: return nil
@@ -152,34 +155,14 @@ public enum Reuse {
     return isGuessed ? .guessWithCredentials : nil
   }
 
-  /// Whether `immutable` counts. A client obeys it only if the origin is authenticated (RFC 8246 §3), or is
-  /// this machine; a shared cache leaves it to its clients (§2.1).
-  private static func isImmutable(
-    _ facts: ReuseFacts, request: HTTPRequest, rules: CacheRules
-  ) -> Bool {
-    guard facts.directives.contains(.immutable) else { return false }
-    if rules.mode == .shared || request.scheme == "https" { return true }
-    return CacheKey.target(of: request).flatMap { TargetURI.origin(of: $0) }.map(isLoopback) ?? false
-  }
-
-  private static func isLoopback(origin: String) -> Bool {
-    let host = origin.dropFirst("http://".count)
-    if host.hasPrefix("[") { return host.hasPrefix("[::1]") }
-    let name = host.prefix { $0 != ":" }
-    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-    return name == "localhost"
-      || (parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil })
-  }
-
   /// `max-age=0` demands a response that was just validated, even within the same second.
   private static func exceeds(_ age: Int64, _ maxAge: Int64) -> Bool {
     age > maxAge || maxAge == 0
   }
 
   /// The allowance of a stale response without asking the origin; nil if there is none (§4.2.4).
-  private static func allowance(
-    facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy,
-    rules: CacheRules
+  fileprivate static func allowance(
+    facts: ReuseFacts, age: Int64, directives: RequestDirectives, policy: CachePolicy, rules: CacheRules
   ) -> StaleAllowance? {
     if facts.directives.forbidsStale(in: rules.mode) { return nil }
     let staleness = age.saturatingSubtract(facts.freshnessLifetime)
@@ -203,19 +186,87 @@ public enum Reuse {
     return nil
   }
 
-  private static func validating(
-    _ reason: ValidationReason, directives: RequestDirectives, policy: CachePolicy
+  fileprivate static func validating<Trace: RuleTrace>(
+    _ reason: ValidationReason, directives: RequestDirectives, policy: CachePolicy, trace: inout Trace
   ) -> ReuseDecision {
-    forbidsForwarding(directives, policy)
+    forbidsForwarding(directives, policy, trace: &trace)
       ? .unsatisfiable(.validation(reason)) : .validate(reason)
   }
 
-  private static func forbidsForwarding(
-    _ directives: RequestDirectives, _ policy: CachePolicy
+  private static func forbidsForwarding<Trace: RuleTrace>(
+    _ directives: RequestDirectives, _ policy: CachePolicy, trace: inout Trace
   ) -> Bool {
-    if directives.onlyIfCached { return true }
-    if case .cacheOnly = policy { return true }
-    return false
+    let isCacheOnly = if case .cacheOnly = policy { true } else { false }
+    let isForbidden = isCacheOnly || directives.onlyIfCached
+    trace.note(
+      "May the origin be asked?",
+      !isForbidden ? "yes" : isCacheOnly ? "no: policy \(policy.name)" : "no: only-if-cached",
+      section: "RFC 9111 §5.2.1.7", topic: .decision)
+    return isForbidden
+  }
+}
+
+extension RuleTrace {
+  /// Decides as `Reuse.decide(stored:request:directives:policy:rules:now:)`, and tells each question.
+  mutating func decide(
+    stored: StoredResponse, request: HTTPRequest, directives: RequestDirectives, policy: CachePolicy,
+    rules: CacheRules, now: Timestamp
+  ) -> ReuseDecision {
+    if !rules.isPlain {
+      // From here on only the properties of the rules count.
+      var concerned = rules.resolved(for: request).concerning(stored.head)
+      concerned.overrides = []
+      return decide(
+        stored: stored, request: request, directives: directives, policy: policy, rules: concerned, now: now)
+    }
+    if let reason = Reuse.unusable(
+      stored: stored, request: request, policy: policy, rules: rules, trace: &self)
+    {
+      return Reuse.whenMissing(reason, directives: directives, policy: policy, trace: &self)
+    }
+    let (age, lifetime) = (Age.current(stored, now: now), stored.facts.freshnessLifetime)
+    note(
+      "How long is it fresh?", stored.facts.lifetimeText, section: stored.facts.lifetimeSource.section,
+      topic: .freshness)
+    note(
+      "How old is it?",
+      "\(age) s: \(stored.facts.correctedInitialAge) s on arrival, \(max(0, now - stored.responseTime)) s since",
+      section: "RFC 9111 §4.2.3", topic: .freshness)
+    if let reason = failure(
+      "May it be used without validation?", Reuse.mandatoryValidation(of: stored, directives: directives),
+      values: nil, section: "RFC 9111 §4", topic: .freshness)
+    {
+      return Reuse.validating(reason, directives: directives, policy: policy, trace: &self)
+    }
+    note(
+      "Is it stale?",
+      "\(lifetime > age ? "no" : "yes"): lifetime \(lifetime) s \(lifetime > age ? ">" : "<=") age \(age) s",
+      section: "RFC 9111 §4.2", topic: .freshness)
+    if lifetime > age {
+      let unwanted = Reuse.unwanted(
+        facts: stored.facts, age: age, directives: directives, policy: policy,
+        isImmutable: stored.facts.isImmutable(for: request, rules: rules),
+        isGuessed: CredentialSharing.mustValidate(stored.facts, for: request, rules: rules))
+      if let reason = failure(
+        "Does the request want it as it is?", unwanted, section: "RFC 9111 §5.2.1", topic: .decision)
+      {
+        return Reuse.validating(reason, directives: directives, policy: policy, trace: &self)
+      }
+      return .fresh(age: .seconds(age), lifetime: .seconds(lifetime))
+    }
+    let allowance = Reuse.allowance(
+      facts: stored.facts, age: age, directives: directives, policy: policy, rules: rules)
+    note(
+      "May it be used stale?",
+      "\(allowance == nil ? "no" : "yes"): stale for \(age.saturatingSubtract(lifetime)) s, with "
+        + Excerpt.list(
+          stored.facts.directiveTexts + directives.texts + rules.ignoredWindows, orElse: "no directive"
+        ),
+      section: allowance?.section ?? "RFC 9111 §4.2.4", topic: .decision)
+    if let allowance { return .stale(allowance, age: .seconds(age), lifetime: .seconds(lifetime)) }
+    return Reuse.validating(
+      .stale(age: .seconds(age), lifetime: .seconds(lifetime)), directives: directives, policy: policy,
+      trace: &self)
   }
 }
 

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// Facts about the reuse of a stored response, computed when it is stored or freshened, so that a hit only
 /// compares numbers.
 public struct ReuseFacts: Sendable, Hashable {
@@ -114,5 +116,24 @@ public struct ReuseFacts: Sendable, Hashable {
     for window in ReuseWindow.allCases {
       windows[window] = windows[window].flatMap { own in others.windows[window].map { min(own, $0) } }
     }
+  }
+}
+
+extension ReuseFacts {
+  /// Whether `immutable` counts. A client obeys it only if the origin is authenticated (RFC 8246 §3), or is
+  /// this machine; a shared cache leaves it to its clients (§2.1).
+  func isImmutable(for request: HTTPRequest, rules: CacheRules) -> Bool {
+    guard directives.contains(.immutable) else { return false }
+    if rules.mode == .shared || request.scheme == "https" { return true }
+    return CacheKey.target(of: request).flatMap { TargetURI.origin(of: $0) }.map(Self.isLoopback) ?? false
+  }
+
+  private static func isLoopback(origin: String) -> Bool {
+    let host = origin.dropFirst("http://".count)
+    if host.hasPrefix("[") { return host.hasPrefix("[::1]") }
+    let name = host.prefix { $0 != ":" }
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    return name == "localhost"
+      || (parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil })
   }
 }

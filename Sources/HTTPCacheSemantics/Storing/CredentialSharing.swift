@@ -10,16 +10,14 @@ enum CredentialSharing {
     request.headerFields.contains { $0.name == .cookie || $0.name == .authorization }
   }
 
-  /// Whether a response must not be stored, because its request had credentials and nothing says that all users may
+  /// Whether the response to a request with credentials must not be stored, because nothing says that all users may
   /// have it: no lifetime above 0 of the origin or of an override, and no `public`. A response of which each use is
   /// validated may be stored: with `no-cache`, or without a lifetime and with a directive that forbids stale use.
   ///
   /// - Parameter directives: of the response, with the overrides of the rules.
   static func isForbidden(
-    _ response: HTTPResponse, directives: ResponseDirectives, to request: HTTPRequest, rules: CacheRules,
-    now: Timestamp
+    _ response: HTTPResponse, directives: ResponseDirectives, rules: CacheRules, now: Timestamp
   ) -> Bool {
-    guard rules.mode == .shared, hasCredentials(request) else { return false }
     if directives.flags.contains(.public) || directives.noCache == .whole { return false }
     let isSaid =
       directives.givesLifetime(in: rules.mode) || directives.hasOverriddenLifetime

@@ -8,14 +8,18 @@ public enum FieldHygiene {
   /// and in a shared cache the fields that a qualified `private` names, and `Set-Cookie` unless
   /// `CacheRules.keepsSetCookie` is on (§7.3).
   public static func storable(_ response: HTTPResponse, rules: CacheRules) -> HTTPResponse {
-    permitted(response, rules: rules, leavesOutCookies: CookieSharing.isLeftOut(by: rules))
+    permitted(
+      response, directives: ResponseDirectives(of: response, rules: rules), rules: rules,
+      leavesOutCookies: CookieSharing.isLeftOut(by: rules))
   }
 
   /// The response without the header fields that its directives forbid to store, and those of one connection.
+  ///
+  /// - Parameter directives: of the response, by the rules alone.
   static func permitted(
-    _ response: HTTPResponse, rules: CacheRules, leavesOutCookies: Bool = false
+    _ response: HTTPResponse, directives: ResponseDirectives, rules: CacheRules, leavesOutCookies: Bool
   ) -> HTTPResponse {
-    let excluded = excluded(by: response, rules: rules)
+    let excluded = excluded(by: response, directives, rules: rules)
     func isExcluded(_ name: HTTPField.Name) -> Bool {
       isHopByHop(name) || (leavesOutCookies && name == .setCookie) || excluded.contains(name.canonicalName)
     }
@@ -36,7 +40,7 @@ public enum FieldHygiene {
     trailers: HTTPFields, of response: HTTPResponse, rules: CacheRules
   ) -> HTTPFields {
     if trailers.isEmpty { return trailers }
-    let excluded = excluded(by: response, rules: rules)
+    let excluded = excluded(by: response, ResponseDirectives(of: response, rules: rules), rules: rules)
     var stored = trailers
     stored.removeAll {
       isHopByHop($0.name) || excluded.contains($0.name.canonicalName)
@@ -46,15 +50,16 @@ public enum FieldHygiene {
   }
 
   /// The names of fields that the response forbids to store, in lower case.
-  private static func excluded(by response: HTTPResponse, rules: CacheRules) -> Set<String> {
+  private static func excluded(
+    by response: HTTPResponse, _ directives: ResponseDirectives, rules: CacheRules
+  ) -> Set<String> {
     var excluded = connectionOptions(response.headerFields)
-    func exclude(_ rules: CacheRules) {
-      let directives = ResponseDirectives(of: response, rules: rules)
+    func exclude(_ directives: ResponseDirectives) {
       if case .fields(let names) = directives.noCache { excluded.formUnion(names) }
       if rules.mode == .shared, case .fields(let names) = directives.private { excluded.formUnion(names) }
     }
-    exclude(rules)
-    rules.otherReadings.forEach(exclude)
+    exclude(directives)
+    for rules in rules.otherReadings { exclude(ResponseDirectives(of: response, rules: rules)) }
     return excluded
   }
 

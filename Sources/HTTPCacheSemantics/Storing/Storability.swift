@@ -17,11 +17,38 @@ public enum Storability {
     if rules.isUnresolved {
       return decide(request: request, response: response, rules: rules.resolved(for: request), now: now)
     }
-    if let refusal = refusal(request: request, response: response, rules: rules, now: now) {
+    return decide(
+      request: request, response: response, directives: ResponseDirectives(of: response, rules: rules),
+      rules: rules, now: now)
+  }
+
+  /// Like `decide(request:response:rules:now:)`, with resolved rules and the directives that they find.
+  package static func decide(
+    request: HTTPRequest, response: HTTPResponse, directives: ResponseDirectives, rules: CacheRules,
+    now: Timestamp
+  ) -> StorageDecision {
+    var untraced = Untraced()
+    return decide(
+      request: request, response: response, directives: directives, rules: rules, now: now, trace: &untraced)
+  }
+
+  static func decide<Trace: RuleTrace>(
+    request: HTTPRequest, response: HTTPResponse, directives: ResponseDirectives, rules: CacheRules,
+    now: Timestamp, trace: inout Trace
+  ) -> StorageDecision {
+    if let refusal = refusal(
+      request: request, response: response, directives: directives, rules: rules, now: now, trace: &trace)
+    {
       return .doNotStore(refusal)
     }
     for rules in rules.otherReadings {
-      if let refusal = refusal(request: request, response: response, rules: rules, now: now) {
+      var untraced = Untraced()
+      let refusal = refusal(
+        request: request, response: response, directives: ResponseDirectives(of: response, rules: rules),
+        rules: rules, now: now, trace: &untraced)
+      if let refusal = trace.failure(
+        "May it be stored, as an origin may read the path?", refusal, section: "RFC 9111 §3")
+      {
         return .doNotStore(refusal)
       }
     }
@@ -29,69 +56,164 @@ public enum Storability {
   }
 
   /// The refusal by the rules alone, without those for other readings of the target.
-  static func refusal(
-    request: HTTPRequest, response: HTTPResponse, rules: CacheRules, now: Timestamp
+  private static func refusal<Trace: RuleTrace>(
+    request: HTTPRequest, response: HTTPResponse, directives: ResponseDirectives, rules: CacheRules,
+    now: Timestamp, trace: inout Trace
   ) -> StorageRefusal? {
-    let isPost = request.method == .post
-    guard request.method == .get || request.method == .query || isPost else {
-      return .method(request.method)
-    }
-    let code = response.status.code
-    if code < 200 { return .interim }
-    if code == 206, let refusal = PartialContent.refusal(request: request, response: response) {
+    if let refusal = refusal(request: request, response: response, rules: rules, trace: &trace) {
       return refusal
     }
-    if StatusCaching.isNeverStored(code) { return .statusNotStored(code) }
-    if request.method == .get, RequestFeatures(request.headerFields).contains(.content) {
-      return .content(.undefinedSemantics(.get))
+    if let refusal = refusal(because: directives, of: response, rules: rules, trace: &trace) {
+      return refusal
     }
-    if !rules.isPlain, !rules.allowsUse(of: response) { return .override }
-    if rules.refusesClientErrors, StatusCaching.mayComeFromFields(code) { return .clientError(code) }
-    if RequestDirectives(request.headerFields).noStore { return .requestNoStore }
-    let directives = ResponseDirectives(of: response, rules: rules)
-    if let refusal = refusal(
-      code: code, directives: directives, request: request, response: response, rules: rules, now: now)
+    if rules.mode == .shared,
+      let refusal = sharingRefusal(
+        request: request, response: response, directives: directives, rules: rules, now: now, trace: &trace)
     {
       return refusal
     }
-    guard
-      allowsStoring(
-        code: code, directives: directives, fields: response.headerFields, rules: rules, now: now)
-    else { return .notCacheable(status: code) }
+    let (code, fields) = (response.status.code, response.headerFields)
+    let isAllowed = allowsStoring(
+      code: code, directives: directives, fields: fields, rules: rules, now: now)
+    if let refusal: StorageRefusal = trace.failure(
+      "Does anything make it cacheable?", isAllowed ? nil : .notCacheable(status: code),
+      values: Excerpt.list(directives.texts, orElse: "no directive")
+        + ", \(Excerpt.fields([.expires], of: fields) ?? "no Expires"), status \(code)",
+      section: "RFC 9111 §3")
+    {
+      return refusal
+    }
     let facts = Freshness.facts(
       response: response, directives: directives, requestTime: now, responseTime: now, rules: rules)
-    if isPost, !answersGet(request: request, response: response, facts: facts) {
-      return .method(.post)
+    if request.method == .post,
+      let refusal: StorageRefusal = trace.failure(
+        "Does it answer a later GET?",
+        answersGet(request: request, response: response, facts: facts) ? nil : .method(.post),
+        values: "it needs a lifetime, and Content-Location with the target", section: "RFC 9110 §9.3.3")
+    {
+      return refusal
     }
-    if Vary.hasAny(response, rules: rules) { return .varyAny }
-    return isEverReusable(facts: facts, fields: response.headerFields, rules: rules, now: now)
-      ? nil : .neverReusable
+    if let refusal: StorageRefusal = trace.failure(
+      "Can it be selected again?", Vary.hasAny(response, rules: rules) ? .varyAny : nil,
+      values: Excerpt.fields([.vary], of: fields) ?? "no Vary", section: "RFC 9111 §4.1")
+    {
+      return refusal
+    }
+    trace.note(
+      "How long is it fresh?", facts.lifetimeText, section: facts.lifetimeSource.section, topic: .storing)
+    return trace.failure(
+      "Can it be used again, fresh, stale or validated?",
+      isEverReusable(facts: facts, fields: fields, rules: rules, now: now) ? nil : .neverReusable,
+      values: "age \(facts.correctedInitialAge) s on arrival, "
+        + (Excerpt.fields([.eTag, .lastModified], of: fields) ?? "no validator"), section: "RFC 9111 §3")
   }
 
-  /// The refusal because of directives (§3, §5.2.2).
-  private static func refusal(
-    code: Int, directives: ResponseDirectives, request: HTTPRequest, response: HTTPResponse,
-    rules: CacheRules, now: Timestamp
+  /// The refusal because of the method, the status, the overrides, or the request.
+  private static func refusal<Trace: RuleTrace>(
+    request: HTTPRequest, response: HTTPResponse, rules: CacheRules, trace: inout Trace
   ) -> StorageRefusal? {
-    if directives.flags.contains(.mustUnderstand), !StatusCaching.isUnderstood(code) {
-      return .statusNotUnderstood(code)
+    let (method, code) = (request.method, response.status.code)
+    let isUnderstood = method == .get || method == .query || method == .post
+    if let refusal: StorageRefusal = trace.failure(
+      "Is the method understood?", isUnderstood ? nil : .method(method), values: "\(method)",
+      section: "RFC 9110 §9.2.3")
+    {
+      return refusal
+    }
+    if let refusal: StorageRefusal = trace.failure(
+      "Is the status final?", code < 200 ? .interim : nil, values: "\(code)", section: "RFC 9111 §3")
+    {
+      return refusal
+    }
+    let unstorable: StorageRefusal? =
+      code == 206
+      ? PartialContent.refusal(request: request, response: response)
+      : StatusCaching.isNeverStored(code) ? .statusNotStored(code) : nil
+    if let refusal = trace.failure(
+      "Is it a response that can be stored?", unstorable,
+      values: "status \(code), \(Excerpt.fields([.contentRange], of: response.headerFields) ?? "no range")",
+      section: code == 206 ? "RFC 9111 §3.3" : "RFC 9111 §3")
+    {
+      return refusal
+    }
+    if method == .get, RequestFeatures(request.headerFields).contains(.content) {
+      return trace.failure(
+        "Is the request all in its target and fields?", .content(.undefinedSemantics(.get)),
+        section: "RFC 9110 §9.3.1")
+    }
+    if rules.isOverridden,
+      let refusal: StorageRefusal = trace.failure(
+        "Do the overrides allow it?", rules.allowsUse(of: response) ? nil : .override, section: "")
+    {
+      return refusal
+    }
+    if rules.refusesClientErrors,
+      let refusal: StorageRefusal = trace.failure(
+        "Is it no error that fields may cause?",
+        StatusCaching.mayComeFromFields(code) ? .clientError(code) : nil, section: "RFC 9110 §15.5")
+    {
+      return refusal
+    }
+    return trace.failure(
+      "Does the request allow it?",
+      RequestDirectives(request.headerFields).noStore ? .requestNoStore : nil, section: "RFC 9111 §5.2.1.5")
+  }
+
+  /// The refusal because of directives that count in every cache (§5.2.2).
+  private static func refusal<Trace: RuleTrace>(
+    because directives: ResponseDirectives, of response: HTTPResponse, rules: CacheRules, trace: inout Trace
+  ) -> StorageRefusal? {
+    let code = response.status.code
+    if directives.flags.contains(.mustUnderstand),
+      let refusal: StorageRefusal = trace.failure(
+        "Is the status understood, as it must be?",
+        StatusCaching.isUnderstood(code) ? nil : .statusNotUnderstood(code), section: "RFC 9111 §5.2.2.3")
+    {
+      return refusal
     }
     // A cache that understands the status ignores `no-store` next to `must-understand` (§5.2.2.3).
-    if directives.noStore, !directives.flags.liftsNoStore { return noStore(response, rules: rules) }
-    guard rules.mode == .shared else { return nil }
-    if directives.private == .whole { return .privateInShared }
+    let isForbidden = directives.noStore && !directives.flags.liftsNoStore
+    return trace.failure(
+      "Does the response allow it?", isForbidden ? noStore(response, rules: rules) : nil,
+      section: "RFC 9111 §5.2.2.5")
+  }
+
+  /// The refusal of a shared cache (§3, §3.5, §5.2.2.7, §7.3).
+  private static func sharingRefusal<Trace: RuleTrace>(
+    request: HTTPRequest, response: HTTPResponse, directives: ResponseDirectives, rules: CacheRules,
+    now: Timestamp, trace: inout Trace
+  ) -> StorageRefusal? {
+    if let refusal: StorageRefusal = trace.failure(
+      "May a shared cache have it?", directives.private == .whole ? .privateInShared : nil,
+      section: "RFC 9111 §5.2.2.7")
+    {
+      return refusal
+    }
     if request.headerFields.contains(.authorization),
-      !directives.flags.allowsSharingAuthorized
+      let refusal: StorageRefusal = trace.failure(
+        "May it be shared?", directives.flags.allowsSharingAuthorized ? nil : .authorized,
+        section: "RFC 9111 §3.5")
     {
-      return .authorized
+      return refusal
     }
-    if response.headerFields.contains(.setCookie),
-      CookieSharing.isForbidden(FieldHygiene.permitted(response, rules: rules), rules: rules, now: now)
-    {
-      return .setCookie
+    if response.headerFields.contains(.setCookie) {
+      let kept = FieldHygiene.permitted(
+        response, directives: directives, rules: rules, leavesOutCookies: false)
+      if let refusal: StorageRefusal = trace.failure(
+        "May its cookie be given to all?",
+        CookieSharing.isForbidden(kept, rules: rules, now: now) ? .setCookie : nil,
+        section: "RFC 9111 §7.3")
+      {
+        return refusal
+      }
     }
-    return CredentialSharing.isForbidden(
-      response, directives: directives, to: request, rules: rules, now: now) ? .credentials : nil
+    guard CredentialSharing.hasCredentials(request) else { return nil }
+    let isForbidden = CredentialSharing.isForbidden(
+      response, directives: directives, rules: rules, now: now)
+    return trace.failure(
+      "Is it for other users too?", isForbidden ? .credentials : nil,
+      values: "it needs a lifetime, public or no-cache, as its request had Cookie or Authorization",
+      section: "RFC 9111 §4.2.2")
   }
 
   /// The refusal of a response with `no-store`, which names an override that asks to keep it.
@@ -169,26 +291,4 @@ public enum StorageDecision: Sendable, Hashable {
   case store
   /// It must not be stored.
   case doNotStore(StorageRefusal)
-}
-
-/// The head of a response as it arrived, and the times that its age is counted from (RFC 9111 §4.2.3).
-public struct ReceivedResponse: Sendable, Hashable {
-  /// The head.
-  public var head: HTTPResponse
-  /// When the request was sent.
-  public var requestTime: Timestamp
-  /// When the head arrived.
-  public var responseTime: Timestamp
-
-  /// Makes a response.
-  ///
-  /// - Parameters:
-  ///   - head: the head as it arrived.
-  ///   - requestTime: when the request was sent.
-  ///   - responseTime: when the head arrived.
-  public init(_ head: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp) {
-    self.head = head
-    self.requestTime = requestTime
-    self.responseTime = responseTime
-  }
 }

@@ -62,6 +62,28 @@ public struct StoredResponse: Sendable, Hashable {
   }
 }
 
+/// The head of a response as it arrived, and the times that its age is counted from (RFC 9111 §4.2.3).
+public struct ReceivedResponse: Sendable, Hashable {
+  /// The head.
+  public var head: HTTPResponse
+  /// When the request was sent.
+  public var requestTime: Timestamp
+  /// When the head arrived.
+  public var responseTime: Timestamp
+
+  /// Makes a response.
+  ///
+  /// - Parameters:
+  ///   - head: the head as it arrived.
+  ///   - requestTime: when the request was sent.
+  ///   - responseTime: when the head arrived.
+  public init(_ head: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp) {
+    self.head = head
+    self.requestTime = requestTime
+    self.responseTime = responseTime
+  }
+}
+
 extension StoredResponse {
   /// The result of making a stored response.
   public enum Making: Sendable, Hashable {
@@ -87,11 +109,17 @@ extension StoredResponse {
     request: HTTPRequest, response received: ReceivedResponse, isDecoded: Bool, rules: CacheRules,
     digest: SecretDigest
   ) -> Making {
-    if rules.isUnresolved {
-      return make(
-        request: request, response: received, isDecoded: isDecoded, rules: rules.resolved(for: request),
-        digest: digest)
-    }
+    let rules = rules.resolved(for: request)
+    return make(
+      request: request, response: received, directives: ResponseDirectives(of: received.head, rules: rules),
+      isDecoded: isDecoded, rules: rules, digest: digest)
+  }
+
+  /// Like `make(request:response:isDecoded:rules:digest:)`, with resolved rules and the directives that they find.
+  package static func make(
+    request: HTTPRequest, response received: ReceivedResponse, directives: ResponseDirectives,
+    isDecoded: Bool, rules: CacheRules, digest: SecretDigest
+  ) -> Making {
     let (response, responseTime) = (received.head, received.responseTime)
     let nominated: [NominatedField]
     switch Vary.nominated(by: response, in: request, rules: rules, digest: digest) {
@@ -101,7 +129,10 @@ extension StoredResponse {
     case .malformed: return .refused(.malformed("Vary"))
     }
     if isDecoded, response.status.code == 206 { return .refused(.partialContent) }
-    var head = PartialContent.whole(FieldHygiene.storable(response, rules: rules))
+    var head = PartialContent.whole(
+      FieldHygiene.permitted(
+        response, directives: directives, rules: rules,
+        leavesOutCookies: CookieSharing.isLeftOut(by: rules)))
     if isDecoded {
       for name in [
         .contentEncoding, .contentLength, FieldNames.contentDigest, FieldNames.reprDigest,
@@ -119,8 +150,9 @@ extension StoredResponse {
         requestTime: received.requestTime, responseTime: responseTime,
         answeredAuthorized: request.headerFields.contains(.authorization), isDecoded: isDecoded,
         isInvalidated: false, requestedRange: nil,
-        facts: Freshness.facts(
-          response: response, requestTime: received.requestTime, responseTime: responseTime, rules: rules),
+        facts: Freshness.strictestFacts(
+          response: response, directives: directives, requestTime: received.requestTime,
+          responseTime: responseTime, rules: rules),
         keyFingerprint: 0))
   }
 }

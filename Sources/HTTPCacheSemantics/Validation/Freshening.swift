@@ -83,7 +83,7 @@ public enum Freshening {
   ) -> ResponseUpdate {
     let (response, responseTime) = (received.head, received.responseTime)
     let seen = Self.newer(response, of: stored)
-    var newer = FieldHygiene.permitted(response, rules: rules)
+    var newer = permitted(response, rules: rules)
     newer.headerFields.removeAll { isKept($0.name, isDecoded: stored.isDecoded) }
     var result = stored
     result.isInvalidated = !rules.hold {
@@ -102,7 +102,7 @@ public enum Freshening {
     result.responseTime = responseTime
     result.facts = Freshness.facts(
       response: result.head, requestTime: received.requestTime, responseTime: responseTime, rules: rules)
-    result.head = FieldHygiene.permitted(result.head, rules: rules)
+    result.head = permitted(result.head, rules: rules)
     // The client of this request gets its cookies, whatever is stored.
     var kept = result
     kept.head = FieldHygiene.storable(result.head, rules: rules)
@@ -111,6 +111,13 @@ public enum Freshening {
         rules.refusesSetCookie ? result.head : kept.head, to: request, rules: rules, receivedAt: responseTime)
     }
     return ResponseUpdate(stored: result.isInvalidated ? stored.invalidated : kept, answer: result)
+  }
+
+  /// The response without the fields that it forbids to store, with its cookies.
+  private static func permitted(_ response: HTTPResponse, rules: CacheRules) -> HTTPResponse {
+    FieldHygiene.permitted(
+      response, directives: ResponseDirectives(of: response, rules: rules), rules: rules,
+      leavesOutCookies: false)
   }
 
   /// Whether a response must not be stored with its fields after an update.

@@ -55,19 +55,41 @@ public enum Vary {
     among stored: [StoredResponse], for request: HTTPRequest, rules: CacheRules,
     digest: SecretDigest
   ) -> VariantSelection {
+    var untraced = Untraced()
+    return select(among: stored, for: request, rules: rules, digest: digest, trace: &untraced)
+  }
+
+  static func select<Trace: RuleTrace>(
+    among stored: [StoredResponse], for request: HTTPRequest, rules: CacheRules, digest: SecretDigest,
+    trace: inout Trace
+  ) -> VariantSelection {
     if stored.isEmpty { return .nothingStored }
     var selected: Int?
-    for index in stored.indices
-    where matches(stored[index], request: request, rules: rules, digest: digest) {
+    for index in stored.indices {
+      let isMatch = matches(stored[index], request: request, rules: rules, digest: digest)
+      trace.note(
+        "Is \(stored.count == 1 ? "it" : "number \(index + 1)") for this request?",
+        "\(isMatch ? "yes" : "no"): it is for "
+          + Excerpt.list(
+            nominated(of: stored[index], rules: rules).prefix(16).map(\.text), orElse: "any"),
+        section: "RFC 9111 §4.1", topic: .variant)
+      guard isMatch else { continue }
       guard let best = selected else {
         selected = index
         continue
       }
       if isPreferred(stored[index], to: stored[best]) { selected = index }
     }
-    if let selected { return .selected(selected) }
-    return .mismatch(
-      mismatches(among: stored, for: request, rules: rules, digest: digest))
+    guard let selected else {
+      return .mismatch(mismatches(among: stored, for: request, rules: rules, digest: digest))
+    }
+    if stored.count > 1 {
+      trace.note(
+        "Which of them is taken?",
+        "number \(selected + 1), of \(stored[selected].date.httpDate): one with Vary before one without, "
+          + "then the latest by Date", section: "RFC 9111 §4.1", topic: .variant)
+    }
+    return .selected(selected)
   }
 
   /// Whether the request has the nominated fields of a stored response.

@@ -25,3 +25,44 @@ public enum CacheSelection: Sendable, Hashable {
   /// Entries stored or freshened before a time.
   case storedBefore(Timestamp)
 }
+
+extension CacheSelection {
+  /// Whether the selection includes an entry. For stores that check entries one by one.
+  ///
+  /// - Parameters:
+  ///   - record: the entry's record; its response time is when it was stored or freshened.
+  ///   - lastUsed: when the entry was last used.
+  public func matches(_ record: CacheRecord, lastUsed: Timestamp) -> Bool {
+    switch self {
+    case .all: true
+    case .partition(let mode, let name): record.key.mode == mode && record.key.partition == name
+    case .key(let key): record.key == key
+    case .variant(let key, let sequence): record.key == key && record.sequence == sequence
+    case .target(let target): record.key.target == target
+    case .prefix(let prefix): record.key.target.utf8.starts(with: prefix.utf8)
+    case .site(let origin, let mode, let partition):
+      record.key.mode == mode && record.key.partition == partition
+        && Self.isTarget(record.key.target, of: origin)
+    case .group(let origin, let name):
+      record.groups.contains(name) && Self.isTarget(record.key.target, of: origin)
+    case .storedSince(let time): record.response.responseTime >= time
+    case .storedBefore(let time): record.response.responseTime < time
+    case .unusedSince(let time): lastUsed < time
+    }
+  }
+
+  /// The key, if the selection includes only variants of that key; else nil.
+  public var key: CacheKey? {
+    switch self {
+    case .key(let key), .variant(let key, _): key
+    case .all, .partition, .target, .prefix, .site, .group, .storedSince, .storedBefore, .unusedSince: nil
+    }
+  }
+
+  /// Whether a normalised target URI belongs to an origin such as `https://example.com`.
+  static func isTarget(_ target: String, of origin: String) -> Bool {
+    guard target.utf8.starts(with: origin.utf8) else { return false }
+    guard let next = target.utf8.dropFirst(origin.utf8.count).first else { return true }
+    return next == UInt8(ascii: "/") || next == UInt8(ascii: "?") || next == UInt8(ascii: "#")
+  }
+}

@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// Each write, freshening, invalidation and removal is made in the store below first, then in memory. Copies carry
 /// the generation (`GenerationSource`) that was read before the store below, and are no longer used once the
-/// generation has changed, in whichever process. The variants of a key are copied together or not at all.
+/// generation has changed, in whichever process. The variants of a key are copied together or not at all. That the store
+/// below has nothing for a key is kept in the same way.
 ///
 /// If the store below fails to store a response, memory keeps the only copy, if it can, and `onFailure` is
 /// called. This copy is found before variants of the store below with equal nominated fields.
@@ -16,6 +17,7 @@ public final class TieredStore: CacheStore {
   private let tierBase: (any TierBase)?
   private let baseGenerations: (any GenerationSource)?
   private let ownGenerations = ChangeCounters()
+  private let absences = KnownAbsences()
   let untoldCounts = CollectedCounts()
   private let onFailure: (@Sendable (String, CacheError) -> Void)?
   private let promotionLimit: Int64
@@ -76,10 +78,12 @@ public final class TieredStore: CacheStore {
     let generation = generation(of: key)
     if let variants = useCurrent(key, generation: generation) { return variants }
     let group = distrustOutdated(memory.use(key), of: key)
+    if group == nil, absences.contains(key, generation: generation) { return [] }
     let own = group?.variants.filter(\.record.isMemoryOnly) ?? []
     do {
-      let promotion = Promotion(
-        key, of: try base.read(key), over: group, generation: generation, tier: self)
+      let below = try base.read(key)
+      if below.isEmpty, baseGenerations != nil { absences.note(key, generation: generation) }
+      let promotion = Promotion(key, of: below, over: group, generation: generation, tier: self)
       finish(promotion, over: group)
       return Self.merge(own: own, below: promotion.variants)
     } catch {

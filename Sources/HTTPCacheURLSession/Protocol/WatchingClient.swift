@@ -48,7 +48,7 @@ final class WatchingClient: NSObject, URLProtocolClient, @unchecked Sendable {
       let request = try? HTTPRequest(request)
     {
       // Invalidate before the task can end, so that its caller never finds the old response.
-      CallerRuns.wait { [cache] in await cache.invalidate(after: request, head) }
+      CallingThreadExecutor.wait { [cache] in await cache.invalidate(after: request, head) }
     }
     client.urlProtocolDidFinishLoading(loader)
   }

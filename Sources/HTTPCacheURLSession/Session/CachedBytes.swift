@@ -56,7 +56,7 @@ public struct CachedBytes: AsyncSequence, Sendable {
       do {
         buffer = try await body.next()?.array ?? []
       } catch {
-        throw CachedURLSession.foundations(error, url)
+        throw CachedURLSession.foundationError(error, url)
       }
     }
   }
@@ -86,7 +86,7 @@ public struct CachedBytes: AsyncSequence, Sendable {
         do {
           return try await body.next().map { Data($0) }
         } catch {
-          throw CachedURLSession.foundations(error, url)
+          throw CachedURLSession.foundationError(error, url)
         }
       }
     }

@@ -28,7 +28,7 @@ extension CachedURLSession {
       .metered(meter, endsRequest: true)
       return (CachedBytes(body: loaded.body, url: request.url), loaded.response)
     } catch {
-      throw Self.foundations(error, request.url)
+      throw Self.foundationError(error, request.url)
     }
   }
 

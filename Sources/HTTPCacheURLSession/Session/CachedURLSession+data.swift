@@ -105,7 +105,7 @@ extension CachedURLSession {
             .metered(meter, endsRequest: false))
       }
     } catch {
-      throw Self.foundations(error, request.url)
+      throw Self.foundationError(error, request.url)
     }
   }
 }

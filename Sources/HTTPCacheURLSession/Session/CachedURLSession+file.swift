@@ -27,7 +27,7 @@ extension CachedURLSession {
       if made.namesOtherHost { return nil }
       return try await cache.file(for: made, policy: cachePolicy, options: options)
     } catch {
-      throw Self.foundations(error, request.url)
+      throw Self.foundationError(error, request.url)
     }
   }
 

@@ -81,7 +81,7 @@ extension CachedURLSession {
     do {
       return try work(try cacheRequest(request, .none))
     } catch {
-      throw Self.foundations(error, request.url)
+      throw Self.foundationError(error, request.url)
     }
   }
 }

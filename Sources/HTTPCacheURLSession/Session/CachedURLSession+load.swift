@@ -53,7 +53,7 @@ extension CachedURLSession {
         throw URLError.make(
           .httpTooManyRedirects, "more than \(Self.redirectLimit) redirects", url: first)
       }
-      let proposed = try foundations(redirect.request, request)
+      let proposed = try urlRequest(for: redirect.request, like: request)
       guard let answer = try await calls.follow(proposed, after: response, url) else {
         return try await loaded(response, url: url, calls: calls)
       }
@@ -136,7 +136,7 @@ extension CachedURLSession {
   }
 
   /// The request of a redirect as delegates see it.
-  private func foundations(_ request: HTTPRequest, _ prototype: URLRequest) throws -> URLRequest {
+  private func urlRequest(for request: HTTPRequest, like prototype: URLRequest) throws -> URLRequest {
     let made = try URLRequest(request)
     var next = prototype
     next.url = made.url
@@ -153,7 +153,7 @@ extension CachedURLSession {
   private func loaded(
     _ response: CacheResponse, url: URL, calls: TaskCalls
   ) async throws -> LoadedResponse {
-    guard let made = madeResponses.response(for: response, url: url) else {
+    guard let made = recentResponses.response(for: response, url: url) else {
       response.body.source.cancel()
       throw URLError.make(.badServerResponse, "Foundation refuses the response", url: url)
     }

@@ -23,7 +23,7 @@ extension CachedURLSession {
       let answer = cache.peek(
         asked, options: options, where: mayUse),
       let bytes = answer.body.bytesInMemory,
-      let response = madeResponses.response(for: answer, url: url)
+      let response = recentResponses.response(for: answer, url: url)
     else { return nil }
     return (response, bytes)
   }

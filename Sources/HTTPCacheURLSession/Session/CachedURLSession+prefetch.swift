@@ -60,7 +60,7 @@ extension CachedURLSession {
       }
       return .success(outcome)
     } catch {
-      return .failure(Self.foundations(error, request.url))
+      return .failure(Self.foundationError(error, request.url))
     }
   }
 }

@@ -44,7 +44,7 @@ public final class CachedURLSession: Sendable {
   private let transport: SessionTransport?
   let cookies: CookieJar?
   private let isInvalidated = Mutex(false)
-  let madeResponses = MadeResponses()
+  let recentResponses = RecentURLResponses()
   private let files = Mutex<[String: CachedFile]>([:])
 
   /// Makes a session.

@@ -48,7 +48,7 @@ public struct StoredThenNewData: AsyncSequence, Sendable {
           meter?.finish()
           guard let failure = responses.failure, !hasToldFailure else { return nil }
           hasToldFailure = true
-          return .failure(CachedURLSession.foundations(failure, url))
+          return .failure(CachedURLSession.foundationError(failure, url))
         }
         let final = response.redirects.isEmpty ? url : URL(string: response.finalTarget) ?? url
         guard let made = CachedHTTPURLResponse(response, url: final) else {
@@ -59,7 +59,7 @@ public struct StoredThenNewData: AsyncSequence, Sendable {
         return .response(try await loaded.data(), made)
       } catch {
         meter?.finish()
-        throw CachedURLSession.foundations(error, url)
+        throw CachedURLSession.foundationError(error, url)
       }
     }
   }
@@ -107,7 +107,7 @@ extension CachedURLSession {
         options.meter(clock)
       }
     } catch {
-      throw Self.foundations(error, request.url)
+      throw Self.foundationError(error, request.url)
     }
   }
 }

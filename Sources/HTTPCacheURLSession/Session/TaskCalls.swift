@@ -33,7 +33,7 @@ final class TaskCalls: Sendable {
       let redirect = CachedHTTPURLResponse(response, url: url)
     else { return request }
     let task = try task()
-    let session = try upstream.current().foundations
+    let session = try upstream.current().session
     let answer = try await DelegateAnswer<URLRequest?>.wait { answer in
       session.delegateQueue.addOperation {
         DelegateCalls.redirect(delegate, session: session, task: task, response: redirect, request: request) {
@@ -49,7 +49,7 @@ final class TaskCalls: Sendable {
   func accept(_ response: URLResponse) async throws -> Bool {
     guard let delegate = delegates.first as? any URLSessionDataDelegate else { return true }
     let task = try task()
-    let session = try upstream.current().foundations
+    let session = try upstream.current().session
     let disposition = try await DelegateAnswer<URLSession.ResponseDisposition>.wait { answer in
       session.delegateQueue.addOperation {
         DelegateCalls.response(delegate, session: session, task: task, response: response) { answer.give($0) }
@@ -65,7 +65,7 @@ final class TaskCalls: Sendable {
   ///
   /// - Parameter expected: the length in bytes; nil if unknown.
   func sent(_ count: Int64, total: Int64, of expected: Int64?) {
-    guard let task = try? task(), let session = try? upstream.current().foundations else { return }
+    guard let task = try? task(), let session = try? upstream.current().session else { return }
     session.delegateQueue.addOperation { [delegates] in
       for delegate in delegates {
         DelegateCalls.sent(
@@ -93,22 +93,22 @@ final class TaskCalls: Sendable {
   private func attemptToAnswer(_ challenge: BasicChallenge) async throws -> AuthenticationAttempt {
     guard hasDelegates else {
       return AuthenticationAttempt(
-        basic: .performDefaultHandling, nil, proposed: challenge.foundations.proposedCredential)
+        basic: .performDefaultHandling, nil, proposed: challenge.challenge.proposedCredential)
     }
     let task = try task()
-    let session = try upstream.current().foundations
+    let session = try upstream.current().session
     typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
     let (disposition, credential) = try await DelegateAnswer<Answer>.wait { answer in
       session.delegateQueue.addOperation { [delegates] in
         DelegateCalls.answer(
-          challenge.foundations, session: session, task: task, asking: delegates[...]
+          challenge.challenge, session: session, task: task, asking: delegates[...]
         ) {
           answer.give(($0, $1))
         }
       }
     }
     return AuthenticationAttempt(
-      basic: disposition, credential, proposed: challenge.foundations.proposedCredential)
+      basic: disposition, credential, proposed: challenge.challenge.proposedCredential)
   }
 
   private func task() throws(UpstreamError) -> URLSessionDataTask {

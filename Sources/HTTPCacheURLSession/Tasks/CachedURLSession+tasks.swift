@@ -107,7 +107,7 @@ extension CachedURLSession {
       meter: LoadMeter(cache.configuration.clock, report: options.onMetrics),
       load: { [unmetered] in try await load($0, unmetered) }
     ) { content, response, error in
-      guard let session = try? self.upstream.current().foundations else {
+      guard let session = try? self.upstream.current().session else {
         return completion(content, response, error)
       }
       session.delegateQueue.addOperation { completion(content, response, error) }

@@ -112,7 +112,7 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
       if inner.withLock({ $0.isCancelled }) { throw CancellationError() }
       complete = try await work(self)
     } catch {
-      failure = CachedURLSession.foundations(error, originalRequest.url)
+      failure = CachedURLSession.foundationError(error, originalRequest.url)
     }
     meter.finish()
     let response = inner.withLock { state in

@@ -9,7 +9,7 @@ import HTTPTypes
 /// A challenge for HTTP Basic (RFC 7617) as delegates see it. Other schemes are the caller's to answer.
 struct BasicChallenge: Sendable {
   /// The question for the delegates.
-  let foundations: URLAuthenticationChallenge
+  let challenge: URLAuthenticationChallenge
   let failures: Int
 
   /// Nil if the response does not ask for HTTP Basic.
@@ -25,7 +25,7 @@ struct BasicChallenge: Sendable {
       host: host, port: url.port ?? (scheme == "https" ? 443 : 80), protocol: scheme,
       realm: realm, authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
     self.failures = failures
-    foundations = URLAuthenticationChallenge(
+    challenge = URLAuthenticationChallenge(
       protectionSpace: space,
       proposedCredential: failures == 0 ? credentials?.defaultCredential(for: space) : nil,
       previousFailureCount: failures,

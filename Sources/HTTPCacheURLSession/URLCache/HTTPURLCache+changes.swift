@@ -10,7 +10,7 @@ import HTTPCaching
 extension HTTPURLCache {
   func remove(_ request: URLRequest) {
     guard let request = try? HTTPRequest(request) else { return }
-    CallerRuns.wait { [cache, partition] in
+    CallingThreadExecutor.wait { [cache, partition] in
       await cache.removeStored(for: request, partition: partition)
     }
   }
@@ -50,7 +50,7 @@ extension HTTPURLCache {
     for operation: String,
     _ work: @escaping @Sendable (HTTPCache) async throws(CacheError) -> Void
   ) {
-    CallerRuns.wait { [cache] in
+    CallingThreadExecutor.wait { [cache] in
       do throws(CacheError) { try await work(cache) } catch {
         cache.configuration.observer?.observe(.storeFailed(operation: operation, error))
       }

@@ -30,7 +30,7 @@ extension HTTPURLCache {
       cache = HTTPCache(
         configuration: configuration, store: MemoryStore(capacity: configuration.memoryCapacity))
     }
-    if memory <= 0 { CallerRuns.wait { try? await cache.setCapacity(memory: 0) } }
+    if memory <= 0 { CallingThreadExecutor.wait { try? await cache.setCapacity(memory: 0) } }
     return cache
   }
 

@@ -21,7 +21,7 @@ extension HTTPURLCache {
     let adopted = AdoptedResponse(
       response, body: body, isDecoded: Self.isDecoded(response, body), userInfo: userInfo,
       isMemoryOnly: isMemoryOnly)
-    CallerRuns.wait { [cache, partition] in
+    CallingThreadExecutor.wait { [cache, partition] in
       _ = await cache.adopt(
         adopted, to: request, partition: partition,
         asking: .inPlace { limit in
@@ -66,13 +66,15 @@ extension HTTPURLCache {
     guard !request.hasContent, let head = try? HTTPRequest(request),
       let (response, record) = cache.stored(for: head, partition: partition, where: mayUse),
       let url = request.url?.absoluteURL,
-      let foundations = madeResponses.response(for: response, url: url)
+      let urlResponse = recentResponses.response(for: response, url: url)
     else { return nil }
     let body = response.body
     // A damaged body counts as not stored; the observer was told.
-    guard let bytes = body.bytesInMemory ?? CallerRuns.wait({ try? await body.collect() }) else { return nil }
+    guard let bytes = body.bytesInMemory ?? CallingThreadExecutor.wait({ try? await body.collect() }) else {
+      return nil
+    }
     return CachedURLResponse(
-      response: foundations, data: Data(bytes), userInfo: UserInfo.decoded(record.userInfo),
+      response: urlResponse, data: Data(bytes), userInfo: UserInfo.decoded(record.userInfo),
       storagePolicy: record.isMemoryOnly ? .allowedInMemoryOnly : .allowed)
   }
 

@@ -28,7 +28,7 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
   /// The account whose responses it stores, finds and removes. A `CachedURLSession` over the same `cache` with
   /// the same partition shares them.
   public let partition: String
-  let madeResponses = MadeResponses()
+  let recentResponses = RecentURLResponses()
 
   /// The key in `userInfo` of a stored response under which the bytes are that a `StoringHook` kept with it, as `Data`.
   public static let hookUserInfoKey = "HTTPCacheHookUserInfo"

@@ -8,7 +8,8 @@ import Synchronization
 
 /// A Foundation session that only loads: no cache, no cookies, no redirects. It ends with its last user.
 final class OriginSession: Sendable {
-  private let session: URLSession
+  /// Foundation's session, for delegate calls too.
+  let session: URLSession
   private let router: TaskRouter
   private let isInvalidated = Mutex(false)
 
@@ -24,9 +25,6 @@ final class OriginSession: Sendable {
   }
 
   deinit { finish() }
-
-  /// Foundation's session, for delegate calls.
-  var foundations: URLSession { session }
 
   /// Starts a task whose events go to an exchange.
   ///

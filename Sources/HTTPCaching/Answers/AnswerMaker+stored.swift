@@ -26,7 +26,7 @@ extension AnswerMaker {
 
   /// As `HTTPCache.memoryHit(for:options:longestBody:)`.
   func memoryHit(for request: HTTPRequest, options: RequestOptions, longestBody: Int) -> MemoryHit? {
-    guard configuration.rules.isPlain, request.method == .get,
+    guard configuration.rules.isPlain,
       let found = lookup.inMemory(
         request, partition: options.partition, bodyForms: options.bodyForms,
         separatesCredentials: options.separatesCredentials),

@@ -54,7 +54,8 @@ public final class HTTPCache: Sendable {
       configuration: configuration, store: try configuration.openStore(fallsBackToMemory: fallsBackToMemory))
   }
 
-  /// The store. Only this cache changes it, so that running transfers learn of each change.
+  /// The store. Only the `Shelf` that this cache shares with those of `using(_:)` changes it, so that running transfers
+  /// learn of each change.
   package var store: any CacheStore { engine.shelf.store }
 
   // MARK: Ending

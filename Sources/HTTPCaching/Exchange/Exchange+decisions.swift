@@ -125,8 +125,9 @@ extension Exchange {
     if isInsteadOfStored(response, requestTime: requestTime, responseTime: responseTime) {
       return .doNotStore(.insteadOfStored(status: response.status.code))
     }
+    let directives = ResponseDirectives(of: response, rules: rules)
     if case .doNotStore(let refusal) = Storability.decide(
-      request: request, response: response, rules: rules, now: responseTime)
+      request: request, response: response, directives: directives, rules: rules, now: responseTime)
     {
       return .doNotStore(refusal)
     }
@@ -134,7 +135,7 @@ extension Exchange {
     switch StoredResponse.make(
       request: request,
       response: ReceivedResponse(response, requestTime: requestTime, responseTime: responseTime),
-      isDecoded: isDecoded, rules: rules, digest: digest)
+      directives: directives, isDecoded: isDecoded, rules: rules, digest: digest)
     {
     case .made(let stored): return .store(keyed(stored))
     case .refused(let refusal): return .doNotStore(refusal)

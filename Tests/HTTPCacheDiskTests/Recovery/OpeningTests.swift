@@ -30,34 +30,6 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: database + ".damaged"))
   }
 
-  @Test(
-    "an index made before the first release is set aside with a note, and its body files are deleted",
-    arguments: [
-      "application_id = 0x48436368; PRAGMA user_version = 4", "application_id = 0x48544361",
-      "application_id = 0x48544362",
-    ])
-  func unreleased(mark: String) async throws {
-    let directory = try TemporaryDirectory()
-    let cache = directory.path("cache")
-    do {
-      let store = try DiskStore.open(directory: cache, capacity: 1 << 24)
-      try await store.put(try record("/a"), bytes(20_000))
-      await store.flush()
-    }
-    let database = cache + "/Cache.db"
-    try execute("PRAGMA \(mark)", on: database)
-    try await until { !FileManager.default.fileExists(atPath: database + "-wal") }
-    let store = try DiskStore.open(directory: cache, capacity: 1 << 24)
-    #expect(store.openingNotes.contains { $0.contains("before the first release") }, "\(store.openingNotes)")
-    #expect(FileManager.default.fileExists(atPath: database + ".damaged"))
-    #expect(try store.read(key("/a")).isEmpty)
-    try await store.put(try record("/a"), [1])
-    #expect(try await store.body(key("/a")) == [1])
-    try await until {
-      try FileManager.default.contentsOfDirectory(atPath: cache + "/bodies").isEmpty
-    }
-  }
-
   @Test("a database of another program is refused and not touched")
   func foreign() throws {
     let directory = try TemporaryDirectory()

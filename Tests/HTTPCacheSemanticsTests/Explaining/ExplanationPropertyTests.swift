@@ -156,10 +156,10 @@ import Testing
     }
     switch decision {
     case .fresh:
-      #expect(yes("Is it stale?") == false && yes("Must it be validated, fresh or not?") == false)
+      #expect(yes("Is it stale?") == false && yes("May it be used without validation?") == true)
       #expect(yes("Does the request want it as it is?") == true && !isForwarded)
     case .stale:
-      #expect(yes("Is it stale?") == true && yes("Must it be validated, fresh or not?") == false)
+      #expect(yes("Is it stale?") == true && yes("May it be used without validation?") == true)
       #expect(yes("May it be used stale?") == true && !isForwarded)
     case .validate(let reason):
       #expect(isForwarded && yes("May the origin be asked?") == true)
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test("§3 The storing explained is that of Storability.decide, and the first no names its reason")
+  @Test("§3 The storing explained is that of Storability.decide, and its only no is the reason")
   func storage() throws {
     var random = Seeded(seed: 3)
     var sections: Set<String> = []
@@ -195,6 +195,7 @@ import Testing
         #expect(last.answer == "no: \(refusal)" && last.section == refusal.section)
         let first = try #require(firstNo)
         #expect(first != last && first.section == refusal.section, "\(explanation)")
+        #expect(explanation.steps.dropLast().last == first, "\(explanation)")
       }
     }
     #expect(storedCount > 500)

@@ -103,8 +103,8 @@ struct Section4_2_2_CredentialTests {
     #expect(
       explanation.steps.contains {
         $0.description
-          == "Is it for other users too? no: Cookie or Authorization in the request, and neither a lifetime nor "
-          + "public nor no-cache (RFC 9111 §4.2.2)"
+          == "Is it for other users too? no: it needs a lifetime, public or no-cache, as its request had Cookie or "
+          + "Authorization (RFC 9111 §4.2.2)"
       })
     #expect(
       explanation.steps.last?.description.hasPrefix("Is it stored? no: Cookie or Authorization") == true)

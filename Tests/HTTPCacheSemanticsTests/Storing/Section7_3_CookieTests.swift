@@ -171,7 +171,7 @@ import Testing
     #expect(
       explanation.steps.contains {
         $0.description
-          == "May its cookie be given to all? no: Set-Cookie, and no public (RFC 9111 §7.3)"
+          == "May its cookie be given to all? no: Set-Cookie in a shared cache (RFC 9111 §7.3)"
       })
     #expect(
       explanation.steps.last?.description

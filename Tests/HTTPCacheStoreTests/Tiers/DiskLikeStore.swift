@@ -45,15 +45,13 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
   func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {
-    let isReplacing = !(try store.variants(of: record.key)).isEmpty
-    let writer = try await store.write(record, variantLimit: variantLimit)
-    return isReplacing ? ReplacingWriter(writer) { [self] in change() } : writer
+    ChangingWriter(try await store.write(record, variantLimit: variantLimit)) { [self] in change() }
   }
 
   func extend(
     _ record: CacheRecord, at offset: Int64
   ) async throws(CacheError) -> any BodyWriter {
-    ReplacingWriter(try await store.extend(record, at: offset)) { [self] in change() }
+    ChangingWriter(try await store.extend(record, at: offset)) { [self] in change() }
   }
 
   func note(_ refusal: RefusalNote) { store.note(refusal) }

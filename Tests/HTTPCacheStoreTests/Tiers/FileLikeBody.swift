@@ -28,7 +28,7 @@ final class FileLikeReader: BodyReader {
 }
 
 /// A writer that reports its commit.
-final class ReplacingWriter: BodyWriter {
+final class ChangingWriter: BodyWriter {
   private let base: any BodyWriter
   private let onCommit: @Sendable () -> Void
 

@@ -14,17 +14,17 @@ struct CachedFileTests {
     FileManager.default.contents(atPath: file.path).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  private func kitchen(
+  private func test(
     _ kind: StoreKind, count: Int = 26, _ fields: HTTPFields = [:]
-  ) throws -> PartialKitchen {
+  ) throws -> TestCache<RangeOrigin> {
     var all: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"a\""]
     for field in fields { all[field.name] = field.value }
-    return try PartialKitchen(kind, origin: RangeOrigin(count: count, all))
+    return try TestCache(kind, origin: RangeOrigin(count: count, all))
   }
 
   /// The file of the only body that is stored.
-  private func bodyPath(_ kitchen: PartialKitchen) async throws -> String {
-    let page = try await kitchen.cache.store.entries(.all, after: nil, limit: 1)
+  private func bodyPath(_ test: TestCache<RangeOrigin>) async throws -> String {
+    let page = try await test.cache.store.entries(.all, after: nil, limit: 1)
     return try #require(page.entries.first?.bodyPath)
   }
 
@@ -39,13 +39,13 @@ struct CachedFileTests {
     "it has the body's bytes, for the user alone, and goes when it is let go",
     arguments: StoreKind.allCases, [0, 26, 300_000])
   func lifetime(kind: StoreKind, count: Int) async throws {
-    let kitchen = try kitchen(kind, count: count, [.contentType: "image/png; x=y"])
-    #expect(try await kitchen.cache.file(for: request()) == nil)
-    try await kitchen.get()
-    var file = try await kitchen.cache.file(for: request())
+    let test = try test(kind, count: count, [.contentType: "image/png; x=y"])
+    #expect(try await test.cache.file(for: request()) == nil)
+    try await test.get()
+    var file = try await test.cache.file(for: request())
     let path = try #require(file?.path)
     #expect(file?.length == Int64(count))
-    #expect(file.flatMap(contents) == kitchen.origin.text)
+    #expect(file.flatMap(contents) == test.origin.text)
     #expect(path.hasSuffix(".png"))
     #expect(file?.head.headerFields[.eTag] == "\"a\"")
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
@@ -53,24 +53,24 @@ struct CachedFileTests {
     let folder = (path as NSString).deletingLastPathComponent
     let folderAttributes = try FileManager.default.attributesOfItem(atPath: folder)
     #expect((folderAttributes[.posixPermissions] as? NSNumber)?.intValue == 0o700)
-    if let directory = kitchen.directory {
+    if let directory = test.directory {
       #expect(path.hasPrefix(directory.resolvingSymlinksInPath().path + "/files/"))
     }
     file = nil
     #expect(!FileManager.default.fileExists(atPath: path))
-    #expect(kitchen.origin.requests.count == 1)
+    #expect(test.origin.requests.count == 1)
   }
 
   @Test("it stays what it is though the response is replaced and removed", arguments: StoreKind.allCases)
   func pinned(kind: StoreKind) async throws {
-    let kitchen = try kitchen(kind, count: 300_000)
-    try await kitchen.get()
-    let file = try #require(try await kitchen.cache.file(for: request()))
-    let text = kitchen.origin.text
-    kitchen.origin.change(to: [1, 2], [.cacheControl: "max-age=60", .eTag: "\"b\""])
-    try await kitchen.get(policy: .reload)
+    let test = try test(kind, count: 300_000)
+    try await test.get()
+    let file = try #require(try await test.cache.file(for: request()))
+    let text = test.origin.text
+    test.origin.change(to: [1, 2], [.cacheControl: "max-age=60", .eTag: "\"b\""])
+    try await test.get(policy: .reload)
     #expect(contents(file) == text)
-    try await kitchen.cache.store.remove(.all)
+    try await test.cache.store.remove(.all)
     #expect(contents(file) == text)
     let path = file.path
     file.close()
@@ -80,9 +80,9 @@ struct CachedFileTests {
 
   @Test("on disk a large body is linked, not copied")
   func linked() async throws {
-    let kitchen = try kitchen(.disk, count: 300_000)
-    try await kitchen.get()
-    let file = try #require(try await kitchen.cache.file(for: request()))
+    let test = try test(.disk, count: 300_000)
+    try await test.get()
+    let file = try #require(try await test.cache.file(for: request()))
     #if os(Linux)
       let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
       #expect((attributes[.referenceCount] as? NSNumber)?.intValue == 2)
@@ -92,14 +92,14 @@ struct CachedFileTests {
 
   @Test("cacheElseNetwork takes a stale one, standard does not; must-revalidate forbids both")
   func freshness() async throws {
-    let kitchen = try kitchen(.memory)
-    try await kitchen.get()
-    #expect(try await kitchen.cache.file(for: request(), policy: .standard) != nil)
-    kitchen.clock.advance(by: 100)
-    #expect(try await kitchen.cache.file(for: request(), policy: .standard) == nil)
-    #expect(try await kitchen.cache.file(for: request()) != nil)
-    #expect(try await kitchen.cache.file(for: request(), policy: .reload) == nil)
-    let strict = try self.kitchen(.memory, [.cacheControl: "max-age=60, must-revalidate"])
+    let test = try test(.memory)
+    try await test.get()
+    #expect(try await test.cache.file(for: request(), policy: .standard) != nil)
+    test.clock.advance(by: 100)
+    #expect(try await test.cache.file(for: request(), policy: .standard) == nil)
+    #expect(try await test.cache.file(for: request()) != nil)
+    #expect(try await test.cache.file(for: request(), policy: .reload) == nil)
+    let strict = try self.test(.memory, [.cacheControl: "max-age=60, must-revalidate"])
     try await strict.get()
     strict.clock.advance(by: 100)
     #expect(try await strict.cache.file(for: request()) == nil)
@@ -107,20 +107,20 @@ struct CachedFileTests {
 
   @Test("a part is no file; ranges and conditions of the request do not count", arguments: StoreKind.allCases)
   func incomplete(kind: StoreKind) async throws {
-    let kitchen = try kitchen(kind)
-    try await kitchen.breakOff(after: 10)
-    #expect(try await kitchen.cache.file(for: request()) == nil)
-    #expect(try await kitchen.cache.file(for: request([.range: "bytes=0-3"])) == nil)
-    try await kitchen.get()
+    let test = try test(kind)
+    try await test.breakOff(after: 10)
+    #expect(try await test.cache.file(for: request()) == nil)
+    #expect(try await test.cache.file(for: request([.range: "bytes=0-3"])) == nil)
+    try await test.get()
     for fields: HTTPFields in [[.range: "bytes=0-3"], [.ifNoneMatch: "\"a\""]] {
-      let file = try await kitchen.cache.file(for: request(fields))
-      #expect(file.flatMap(contents) == kitchen.origin.text)
+      let file = try await test.cache.file(for: request(fields))
+      #expect(file.flatMap(contents) == test.origin.text)
     }
     #expect(
-      try await kitchen.cache.file(
+      try await test.cache.file(
         for: HTTPRequest(method: .post, scheme: "https", authority: "example.com", path: "/")) == nil)
     await #expect(throws: CacheError.self) {
-      try await kitchen.cache.file(
+      try await test.cache.file(
         for: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil))
     }
   }
@@ -131,37 +131,37 @@ struct CachedFileTests {
       "../../evil", "image/png/../../x", "text/html\u{0}", "", "IMAGE/PNG", "text/html ; charset=x",
     ])
   func names(type: String) async throws {
-    let kitchen = try kitchen(.memory, [.contentType: type, .contentEncoding: "gzip"])
-    try await kitchen.get()
-    let file = try #require(try await kitchen.cache.file(for: request()))
+    let test = try test(.memory, [.contentType: type, .contentEncoding: "gzip"])
+    try await test.get()
+    let file = try #require(try await test.cache.file(for: request()))
     let name = (file.path as NSString).lastPathComponent
     #expect(name.hasSuffix(".gz"))
     #expect(name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") })
-    #expect(contents(file) == kitchen.origin.text)
+    #expect(contents(file) == test.origin.text)
   }
 
   @Test("a damaged body is no file, and told")
   func damaged() async throws {
-    let kitchen = try kitchen(.disk, count: 300_000)
-    try await kitchen.get()
-    try overwrite(try await bodyPath(kitchen), at: 290_000)
-    #expect(try await kitchen.cache.file(for: request()) == nil)
-    #expect(kitchen.events.count { if case .storeFailed = $0 { true } else { false } } > 0)
-    #expect(try await kitchen.cache.store.counts().hits == 0)
+    let test = try test(.disk, count: 300_000)
+    try await test.get()
+    try overwrite(try await bodyPath(test), at: 290_000)
+    #expect(try await test.cache.file(for: request()) == nil)
+    #expect(test.events.count { if case .storeFailed = $0 { true } else { false } } > 0)
+    #expect(try await test.cache.store.counts().hits == 0)
   }
 
   @Test("a damaged body counts as no hit: the next request gets a miss, and that is all")
   func damagedCounts() async throws {
-    let kitchen = try kitchen(.disk, count: 300_000)
-    try await kitchen.get()
-    try overwrite(try await bodyPath(kitchen), at: 290_000)
-    let response = try await kitchen.respond()
+    let test = try test(.disk, count: 300_000)
+    try await test.get()
+    try overwrite(try await bodyPath(test), at: 290_000)
+    let response = try await test.respond()
     while let bytes = try? await response.body.source.next(), !bytes.isEmpty {}
     // A later read of the source throws again, and does not count again.
     await #expect(throws: CacheError.self) { try await response.body.source.next() }
-    try await kitchen.get()
-    try await kitchen.get()
-    let counts = try await kitchen.cache.store.counts()
+    try await test.get()
+    try await test.get()
+    let counts = try await test.cache.store.counts()
     #expect(counts.hits == 1)
     #expect(counts.hitBytes == 300_000)
     #expect(counts.misses == 2)
@@ -172,9 +172,9 @@ struct CachedFileTests {
   @Test(
     "a body whose beginning is damaged is a miss for the request that finds it", arguments: Damage.allCases)
   func damagedBeginning(_ damage: Damage) async throws {
-    let kitchen = try kitchen(.disk, count: 600_000)
-    try await kitchen.get()
-    let path = try await bodyPath(kitchen)
+    let test = try test(.disk, count: 600_000)
+    try await test.get()
+    let path = try await bodyPath(test)
     switch damage {
     case .flipped: try overwrite(path, at: 1_000)
     case .cut: #expect(truncate(path, 300_000) == 0)
@@ -182,23 +182,23 @@ struct CachedFileTests {
     case .gone: try FileManager.default.removeItem(atPath: path)
     }
     for (outcome, count) in [(FetchType.networkLoad, 2), (.localCache, 2)] {
-      let response = try await kitchen.respond()
+      let response = try await test.respond()
       #expect(response.outcome.fetchType == outcome)
       let bytes = try await response.body.collect().array
-      #expect(String(decoding: bytes, as: UTF8.self) == kitchen.origin.text)
-      #expect(kitchen.origin.requests.count == count)
+      #expect(String(decoding: bytes, as: UTF8.self) == test.origin.text)
+      #expect(test.origin.requests.count == count)
     }
-    #expect(try await kitchen.cache.store.counts().hits == 1)
-    let answered = kitchen.events.count { if case .answered = $0 { true } else { false } }
+    #expect(try await test.cache.store.counts().hits == 1)
+    let answered = test.events.count { if case .answered = $0 { true } else { false } }
     #expect(answered == 3)
   }
 
   @Test("what a dead process left goes when the directory is opened; what a living one has stays")
   func sweeping() async throws {
-    let kitchen = try kitchen(.disk)
-    try await kitchen.get()
-    let file = try #require(try await kitchen.cache.file(for: request()))
-    let directory = try #require(kitchen.directory)
+    let test = try test(.disk)
+    try await test.get()
+    let file = try #require(try await test.cache.file(for: request()))
+    let directory = try #require(test.directory)
     let dead = directory.appendingPathComponent("files/00000000000000ab")
     try FileManager.default.createDirectory(at: dead, withIntermediateDirectories: true)
     let left = dead.appendingPathComponent("left.png").path
@@ -206,22 +206,22 @@ struct CachedFileTests {
     let lock = directory.appendingPathComponent("files/owners/00000000000000ab").path
     #expect(FileManager.default.createFile(atPath: lock, contents: nil))
     let second = try HTTPCache.open(
-      HTTPCache.Configuration(directory: directory.path, clock: kitchen.clock))
+      HTTPCache.Configuration(directory: directory.path, clock: test.clock))
     #expect(!FileManager.default.fileExists(atPath: dead.path))
     #expect(!FileManager.default.fileExists(atPath: lock))
-    #expect(contents(file) == kitchen.origin.text)
+    #expect(contents(file) == test.origin.text)
     let other = try #require(try await second.file(for: request()))
-    #expect(contents(other) == kitchen.origin.text)
-    #expect(contents(file) == kitchen.origin.text)
+    #expect(contents(other) == test.origin.text)
+    #expect(contents(file) == test.origin.text)
   }
 
   @Test("it outlives its cache")
   func outliving() async throws {
-    var kitchen: PartialKitchen? = try kitchen(.memory)
-    try await kitchen?.get()
-    let text = kitchen?.origin.text
-    let file = try #require(try await kitchen?.cache.file(for: request()))
-    kitchen = nil
+    var test: TestCache<RangeOrigin>? = try test(.memory)
+    try await test?.get()
+    let text = test?.origin.text
+    let file = try #require(try await test?.cache.file(for: request()))
+    test = nil
     #expect(contents(file) == text)
   }
 }

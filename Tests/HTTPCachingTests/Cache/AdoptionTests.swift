@@ -7,42 +7,42 @@ struct AdoptionTests {
   private let turn = HookTurn.inPlace { _ in try? await Task.sleep(for: .seconds(60)) }
 
   private func adopt(
-    _ kitchen: Kitchen, _ fields: HTTPFields = [.cacheControl: "max-age=60"],
+    _ test: TestCache<TestOrigin>, _ fields: HTTPFields = [.cacheControl: "max-age=60"],
     userInfo: [UInt8] = [], isMemoryOnly: Bool = false
   ) async throws -> CacheRecord? {
-    await kitchen.cache.adopt(
+    await test.cache.adopt(
       AdoptedResponse(
         HTTPResponse(status: .ok, headerFields: fields), body: BodyBytes(Array("body".utf8)),
         isDecoded: false, userInfo: userInfo, isMemoryOnly: isMemoryOnly),
-      to: kitchen.request("/a"), asking: turn)
-    return try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries.first?.record
+      to: test.request("/a"), asking: turn)
+    return try await test.cache.store.entries(.all, after: nil, limit: 9).entries.first?.record
   }
 
   @Test("an override that says never to store")
   func override() async throws {
-    let kitchen = Kitchen(
+    let test = TestCache(
       rules: CacheRules(overrides: [RuleOverride(try .glob("/a"), effects: [.stores(false)])]))
-    #expect(try await adopt(kitchen) == nil)
+    #expect(try await adopt(test) == nil)
     #expect(
-      kitchen.events.count { if case .notStored(_, .override) = $0 { true } else { false } } == 1)
+      test.events.count { if case .notStored(_, .override) = $0 { true } else { false } } == 1)
   }
 
   @Test("an override that pins")
   func pinning() async throws {
-    let kitchen = Kitchen(
+    let test = TestCache(
       rules: CacheRules(overrides: [RuleOverride(try .glob("/a"), effects: [.pin])]))
-    #expect(try await adopt(kitchen)?.isPinned == true)
+    #expect(try await adopt(test)?.isPinned == true)
   }
 
   @Test("a hook strips, keeps in memory, adds and forbids")
   func hooks() async throws {
-    let stripping = Kitchen { $0.willStore = .strippingAuthentication }
+    let stripping = TestCache { $0.willStore = .strippingAuthentication }
     let fields: HTTPFields = [.cacheControl: "max-age=60", .setCookie: "sid=A"]
     let record = try #require(try await adopt(stripping, fields))
     #expect(record.response.head.headerFields[.setCookie] == nil)
     #expect(record.response.head.headerFields[.cacheControl] == "max-age=60")
-    #expect(try await adopt(Kitchen { $0.willStore = .secureInMemoryOnly })?.isMemoryOnly == true)
-    let adding = Kitchen {
+    #expect(try await adopt(TestCache { $0.willStore = .secureInMemoryOnly })?.isMemoryOnly == true)
+    let adding = TestCache {
       $0.willStore = StoringHook { _, proposal in
         await Task.yield()
         var proposal = proposal
@@ -51,7 +51,7 @@ struct AdoptionTests {
       }
     }
     #expect(try await adopt(adding, userInfo: [1])?.userInfo == [1, 2])
-    let forbidding = Kitchen { $0.willStore = .notStoring { _, _ in true } }
+    let forbidding = TestCache { $0.willStore = .notStoring { _, _ in true } }
     #expect(try await adopt(forbidding) == nil)
     #expect(
       forbidding.events.count { if case .notStored(_, .hook) = $0 { true } else { false } } == 1)
@@ -59,10 +59,10 @@ struct AdoptionTests {
 
   @Test("the note of why it was refused holds nothing of what may be in memory only")
   func confidentialNote() async throws {
-    let kitchen = Kitchen(rules: CacheRules(mode: .shared))
+    let test = TestCache(rules: CacheRules(mode: .shared))
     let partial: HTTPFields = [.cacheControl: "max-age=60", .vary: "*", .eTag: "\"secret\""]
-    _ = try await adopt(kitchen, partial, isMemoryOnly: true)
-    let note = try #require(try kitchen.cache.refusals(of: kitchen.request("/a")).first)
+    _ = try await adopt(test, partial, isMemoryOnly: true)
+    let note = try #require(try test.cache.refusals(of: test.request("/a")).first)
     #expect(note.explanation == CacheExplanation.refusal(.varyAny))
   }
 
@@ -73,44 +73,44 @@ struct AdoptionTests {
     if isAlias {
       rules = CacheRules(overrides: [RuleOverride(try .glob("/**"), effects: [.alias(name)])])
     }
-    let kitchen = Kitchen(rules: rules)
-    kitchen.origin.always(
+    let test = TestCache(rules: rules)
+    test.origin.always(
       200, [.cacheControl: "max-age=60", isAlias ? name : .noVarySearch: isAlias ? "top" : "except=()"], "x")
-    try await kitchen.get("/a?1")
-    let request = kitchen.request(isAlias ? "/a?1" : "/a?2")
-    #expect(kitchen.cache.stored(for: request) != nil)
-    await kitchen.cache.removeStored(for: request)
-    #expect(kitchen.cache.stored(for: request) == nil)
-    #expect(kitchen.cache.stored(for: kitchen.request("/a?1")) == nil)
+    try await test.get("/a?1")
+    let request = test.request(isAlias ? "/a?1" : "/a?2")
+    #expect(test.cache.stored(for: request) != nil)
+    await test.cache.removeStored(for: request)
+    #expect(test.cache.stored(for: request) == nil)
+    #expect(test.cache.stored(for: test.request("/a?1")) == nil)
   }
 
   @Test("the groups that an upload's answer names are invalidated (RFC 9875 §3)")
   func groups() async throws {
-    let kitchen = Kitchen()
-    kitchen.origin.always(200, [.cacheControl: "max-age=60", .cacheGroups: "\"g\""], "one")
-    try await kitchen.get("/b")
-    await kitchen.cache.invalidate(
-      after: kitchen.request("/upload", method: .post),
+    let test = TestCache()
+    test.origin.always(200, [.cacheControl: "max-age=60", .cacheGroups: "\"g\""], "one")
+    try await test.get("/b")
+    await test.cache.invalidate(
+      after: test.request("/upload", method: .post),
       HTTPResponse(status: .ok, headerFields: [.cacheGroupInvalidation: "\"g\""]))
-    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "two")
-    #expect(try await kitchen.get("/b").text == "two")
+    test.origin.always(200, [.cacheControl: "max-age=60"], "two")
+    #expect(try await test.get("/b").text == "two")
   }
 
   @Test("what is stored tells its real age and staleness, with the overrides as they are now")
   func outcome() async throws {
-    let kitchen = Kitchen(
+    let test = TestCache(
       rules: CacheRules(
         overrides: [RuleOverride(try .glob("/b"), effects: [.lifetime(.exactly(.seconds(5)))])]))
-    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "one")
-    for path in ["/a", "/b"] { try await kitchen.get(path) }
+    test.origin.always(200, [.cacheControl: "max-age=60"], "one")
+    for path in ["/a", "/b"] { try await test.get(path) }
     func outcome(_ path: String, method: HTTPRequest.Method = .get) -> CacheOutcome? {
-      kitchen.cache.stored(for: kitchen.request(path))?.response.outcome
+      test.cache.stored(for: test.request(path))?.response.outcome
     }
-    kitchen.clock.advance(by: 10)
+    test.clock.advance(by: 10)
     #expect(outcome("/a") == .hit(age: .seconds(10), lifetime: .seconds(60), allowance: nil))
     #expect(
       outcome("/b") == .hit(age: .seconds(10), lifetime: .seconds(5), allowance: .policy(.cacheElseNetwork)))
-    try await kitchen.get("/a", method: .put)
+    try await test.get("/a", method: .put)
     #expect(
       outcome("/a") == .hit(age: .seconds(10), lifetime: .seconds(60), allowance: .policy(.cacheElseNetwork)),
       "invalidated, so not to be taken for fresh")
@@ -118,12 +118,12 @@ struct AdoptionTests {
 
   @Test("while the cache is offline, what is passed on is not to go to the origin either")
   func offline() {
-    let kitchen = Kitchen()
-    let request = kitchen.request("/upload", method: .post)
-    #expect(kitchen.cache.refusalWhileOffline(of: request) == nil)
-    kitchen.cache.isOffline = true
-    #expect(kitchen.cache.refusalWhileOffline(of: request)?.kind == .unreachable)
+    let test = TestCache()
+    let request = test.request("/upload", method: .post)
+    #expect(test.cache.refusalWhileOffline(of: request) == nil)
+    test.cache.isOffline = true
+    #expect(test.cache.refusalWhileOffline(of: request)?.kind == .unreachable)
     #expect(
-      kitchen.events.count { if case .notAsked(_, .forced) = $0 { true } else { false } } == 1)
+      test.events.count { if case .notAsked(_, .forced) = $0 { true } else { false } } == 1)
   }
 }

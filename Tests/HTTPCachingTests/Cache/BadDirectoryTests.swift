@@ -8,8 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct BadDirectoryTests {
   private static let count = 300_000
 
-  private func kitchen(_ directory: URL) throws -> PartialKitchen {
-    try PartialKitchen(
+  private func test(_ directory: URL) throws -> TestCache<RangeOrigin> {
+    try TestCache(
       .memoryOverDisk,
       origin: RangeOrigin(count: Self.count, [.cacheControl: "max-age=60", .eTag: "\"a\""])
     ) {
@@ -25,13 +25,13 @@ import Testing
     return url
   }
 
-  private func expectAnswers(_ kitchen: PartialKitchen, _ what: String = "") async throws {
-    for _ in 0..<4 { #expect(try await kitchen.get().text == kitchen.origin.text, "\(what)") }
-    #expect(try await kitchen.range("bytes=100-199").text.count == 100, "\(what)")
+  private func expectAnswers(_ test: TestCache<RangeOrigin>, _ what: String = "") async throws {
+    for _ in 0..<4 { #expect(try await test.get().text == test.origin.text, "\(what)") }
+    #expect(try await test.range("bytes=100-199").text.count == 100, "\(what)")
   }
 
-  private func told(_ kitchen: PartialKitchen) -> Int {
-    kitchen.events.count { if case .storeFailed = $0 { true } else { false } }
+  private func told(_ test: TestCache<RangeOrigin>) -> Int {
+    test.events.count { if case .storeFailed = $0 { true } else { false } }
   }
 
   @Test("a directory that cannot be made leaves the cache in memory, and is told")
@@ -41,10 +41,10 @@ import Testing
     let file = folder.appendingPathComponent("file")
     try Data("plain".utf8).write(to: file)
     for place in [file, file.appendingPathComponent("below"), URL(fileURLWithPath: "/proc/cache")] {
-      let kitchen = try kitchen(place)
-      #expect(told(kitchen) == 1)
-      try await expectAnswers(kitchen, place.path)
-      #expect(kitchen.origin.requests.count == 1, "memory has it")
+      let test = try test(place)
+      #expect(told(test) == 1)
+      try await expectAnswers(test, place.path)
+      #expect(test.origin.requests.count == 1, "memory has it")
     }
     #expect(try String(contentsOf: file, encoding: .utf8) == "plain")
   }
@@ -69,9 +69,9 @@ import Testing
     if options == "size=1m" {
       try Data(count: 700_000).write(to: folder.appendingPathComponent("somebody else's"))
     }
-    let kitchen = try kitchen(folder.appendingPathComponent("cache"))
-    try await expectAnswers(kitchen, options)
-    #expect(told(kitchen) > 0)
+    let test = try test(folder.appendingPathComponent("cache"))
+    try await expectAnswers(test, options)
+    #expect(told(test) > 0)
   }
 
   @Test(
@@ -81,11 +81,11 @@ import Testing
     let folder = try temporary()
     defer { try? FileManager.default.removeItem(at: folder) }
     let cache = folder.appendingPathComponent("cache")
-    let kitchen = try kitchen(cache)
+    let test = try test(cache)
     // Once in memory, it would correctly be answered from memory.
-    try await kitchen.cache.store.setCapacity(memory: 0, disk: nil)
-    try await expectAnswers(kitchen)
-    #expect(kitchen.origin.requests.count == 1)
+    try await test.cache.store.setCapacity(memory: 0, disk: nil)
+    try await expectAnswers(test)
+    #expect(test.origin.requests.count == 1)
     let names = try FileManager.default.subpathsOfDirectory(atPath: cache.path)
     let body = try #require(names.first { $0.hasPrefix("bodies/") && $0.split(separator: "/").count == 2 })
     switch what {
@@ -103,14 +103,14 @@ import Testing
     var wrong = 0
     for _ in 0..<6 {
       // A body that is found damaged while it is read breaks off; it is never wrong.
-      guard let answer = try? await kitchen.get() else {
+      guard let answer = try? await test.get() else {
         wrong += 1
         continue
       }
-      #expect(answer.text == kitchen.origin.text)
+      #expect(answer.text == test.origin.text)
     }
     #expect(wrong <= 1)
-    #expect(try await kitchen.get().text == kitchen.origin.text)
+    #expect(try await test.get().text == test.origin.text)
   }
 
   private func overwrite(_ path: String, at offset: UInt64) throws {

@@ -8,43 +8,43 @@ import Testing
 struct CloseTests {
   private static let fresh: HTTPFields = [.cacheControl: "max-age=60"]
 
-  private func closedErrors(_ kitchen: Kitchen) -> Int {
-    kitchen.events.count {
+  private func closedErrors(_ test: TestCache<TestOrigin>) -> Int {
+    test.events.count {
       if case .storeFailed(_, let error) = $0 { error.code == .closed } else { false }
     }
   }
 
   @Test("each request is a miss that is told, and nothing is stored")
   func misses() async throws {
-    let kitchen = Kitchen()
-    kitchen.origin.always(200, Self.fresh, "a")
-    try await kitchen.get("/")
-    #expect(try await kitchen.get("/").outcome.isHit)
-    await kitchen.cache.close()
-    await kitchen.cache.close()
+    let test = TestCache()
+    test.origin.always(200, Self.fresh, "a")
+    try await test.get("/")
+    #expect(try await test.get("/").outcome.isHit)
+    await test.cache.close()
+    await test.cache.close()
     for _ in 0..<2 {
-      let before = closedErrors(kitchen)
-      let answer = try await kitchen.get("/")
+      let before = closedErrors(test)
+      let answer = try await test.get("/")
       #expect(answer.text == "a" && !answer.outcome.isHit)
-      #expect(closedErrors(kitchen) > before)
+      #expect(closedErrors(test) > before)
     }
-    #expect(kitchen.cache.peek(kitchen.request("/")) == nil)
-    #expect(kitchen.origin.requests.count == 3)
-    await #expect(throws: CacheError.self) { try await kitchen.cache.removeAll() }
-    await #expect(throws: CacheError.self) { try await kitchen.cache.entries() }
+    #expect(test.cache.peek(test.request("/")) == nil)
+    #expect(test.origin.requests.count == 3)
+    await #expect(throws: CacheError.self) { try await test.cache.removeAll() }
+    await #expect(throws: CacheError.self) { try await test.cache.entries() }
   }
 
   @Test("a response that is on its way reaches its reader, and is not stored")
   func running() async throws {
-    let kitchen = Kitchen()
-    kitchen.origin.always(200, Self.fresh, "a")
-    kitchen.origin.hold()
-    async let answer = kitchen.get("/")
-    await kitchen.origin.arrived(1)
-    await kitchen.cache.close()
-    kitchen.origin.release()
+    let test = TestCache()
+    test.origin.always(200, Self.fresh, "a")
+    test.origin.hold()
+    async let answer = test.get("/")
+    await test.origin.arrived(1)
+    await test.cache.close()
+    test.origin.release()
     #expect(try await answer.text == "a")
-    #expect(closedErrors(kitchen) > 0)
+    #expect(closedErrors(test) > 0)
   }
 
   @Test("counts are in the directory, which another store can open, and the store itself is closed")
@@ -52,12 +52,12 @@ struct CloseTests {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("close-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try DiskStore.open(directory: path)
-    let kitchen = Kitchen(store: store)
-    kitchen.origin.always(200, Self.fresh, "a")
-    try await kitchen.get("/")
-    try await kitchen.get("/")
-    await kitchen.cache.close()
-    let key = try #require(CacheKey(request: kitchen.request("/"), rules: CacheRules()))
+    let test = TestCache(store: store)
+    test.origin.always(200, Self.fresh, "a")
+    try await test.get("/")
+    try await test.get("/")
+    await test.cache.close()
+    let key = try #require(CacheKey(request: test.request("/"), rules: CacheRules()))
     for use in [{ _ = try store.read(key) }, { _ = try store.refusals(of: key) }] {
       do {
         try use()

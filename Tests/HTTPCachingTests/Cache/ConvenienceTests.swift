@@ -45,16 +45,16 @@ struct ConvenienceTests {
 
   @Test("each event is a line with its target, what happened, why, and bytes")
   func lines() async throws {
-    let kitchen = Kitchen()
-    kitchen.origin.answers { request, _ in
+    let test = TestCache()
+    test.origin.answers { request, _ in
       request.path == "/a"
         ? (200, [.cacheControl: "max-age=60"], "12345") : (200, [.cacheControl: "no-store"], "")
     }
-    try await kitchen.get("/a")
-    kitchen.clock.advance(by: 2)
-    try await kitchen.get("/a")
-    try await kitchen.get("/b")
-    let lines = kitchen.events.events.map { "\($0)" }
+    try await test.get("/a")
+    test.clock.advance(by: 2)
+    try await test.get("/a")
+    try await test.get("/b")
+    let lines = test.events.events.map { "\($0)" }
     #expect(lines.contains("https://example.com/a: 200 from the origin (nothing stored), to be stored"))
     #expect(lines.contains("https://example.com/a: stored, 5 bytes"))
     #expect(lines.contains("https://example.com/a: from the store, fresh for 58 s"))

@@ -5,75 +5,75 @@ import Testing
 
 @Suite("Memory hits: an answer that is sent again to equal requests", .timeLimit(.minutes(10)))
 struct MemoryHitTests {
-  private let kitchen = Kitchen()
+  private let test = TestCache()
 
   private func found(
     _ path: String = "/", _ fields: HTTPFields = [:], method: HTTPRequest.Method = .get, longest: Int = 100
   ) -> MemoryHit? {
-    kitchen.cache.memoryHit(
-      for: kitchen.request(path, fields, method: method), options: RequestOptions(), longestBody: longest)
+    test.cache.memoryHit(
+      for: test.request(path, fields, method: method), options: RequestOptions(), longestBody: longest)
   }
 
-  private func hits() async throws -> Int64 { try await kitchen.cache.store.counts().hits }
+  private func hits() async throws -> Int64 { try await test.cache.store.counts().hits }
 
   @Test("a hit has the head and the body of the answer, and is counted when it is used")
   func used() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 7)
+    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    try await test.get("/")
+    test.clock.advance(by: 7)
     let hit = try #require(found())
     #expect(try await hits() == 0)
-    #expect(kitchen.cache.use(hit))
-    #expect(kitchen.cache.use(hit))
-    let counts = try await kitchen.cache.store.counts()
+    #expect(test.cache.use(hit))
+    #expect(test.cache.use(hit))
+    let counts = try await test.cache.store.counts()
     #expect(counts.hits == 2)
     #expect(counts.hitBytes == 8)
     #expect(hit.body.array == Array("body".utf8))
-    let answer = try #require(kitchen.cache.peek(kitchen.request("/")))
+    let answer = try #require(test.cache.peek(test.request("/")))
     #expect(answer.head == hit.head)
     #expect(answer.outcome == hit.outcome)
   }
 
   @Test("the next second needs another hit, because Age differs (RFC 9111 §5.1)")
   func nextSecond() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    try await kitchen.get("/")
+    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    try await test.get("/")
     let first = try #require(found())
-    kitchen.clock.advance(by: 1)
-    #expect(!kitchen.cache.use(first))
+    test.clock.advance(by: 1)
+    #expect(!test.cache.use(first))
     #expect(try #require(found()).head.headerFields[.age] == "1")
     #expect(try await hits() == 0)
   }
 
   @Test("an invalidated, removed, replaced or freshened response is not used again")
   func changes() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
-    try await kitchen.get("/")
+    test.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
+    try await test.get("/")
     let invalidated = try #require(found())
-    try await kitchen.cache.invalidate(.all)
-    #expect(!kitchen.cache.use(invalidated))
-    try await kitchen.get("/")
+    try await test.cache.invalidate(.all)
+    #expect(!test.cache.use(invalidated))
+    try await test.get("/")
     let replaced = try #require(found())
-    try await kitchen.get("/", policy: .reload)
-    #expect(!kitchen.cache.use(replaced))
+    try await test.get("/", policy: .reload)
+    #expect(!test.cache.use(replaced))
     let removed = try #require(found())
-    try await kitchen.cache.remove(.all)
-    #expect(!kitchen.cache.use(removed))
-    try await kitchen.get("/")
+    try await test.cache.remove(.all)
+    #expect(!test.cache.use(removed))
+    try await test.get("/")
     let closed = try #require(found())
-    await kitchen.cache.close()
-    #expect(!kitchen.cache.use(closed))
+    await test.cache.close()
+    #expect(!test.cache.use(closed))
   }
 
   @Test("another variant of the target makes the fields that select matter")
   func variants() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=60", .vary: "Accept-Language"], "body")
-    try await kitchen.get("/", [.acceptLanguage: "de"])
+    test.origin.always(200, [.cacheControl: "max-age=60", .vary: "Accept-Language"], "body")
+    try await test.get("/", [.acceptLanguage: "de"])
     let german = try #require(found("/", [.acceptLanguage: "de"]))
     #expect(german.nominatedFields == [.acceptLanguage])
     #expect(found("/", [.acceptLanguage: "fr"]) == nil)
-    try await kitchen.get("/", [.acceptLanguage: "fr"])
-    #expect(!kitchen.cache.use(german))
+    try await test.get("/", [.acceptLanguage: "fr"])
+    #expect(!test.cache.use(german))
   }
 
   @Test(
@@ -86,18 +86,18 @@ struct MemoryHitTests {
       ([.authorization: "Basic x"], 200, "body"), ([.range: "bytes=1-2", .ifNoneMatch: "*"], 304, ""),
     ] as [(HTTPFields, Int, String)])
   func asked(fields: HTTPFields, status: Int, body: String) async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 7)
+    test.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
+    try await test.get("/")
+    test.clock.advance(by: 7)
     let hit = try #require(found("/", fields))
     #expect(hit.head.status.code == status)
     #expect(hit.body.array == Array(body.utf8))
-    let answer = try #require(kitchen.cache.peek(kitchen.request("/", fields)))
+    let answer = try #require(test.cache.peek(test.request("/", fields)))
     #expect(answer.head == hit.head)
     #expect(answer.outcome == hit.outcome)
-    let counted = try await kitchen.cache.store.counts()
-    #expect(kitchen.cache.use(hit))
-    let counts = try await kitchen.cache.store.counts()
+    let counted = try await test.cache.store.counts()
+    #expect(test.cache.use(hit))
+    let counts = try await test.cache.store.counts()
     #expect(counts.hits - counted.hits == counted.hits)
     #expect(counts.hitBytes - counted.hitBytes == counted.hitBytes)
   }
@@ -109,9 +109,9 @@ struct MemoryHitTests {
       [.cacheControl: "max-age=6"], [.range: "bytes=0-0,2-2"],
     ] as [HTTPFields])
   func otherRequests(fields: HTTPFields) async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 7)
+    test.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
+    try await test.get("/")
+    test.clock.advance(by: 7)
     #expect(found("/", fields) == nil)
     #expect(found("/", method: .head) == nil)
     #expect(found("/", longest: 3) == nil)

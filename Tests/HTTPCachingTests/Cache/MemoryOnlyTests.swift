@@ -34,35 +34,35 @@ struct MemoryOnlyTests {
 
   @Test("whole, freshened and partial responses stay off the disk, and are answered from memory")
   func neverOnDisk() async throws {
-    let kitchen = try PartialKitchen(.memoryOverDisk, origin: origin()) {
+    let test = try TestCache(.memoryOverDisk, origin: origin()) {
       $0.willStore = .secureInMemoryOnly
     }
-    try await kitchen.breakOff(after: 9)
-    #expect(try await kitchen.range("bytes=0-3").text == "body")
-    #expect(kitchen.origin.requests.count == 1)
-    #expect(try await kitchen.get().text == secret)
-    #expect(kitchen.origin.sent == secret.utf8.count)
-    kitchen.clock.advance(by: 20)
-    #expect(try await kitchen.get().outcome.fetchType == .validated)
-    #expect(try await kitchen.get().outcome.fetchType == .localCache)
-    await kitchen.cache.flush()
-    #expect(try files(with: secret, in: kitchen.directory).isEmpty)
-    #expect(try files(with: String(secret.prefix(9)), in: kitchen.directory).isEmpty)
-    #expect(try files(with: tag, in: kitchen.directory).isEmpty)
+    try await test.breakOff(after: 9)
+    #expect(try await test.range("bytes=0-3").text == "body")
+    #expect(test.origin.requests.count == 1)
+    #expect(try await test.get().text == secret)
+    #expect(test.origin.sent == secret.utf8.count)
+    test.clock.advance(by: 20)
+    #expect(try await test.get().outcome.fetchType == .validated)
+    #expect(try await test.get().outcome.fetchType == .localCache)
+    await test.cache.flush()
+    #expect(try files(with: secret, in: test.directory).isEmpty)
+    #expect(try files(with: String(secret.prefix(9)), in: test.directory).isEmpty)
+    #expect(try files(with: tag, in: test.directory).isEmpty)
   }
 
   @Test("no file is made of it unless the caller says so, or there is no directory")
   func files() async throws {
     for kind in StoreKind.allCases where kind != .disk {
-      let kitchen = try PartialKitchen(kind, origin: origin()) { $0.willStore = .secureInMemoryOnly }
-      #expect(try await kitchen.get().text == secret)
+      let test = try TestCache(kind, origin: origin()) { $0.willStore = .secureInMemoryOnly }
+      #expect(try await test.get().text == secret)
       let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/")
-      let file = try await kitchen.cache.file(for: request)
+      let file = try await test.cache.file(for: request)
       #expect((file == nil) == (kind == .memoryOverDisk))
       if kind == .memoryOverDisk {
-        #expect(try files(with: secret, in: kitchen.directory).isEmpty)
+        #expect(try files(with: secret, in: test.directory).isEmpty)
       }
-      let wanted = try await kitchen.cache.file(for: request, writesMemoryOnly: true)
+      let wanted = try await test.cache.file(for: request, writesMemoryOnly: true)
       #expect(wanted?.length == Int64(secret.utf8.count))
     }
   }
@@ -70,84 +70,84 @@ struct MemoryOnlyTests {
   @Test("a rule for its path and the note of a response that broke off stay off the disk too")
   func pointersAndNotes() async throws {
     let noVarySearch = try #require(HTTPField.Name("No-Vary-Search"))
-    let kitchen = try PartialKitchen(
+    let test = try TestCache(
       .memoryOverDisk, origin: origin(), rules: CacheRules(obeysNoVarySearch: true)
     ) {
       $0.willStore = .secureInMemoryOnly
     }
-    kitchen.origin.change(
+    test.origin.change(
       to: Array(secret.utf8), [.cacheControl: "max-age=10", .eTag: tag, noVarySearch: "params"])
-    #expect(try await kitchen.get().text == secret)
-    #expect(try await kitchen.get().outcome.fetchType == .localCache)
-    kitchen.origin.change(
+    #expect(try await test.get().text == secret)
+    #expect(try await test.get().outcome.fetchType == .localCache)
+    test.origin.change(
       to: Array(secret.utf8), [.cacheControl: "max-age=10", .eTag: "W/" + tag])
-    kitchen.origin.breaks(after: 9)
-    let response = try await kitchen.respond(policy: .reload)
+    test.origin.breaks(after: 9)
+    let response = try await test.respond(policy: .reload)
     await #expect(throws: UpstreamError.self) { try await response.body.collect() }
-    await kitchen.events.wait(PartialKitchen.isEnd)
-    await kitchen.cache.flush()
-    #expect(try files(with: "params", in: kitchen.directory).isEmpty)
-    #expect(try files(with: tag, in: kitchen.directory).isEmpty)
-    #expect(try files(with: "example.com", in: kitchen.directory).isEmpty)
+    await test.events.wait(EventLog.isEnd)
+    await test.cache.flush()
+    #expect(try files(with: "params", in: test.directory).isEmpty)
+    #expect(try files(with: tag, in: test.directory).isEmpty)
+    #expect(try files(with: "example.com", in: test.directory).isEmpty)
   }
 
   @Test("without the hook they are found there, so that the test before means something")
   func onDisk() async throws {
-    let kitchen = try PartialKitchen(.memoryOverDisk, origin: origin())
-    try await kitchen.get()
-    await kitchen.cache.flush()
-    #expect(try !files(with: secret, in: kitchen.directory).isEmpty)
-    #expect(try !files(with: tag, in: kitchen.directory).isEmpty)
+    let test = try TestCache(.memoryOverDisk, origin: origin())
+    try await test.get()
+    await test.cache.flush()
+    #expect(try !files(with: secret, in: test.directory).isEmpty)
+    #expect(try !files(with: tag, in: test.directory).isEmpty)
   }
 
   @Test("a cache without memory does not store it, and says so")
   func diskAlone() async throws {
-    let kitchen = try PartialKitchen(.disk, origin: origin()) { $0.willStore = .secureInMemoryOnly }
-    let answer = try await kitchen.get()
+    let test = try TestCache(.disk, origin: origin()) { $0.willStore = .secureInMemoryOnly }
+    let answer = try await test.get()
     guard case .forwarded(_, _, .doNotStore(.memoryOnly), _) = answer.outcome else {
       Issue.record("\(answer.outcome)")
       return
     }
     #expect(answer.text == secret)
-    #expect(kitchen.events.count { if case .storeFailed = $0 { true } else { false } } == 0)
+    #expect(test.events.count { if case .storeFailed = $0 { true } else { false } } == 0)
   }
 
   @Test("what is on disk already goes when it may only be in memory")
   func leavingDisk() async throws {
-    let kitchen = try PartialKitchen(.memoryOverDisk, origin: origin()) {
+    let test = try TestCache(.memoryOverDisk, origin: origin()) {
       $0.willStore = Self.inMemoryOnceFreshened
     }
-    try await kitchen.get()
-    kitchen.clock.advance(by: 20)
-    #expect(try await kitchen.get().text == secret)
+    try await test.get()
+    test.clock.advance(by: 20)
+    #expect(try await test.get().text == secret)
     #expect(
-      kitchen.events.count {
+      test.events.count {
         if case .removed(_, .refused(.memoryOnly)) = $0 { true } else { false }
       } == 1)
-    #expect(try await kitchen.get().outcome.fetchType == .networkLoad)
+    #expect(try await test.get().outcome.fetchType == .networkLoad)
   }
 
   @Test("an entry in memory alone stays where it may only be in memory, also with seeds below it")
   func stayingInMemory() async throws {
-    let kitchen = try PartialKitchen(.memory, origin: origin()) {
+    let test = try TestCache(.memory, origin: origin()) {
       $0.seeds = [ListedSeeds([])]
       $0.willStore = Self.inMemoryOnceFreshened
     }
-    try await kitchen.get()
-    kitchen.clock.advance(by: 20)
-    #expect(try await kitchen.get().text == secret)
-    #expect(try await kitchen.get().outcome.fetchType == .localCache)
+    try await test.get()
+    test.clock.advance(by: 20)
+    #expect(try await test.get().text == secret)
+    #expect(try await test.get().outcome.fetchType == .localCache)
   }
 
   @Test(
     "a part that may not be completed is removed, and the whole is passed on", arguments: StoreKind.allCases)
   func refusingCompletion(kind: StoreKind) async throws {
-    let kitchen = try PartialKitchen(kind, origin: origin()) {
+    let test = try TestCache(kind, origin: origin()) {
       $0.willStore = StoringHook { _, proposal in proposal.isFreshening ? nil : proposal }
     }
-    try await kitchen.breakOff(after: 9)
-    #expect(try await kitchen.get().text == secret)
-    #expect(kitchen.origin.requests.count == 3)
-    #expect(try await kitchen.get().outcome.fetchType == .localCache)
+    try await test.breakOff(after: 9)
+    #expect(try await test.get().text == secret)
+    #expect(test.origin.requests.count == 3)
+    #expect(try await test.get().outcome.fetchType == .localCache)
   }
 }

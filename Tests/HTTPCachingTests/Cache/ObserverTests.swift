@@ -5,11 +5,11 @@ import Testing
 struct ObserverTests {
   @Test("miss, stored, hit: in order, once each")
   func events() async throws {
-    let kitchen = Kitchen()
-    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    try await kitchen.get("/")
-    try await kitchen.get("/")
-    let outcomes = kitchen.events.events.compactMap { event -> CacheOutcome? in
+    let test = TestCache()
+    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    try await test.get("/")
+    try await test.get("/")
+    let outcomes = test.events.events.compactMap { event -> CacheOutcome? in
       if case .answered(_, let outcome) = event { outcome } else { nil }
     }
     #expect(
@@ -17,8 +17,8 @@ struct ObserverTests {
         .forwarded(.miss(.absent), status: 200, storage: .store, collapsed: false),
         .hit(age: .seconds(0), lifetime: .seconds(60), allowance: nil),
       ])
-    #expect(kitchen.events.count { if case .stored(_, bytes: 4) = $0 { true } else { false } } == 1)
-    let counts = try await kitchen.cache.store.counts()
+    #expect(test.events.count { if case .stored(_, bytes: 4) = $0 { true } else { false } } == 1)
+    let counts = try await test.cache.store.counts()
     #expect(counts.hits == 1)
     #expect(counts.misses == 1)
     #expect(counts.stores == 1)
@@ -28,15 +28,15 @@ struct ObserverTests {
 
   @Test("removals and invalidations by callers are events, with what they select and how many matched")
   func changes() async throws {
-    let kitchen = Kitchen()
-    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    try await kitchen.get("/a")
-    try await kitchen.get("/b")
-    try await kitchen.cache.invalidate(.target("https://example.com/a"))
-    try await kitchen.cache.remove(.prefix("https://example.com/b"))
-    await kitchen.cache.removeStored(for: kitchen.request("/a"))
-    try await kitchen.cache.removeAll()
-    let told = kitchen.events.events.compactMap { event -> String? in
+    let test = TestCache()
+    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    try await test.get("/a")
+    try await test.get("/b")
+    try await test.cache.invalidate(.target("https://example.com/a"))
+    try await test.cache.remove(.prefix("https://example.com/b"))
+    await test.cache.removeStored(for: test.request("/a"))
+    try await test.cache.removeAll()
+    let told = test.events.events.compactMap { event -> String? in
       switch event {
       case .selectionRemoved, .selectionInvalidated, .removed: event.description
       default: nil
@@ -51,9 +51,9 @@ struct ObserverTests {
 
   @Test("why a response was not stored is an event with its section")
   func refusal() async throws {
-    let kitchen = Kitchen()
-    kitchen.origin.always(200, [.cacheControl: "no-store"], "body")
-    let answer = try await kitchen.get("/")
+    let test = TestCache()
+    test.origin.always(200, [.cacheControl: "no-store"], "body")
+    let answer = try await test.get("/")
     guard case .forwarded(_, _, storage: .doNotStore(let refusal), _) = answer.outcome else {
       return #expect(Bool(false), "\(answer.outcome)")
     }
@@ -64,18 +64,18 @@ struct ObserverTests {
   // holds 9110-6.6.1-1, 9110-6.6.1-2
   @Test("a response without Date gets one (RFC 9110 §6.6.1)")
   func date() async throws {
-    let kitchen = Kitchen()
-    kitchen.origin.always(200, [.cacheControl: "no-store"], "body")
-    #expect(try await kitchen.get("/").head.headerFields[.date] == "Tue, 14 Nov 2023 22:13:20 GMT")
+    let test = TestCache()
+    test.origin.always(200, [.cacheControl: "no-store"], "body")
+    #expect(try await test.get("/").head.headerFields[.date] == "Tue, 14 Nov 2023 22:13:20 GMT")
   }
 
   @Test("a request without absolute URI is refused clearly")
   func invalidRequest() async throws {
-    let kitchen = Kitchen()
+    let test = TestCache()
     let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/")
     await #expect(throws: CacheError.self) {
-      try await kitchen.cache.respond(to: request, via: kitchen.origin)
+      try await test.cache.respond(to: request, via: test.origin)
     }
-    #expect(kitchen.origin.requests.isEmpty)
+    #expect(test.origin.requests.isEmpty)
   }
 }

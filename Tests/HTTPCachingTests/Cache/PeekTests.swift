@@ -4,38 +4,38 @@ import Testing
 
 @Suite("Peek: a fresh answer from memory without suspending", .timeLimit(.minutes(10)))
 struct PeekTests {
-  private let kitchen = Kitchen()
+  private let test = TestCache()
 
   // holds 9111-4-6
   @Test("fresh and in memory: answered, with Age")
   func fresh() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 7)
-    let answer = try #require(kitchen.cache.peek(kitchen.request("/")))
+    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    try await test.get("/")
+    test.clock.advance(by: 7)
+    let answer = try #require(test.cache.peek(test.request("/")))
     #expect(answer.head.headerFields[.age] == "7")
     #expect(try await answer.body.collect().array == Array("body".utf8))
   }
 
   @Test("anything else is left to respond")
   func others() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    #expect(kitchen.cache.peek(kitchen.request("/")) == nil)
-    try await kitchen.get("/")
-    #expect(kitchen.cache.peek(kitchen.request("/", method: .post)) == nil)
-    #expect(kitchen.cache.peek(kitchen.request("/", [.cacheControl: "no-cache"])) == nil)
-    kitchen.clock.advance(by: 60)
-    #expect(kitchen.cache.peek(kitchen.request("/")) == nil)
-    #expect(kitchen.origin.requests.count == 1)
+    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    #expect(test.cache.peek(test.request("/")) == nil)
+    try await test.get("/")
+    #expect(test.cache.peek(test.request("/", method: .post)) == nil)
+    #expect(test.cache.peek(test.request("/", [.cacheControl: "no-cache"])) == nil)
+    test.clock.advance(by: 60)
+    #expect(test.cache.peek(test.request("/")) == nil)
+    #expect(test.origin.requests.count == 1)
   }
 
   @Test("§5.1 Age is that of now, in every answer of a second and of the next")
   func age() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=60", .age: "5", .server: "s"], "body")
-    try await kitchen.get("/")
+    test.origin.always(200, [.cacheControl: "max-age=60", .age: "5", .server: "s"], "body")
+    try await test.get("/")
     for (seconds, age) in [(0, "5"), (0, "5"), (3, "8"), (0, "8"), (1, "9")] {
-      kitchen.clock.advance(by: Int64(seconds))
-      let answer = try #require(kitchen.cache.peek(kitchen.request("/")))
+      test.clock.advance(by: Int64(seconds))
+      let answer = try #require(test.cache.peek(test.request("/")))
       #expect(answer.head.headerFields[.age] == age)
       #expect(answer.head.headerFields[.server] == "s")
       guard case .hit(let current, lifetime: .seconds(60), allowance: nil) = answer.outcome else {
@@ -48,35 +48,35 @@ struct PeekTests {
 
   @Test("what a caller does to the head of an answer does not reach the next one")
   func headsAreValues() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    try await kitchen.get("/")
-    var first = try #require(kitchen.cache.peek(kitchen.request("/")))
+    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    try await test.get("/")
+    var first = try #require(test.cache.peek(test.request("/")))
     first.head.headerFields[.age] = "99"
     first.head.status = .noContent
-    let second = try #require(kitchen.cache.peek(kitchen.request("/")))
+    let second = try #require(test.cache.peek(test.request("/")))
     #expect(second.head.headerFields[.age] == "0")
     #expect(second.head.status == .ok)
   }
 
   @Test("§4.1 of several variants the one that matches")
   func variants() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=60", .vary: "Accept-Language"], "body")
-    try await kitchen.get("/", [.acceptLanguage: "de"])
+    test.origin.always(200, [.cacheControl: "max-age=60", .vary: "Accept-Language"], "body")
+    try await test.get("/", [.acceptLanguage: "de"])
     let both: HTTPFields = [.acceptLanguage: "en;q=0.5, fr"]
-    #expect(kitchen.cache.peek(kitchen.request("/", both)) == nil)
-    try await kitchen.get("/", both)
-    #expect(kitchen.cache.peek(kitchen.request("/", [.acceptLanguage: "FR,en;q=0.50"])) != nil)
-    #expect(kitchen.cache.peek(kitchen.request("/", [.acceptLanguage: "de"])) != nil)
-    #expect(kitchen.cache.peek(kitchen.request("/", [.acceptLanguage: "en"])) == nil)
-    #expect(kitchen.cache.peek(kitchen.request("/")) == nil)
+    #expect(test.cache.peek(test.request("/", both)) == nil)
+    try await test.get("/", both)
+    #expect(test.cache.peek(test.request("/", [.acceptLanguage: "FR,en;q=0.50"])) != nil)
+    #expect(test.cache.peek(test.request("/", [.acceptLanguage: "de"])) != nil)
+    #expect(test.cache.peek(test.request("/", [.acceptLanguage: "en"])) == nil)
+    #expect(test.cache.peek(test.request("/")) == nil)
   }
 
   @Test("§4.3.2 the client's own conditions and ranges are obeyed; those for the origin are left to respond")
   func conditions() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
-    try await kitchen.get("/")
+    test.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
+    try await test.get("/")
     func status(_ fields: HTTPFields) -> Int? {
-      kitchen.cache.peek(kitchen.request("/", fields))?.head.status.code
+      test.cache.peek(test.request("/", fields))?.head.status.code
     }
     #expect(status([.ifNoneMatch: "\"a\""]) == 304)
     #expect(status([.ifNoneMatch: "\"b\""]) == 200)
@@ -90,11 +90,11 @@ struct PeekTests {
 
   @Test("§4.2.4 stale where the request allows it, but not where it is validated in the background")
   func stale() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=60, stale-while-revalidate=60"], "body")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 70)
-    #expect(kitchen.cache.peek(kitchen.request("/")) == nil)
-    let answer = kitchen.cache.peek(kitchen.request("/", [.cacheControl: "max-stale=60"]))
+    test.origin.always(200, [.cacheControl: "max-age=60, stale-while-revalidate=60"], "body")
+    try await test.get("/")
+    test.clock.advance(by: 70)
+    #expect(test.cache.peek(test.request("/")) == nil)
+    let answer = test.cache.peek(test.request("/", [.cacheControl: "max-stale=60"]))
     #expect(answer?.outcome == .hit(age: .seconds(70), lifetime: .seconds(60), allowance: .maxStale))
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Deadlines are the caller's", .timeLimit(.minutes(5)))
 struct DeadlineTests {
-  private let kitchen = Kitchen()
+  private let test = TestCache()
 
   private var limited: RequestOptions { RequestOptions(timeout: .seconds(5)) }
 
@@ -16,23 +16,23 @@ struct DeadlineTests {
   }
 
   /// Waits until this many followers wait for a leader, each with a limit.
-  private func waiting(_ count: Int) async { await settle { kitchen.clock.sleeperCount == count } }
+  private func waiting(_ count: Int) async { await settle { test.clock.sleeperCount == count } }
 
   /// How a request ended, once it has.
   private final class Ending: Sendable {
-    private let result = Mutex<Result<Kitchen.Answer, any Error>?>(nil)
+    private let result = Mutex<Result<TestAnswer, any Error>?>(nil)
     var isThere: Bool { result.withLock { $0 != nil } }
-    var answer: Kitchen.Answer? { result.withLock { try? $0?.get() } }
+    var answer: TestAnswer? { result.withLock { try? $0?.get() } }
     var errorKind: UpstreamError.Kind? {
       result.withLock {
         guard case .failure(let error) = $0 else { return nil }
         return (error as? UpstreamError)?.kind
       }
     }
-    func set(_ new: Result<Kitchen.Answer, any Error>) { result.withLock { $0 = new } }
+    func set(_ new: Result<TestAnswer, any Error>) { result.withLock { $0 = new } }
   }
 
-  private func begin(_ work: @escaping @Sendable () async throws -> Kitchen.Answer) -> Ending {
+  private func begin(_ work: @escaping @Sendable () async throws -> TestAnswer) -> Ending {
     let ending = Ending()
     Task {
       do { ending.set(.success(try await work())) } catch { ending.set(.failure(error)) }
@@ -42,40 +42,40 @@ struct DeadlineTests {
 
   @Test("a follower waits for another request's head no longer than its own timeout")
   func follower() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "body")
-    kitchen.origin.hold()
-    let leader = begin { try await kitchen.get("/") }
-    await kitchen.origin.arrived(1)
-    let follower = begin { try await kitchen.get("/", options: limited) }
+    test.origin.always(200, [.cacheControl: "max-age=10"], "body")
+    test.origin.hold()
+    let leader = begin { try await test.get("/") }
+    await test.origin.arrived(1)
+    let follower = begin { try await test.get("/", options: limited) }
     await waiting(1)
-    kitchen.clock.advance(by: 4)
+    test.clock.advance(by: 4)
     #expect(!follower.isThere)
-    kitchen.clock.advance(by: 1)
+    test.clock.advance(by: 1)
     await settle { follower.isThere }
     #expect(follower.errorKind == .timeout)
-    kitchen.origin.release()
+    test.origin.release()
     await settle { leader.isThere && follower.isThere }
     #expect(leader.answer?.text == "body")
-    #expect(kitchen.origin.requests.count == 1)
+    #expect(test.origin.requests.count == 1)
   }
 
   @Test(
     "a follower whose time has passed is answered with a stale response where that is allowed (RFC 9111 §4.2.4)"
   )
   func staleFollower() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"1\""], "old")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 20)
-    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "new")
-    kitchen.origin.hold()
-    let leader = begin { try await kitchen.get("/") }
-    await kitchen.origin.arrived(2)
-    let follower = begin { try await kitchen.get("/", options: limited) }
+    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"1\""], "old")
+    try await test.get("/")
+    test.clock.advance(by: 20)
+    test.origin.always(200, [.cacheControl: "max-age=10"], "new")
+    test.origin.hold()
+    let leader = begin { try await test.get("/") }
+    await test.origin.arrived(2)
+    let follower = begin { try await test.get("/", options: limited) }
     await waiting(1)
-    kitchen.clock.advance(by: 5)
+    test.clock.advance(by: 5)
     await settle { follower.isThere }
     #expect(follower.answer?.text == "old")
-    kitchen.origin.release()
+    test.origin.release()
     await settle { leader.isThere && follower.isThere }
     #expect(leader.answer?.text == "new")
   }
@@ -83,18 +83,18 @@ struct DeadlineTests {
   @Test(
     "a follower whose time has passed gets no stale response that must be revalidated (RFC 9111 §5.2.2.2)")
   func mustRevalidate() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=10, must-revalidate", .eTag: "\"1\""], "old")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 20)
-    kitchen.origin.hold()
-    let leader = begin { try await kitchen.get("/") }
-    await kitchen.origin.arrived(2)
-    let follower = begin { try await kitchen.get("/", options: limited) }
+    test.origin.always(200, [.cacheControl: "max-age=10, must-revalidate", .eTag: "\"1\""], "old")
+    try await test.get("/")
+    test.clock.advance(by: 20)
+    test.origin.hold()
+    let leader = begin { try await test.get("/") }
+    await test.origin.arrived(2)
+    let follower = begin { try await test.get("/", options: limited) }
     await waiting(1)
-    kitchen.clock.advance(by: 5)
+    test.clock.advance(by: 5)
     await settle { follower.isThere }
     #expect(follower.errorKind == .timeout)
-    kitchen.origin.release()
+    test.origin.release()
     await settle { leader.isThere && follower.isThere }
     #expect(leader.isThere)
   }
@@ -111,7 +111,7 @@ struct DeadlineTests {
     await upstream.waitForRequests(1)
     let follower = Task { try await get(upstream, limited) }
     await waiting(1)
-    kitchen.clock.advance(by: 3)
+    test.clock.advance(by: 3)
     gate.open()
     #expect(try await follower.value == "body")
     #expect(upstream.requests.last?.request.timeout == .seconds(2))
@@ -132,7 +132,7 @@ struct DeadlineTests {
       await waiting(number)
     }
     for (number, gate) in gates.enumerated() {
-      kitchen.clock.advance(by: number == 0 ? 5 : 1)
+      test.clock.advance(by: number == 0 ? 5 : 1)
       gate.open()
       await settle { upstream.requestCount >= number + 2 }
     }
@@ -145,7 +145,7 @@ struct DeadlineTests {
   func brokenTransfer() async throws {
     let gate = Gate()
     let requests = Mutex(0)
-    kitchen.origin.streams([.cacheControl: "max-age=10"]) { _ in
+    test.origin.streams([.cacheControl: "max-age=10"]) { _ in
       let number = requests.withLock { count in
         count += 1
         return count
@@ -154,32 +154,32 @@ struct DeadlineTests {
         ? TestBody(piece: [1], count: 9, announced: 9, failsAt: 0, gate: (at: 0, gate: gate))
         : TestBody(piece: [1], count: 9, announced: 9)
     }
-    let leader = try await kitchen.respond("/")
-    let follower = begin { try await kitchen.get("/", options: limited) }
+    let leader = try await test.respond("/")
+    let follower = begin { try await test.get("/", options: limited) }
     await waiting(1)
     gate.open()
     await settle { follower.isThere }
     #expect(follower.answer?.text.utf8.count == 9)
     await #expect(throws: UpstreamError.self) { try await leader.body.collect() }
-    #expect(kitchen.origin.requests.count == 2)
+    #expect(test.origin.requests.count == 2)
   }
 
   @Test("finishing background work keeps its limit, whatever an upstream does")
   func backgroundWork() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=10, stale-while-revalidate=60"], "old")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 20)
+    test.origin.always(200, [.cacheControl: "max-age=10, stale-while-revalidate=60"], "old")
+    try await test.get("/")
+    test.clock.advance(by: 20)
     let deaf = DeafUpstream()
-    let stale = try await kitchen.cache.respond(to: kitchen.request("/"), via: deaf)
+    let stale = try await test.cache.respond(to: test.request("/"), via: deaf)
     #expect(try await stale.body.collect().count == 3)
     await deaf.gate.waitForArrivals(1)
     let isFinished = Mutex(false)
     let finishing = Task {
-      await kitchen.cache.finishBackgroundWork(within: .seconds(5))
+      await test.cache.finishBackgroundWork(within: .seconds(5))
       isFinished.withLock { $0 = true }
     }
-    await kitchen.clock.waitForSleepers()
-    kitchen.clock.advance(by: 5)
+    await test.clock.waitForSleepers()
+    test.clock.advance(by: 5)
     await settle { isFinished.withLock { $0 } }
     #expect(isFinished.withLock { $0 })
     deaf.gate.open()
@@ -188,18 +188,18 @@ struct DeadlineTests {
 
   @Test("finishing background work returns when all of it is done")
   func backgroundWorkDone() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=10, stale-while-revalidate=60"], "old")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 20)
-    kitchen.origin.hold()
-    try await kitchen.get("/")
-    await kitchen.origin.arrived(2)
-    async let finished: Void = kitchen.cache.finishBackgroundWork(within: .seconds(5))
-    await kitchen.clock.waitForSleepers()
-    kitchen.origin.release()
+    test.origin.always(200, [.cacheControl: "max-age=10, stale-while-revalidate=60"], "old")
+    try await test.get("/")
+    test.clock.advance(by: 20)
+    test.origin.hold()
+    try await test.get("/")
+    await test.origin.arrived(2)
+    async let finished: Void = test.cache.finishBackgroundWork(within: .seconds(5))
+    await test.clock.waitForSleepers()
+    test.origin.release()
     await finished
-    await kitchen.cache.finishBackgroundWork(within: .zero)
-    #expect(kitchen.clock.uptime == .seconds(20))
+    await test.cache.finishBackgroundWork(within: .zero)
+    #expect(test.clock.uptime == .seconds(20))
   }
 
   private func held(_ response: ScriptedResponse, at gate: Gate) -> ScriptedResponse {
@@ -209,8 +209,8 @@ struct DeadlineTests {
   }
 
   private func get(_ upstream: ScriptedUpstream, _ options: RequestOptions) async throws -> String {
-    let response = try await kitchen.cache.respond(
-      to: kitchen.request("/"), options: options, via: upstream)
+    let response = try await test.cache.respond(
+      to: test.request("/"), options: options, via: upstream)
     return String(decoding: try await response.body.collect().array, as: UTF8.self)
   }
 }

@@ -4,19 +4,19 @@ import Testing
 
 @Suite("Conditions of clients, and HEAD, through the engine (RFC 9111 §4.3)", .timeLimit(.minutes(10)))
 struct ConditionFlowTests {
-  private let kitchen = Kitchen()
+  private let test = TestCache()
 
   // holds 9111-4.3.2-3, 9110-13.2.1-3, 9110-13.2.1-4, 9110-15.4.5-3
   @Test("with nothing stored a condition is the origin's, and its 304 the client's")
   func nothingStored() async throws {
-    kitchen.origin.always(304, [.eTag: "\"a\""], "")
+    test.origin.always(304, [.eTag: "\"a\""], "")
     for condition: HTTPFields in [
       [.ifNoneMatch: "\"a\", W/\"b\""], [.ifModifiedSince: "Fri, 06 Nov 2020 10:00:00 GMT"],
     ] {
-      let answer = try await kitchen.get("/", condition)
+      let answer = try await test.get("/", condition)
       #expect(answer.status == 304)
       #expect(answer.head.headerFields[.eTag] == "\"a\"")
-      #expect(kitchen.origin.requests.last?.headerFields == condition)
+      #expect(test.origin.requests.last?.headerFields == condition)
     }
   }
 
@@ -33,97 +33,97 @@ struct ConditionFlowTests {
     ])
   func forwarded(name: String, condition: HTTPFields) async throws {
     let method = try #require(HTTPRequest.Method(name))
-    kitchen.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "stored")
-    try await kitchen.get("/")
-    kitchen.origin.always(412, [:], "origin's")
-    let answer = try await kitchen.get("/", condition, method: method)
+    test.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "stored")
+    try await test.get("/")
+    test.origin.always(412, [:], "origin's")
+    let answer = try await test.get("/", condition, method: method)
     #expect(answer.status == 412)
     #expect(answer.text == "origin's")
-    #expect(kitchen.origin.requests.last?.headerFields == condition)
+    #expect(test.origin.requests.last?.headerFields == condition)
   }
 
   // holds 9111-4.3.2-6
   @Test("304 with a tag that the client did not list: the stored response, whole; with one, 304")
   func clientList() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"ours\""], "body")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 11)
-    kitchen.origin.always(304, [.eTag: "\"ours\"", .cacheControl: "max-age=20", .xN: "new"], "")
-    let whole = try await kitchen.get("/", [.ifNoneMatch: "\"theirs\""])
+    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"ours\""], "body")
+    try await test.get("/")
+    test.clock.advance(by: 11)
+    test.origin.always(304, [.eTag: "\"ours\"", .cacheControl: "max-age=20", .xN: "new"], "")
+    let whole = try await test.get("/", [.ifNoneMatch: "\"theirs\""])
     #expect(whole.status == 200)
     #expect(whole.text == "body")
     #expect(whole.head.headerFields[.xN] == "new")
-    let sent = try #require(kitchen.origin.requests.last?.headerFields[.ifNoneMatch])
+    let sent = try #require(test.origin.requests.last?.headerFields[.ifNoneMatch])
     #expect(sent.contains("\"ours\""))
-    kitchen.clock.advance(by: 21)
-    #expect(try await kitchen.get("/", [.ifNoneMatch: "\"x\", \"ours\""]).status == 304)
-    #expect(kitchen.origin.requests.count == 3)
+    test.clock.advance(by: 21)
+    #expect(try await test.get("/", [.ifNoneMatch: "\"x\", \"ours\""]).status == 304)
+    #expect(test.origin.requests.count == 3)
   }
 
   // holds 9111-4.3.2-5
   @Test("the tag of a part is offered only where the part is what was asked for")
   func partTag() async throws {
-    let kitchen = try PartialKitchen(.memory)
-    try await kitchen.range("bytes=0-9")
-    kitchen.clock.advance(by: 61)
-    try await kitchen.range("bytes=20-22")
-    #expect(try kitchen.lastRequest()[.ifNoneMatch] == nil)
-    kitchen.clock.advance(by: 61)
-    try await kitchen.get([.ifNoneMatch: "\"z\""])
-    #expect(try kitchen.lastRequest()[.ifNoneMatch]?.contains("\"a\"") != true)
+    let test = try TestCache(.memory)
+    try await test.range("bytes=0-9")
+    test.clock.advance(by: 61)
+    try await test.range("bytes=20-22")
+    #expect(try test.lastRequest()[.ifNoneMatch] == nil)
+    test.clock.advance(by: 61)
+    try await test.get([.ifNoneMatch: "\"z\""])
+    #expect(try test.lastRequest()[.ifNoneMatch]?.contains("\"a\"") != true)
   }
 
   // holds 9110-13.1.5-2, 9110-13.2.2-1
   @Test("a condition that holds goes before a range, and If-Range alone means nothing")
   func order() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "0123456789")
-    try await kitchen.get("/")
-    #expect(try await kitchen.get("/", [.ifNoneMatch: "\"a\"", .range: "bytes=0-1"]).status == 304)
-    #expect(try await kitchen.get("/", [.ifNoneMatch: "\"b\"", .range: "bytes=0-1"]).text == "01")
-    let alone = try await kitchen.get("/", [.ifRange: "\"b\""])
+    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "0123456789")
+    try await test.get("/")
+    #expect(try await test.get("/", [.ifNoneMatch: "\"a\"", .range: "bytes=0-1"]).status == 304)
+    #expect(try await test.get("/", [.ifNoneMatch: "\"b\"", .range: "bytes=0-1"]).text == "01")
+    let alone = try await test.get("/", [.ifRange: "\"b\""])
     #expect(alone.status == 200)
     #expect(alone.text == "0123456789")
-    #expect(kitchen.origin.requests.count == 1)
+    #expect(test.origin.requests.count == 1)
   }
 
   // holds 9111-4.3.5-1, 9111-4.3.5-2, 9111-4.3.5-3, 9111-4.3.5-4
   @Test("a 200 to HEAD updates what is stored for GET if it is the same, else ends its use")
   func headUpdates() async throws {
     let fields: HTTPFields = [.cacheControl: "max-age=10", .eTag: "\"a\"", .contentLength: "4"]
-    kitchen.origin.always(200, fields, "body")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 11)
-    kitchen.origin.always(
+    test.origin.always(200, fields, "body")
+    try await test.get("/")
+    test.clock.advance(by: 11)
+    test.origin.always(
       200, [.cacheControl: "max-age=99", .eTag: "\"a\"", .contentLength: "4", .xN: "2"], "")
-    try await kitchen.get("/", method: .head)
-    let updated = try await kitchen.get("/")
+    try await test.get("/", method: .head)
+    let updated = try await test.get("/")
     #expect(updated.text == "body")
     #expect(updated.head.headerFields[.xN] == "2")
     #expect(updated.outcome == .hit(age: .seconds(0), lifetime: .seconds(99), allowance: nil))
-    kitchen.clock.advance(by: 100)
-    kitchen.origin.always(200, [.cacheControl: "max-age=99", .eTag: "\"b\""], "")
-    try await kitchen.get("/", method: .head)
-    kitchen.origin.fails(.unreachable)
-    await #expect(throws: UpstreamError.self) { try await kitchen.get("/", policy: .cacheElseNetwork) }
+    test.clock.advance(by: 100)
+    test.origin.always(200, [.cacheControl: "max-age=99", .eTag: "\"b\""], "")
+    try await test.get("/", method: .head)
+    test.origin.fails(.unreachable)
+    await #expect(throws: UpstreamError.self) { try await test.get("/", policy: .cacheElseNetwork) }
   }
 
   // holds 9111-4.3.5-1
   @Test("a HEAD that has to ask the origin updates what is stored too")
   func headReload() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "body")
-    try await kitchen.get("/")
-    kitchen.origin.always(200, [.cacheControl: "max-age=99", .eTag: "\"a\""], "")
-    try await kitchen.get("/", method: .head, policy: .reload)
+    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "body")
+    try await test.get("/")
+    test.origin.always(200, [.cacheControl: "max-age=99", .eTag: "\"a\""], "")
+    try await test.get("/", method: .head, policy: .reload)
     #expect(
-      try await kitchen.get("/").outcome == .hit(age: .seconds(0), lifetime: .seconds(99), allowance: nil))
+      try await test.get("/").outcome == .hit(age: .seconds(0), lifetime: .seconds(99), allowance: nil))
   }
 
   // holds 9110-9.3.2-1, 9110-9.3.2-2
   @Test("HEAD gets the fields of GET and no content, from the origin and from the store")
   func headFields() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\"", .xN: "1"], "body")
-    let get = try await kitchen.get("/")
-    let head = try await kitchen.get("/", method: .head)
+    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\"", .xN: "1"], "body")
+    let get = try await test.get("/")
+    let head = try await test.get("/", method: .head)
     #expect(head.text.isEmpty)
     for field in get.head.headerFields {
       #expect(head.head.headerFields[values: field.name] == [field.value])

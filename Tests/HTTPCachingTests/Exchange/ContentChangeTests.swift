@@ -5,12 +5,12 @@ import Testing
 @Suite(
   "What an answer tells of its content: changed or not, from where, since when", .timeLimit(.minutes(10)))
 struct ContentChangeTests {
-  private let kitchen = Kitchen()
+  private let test = TestCache()
 
   private func change(
     _ fields: HTTPFields = [:], policy: CachePolicy = .standard, method: HTTPRequest.Method = .get
   ) async throws -> ContentChange {
-    let response = try await kitchen.respond("/", fields, method: method, policy: policy)
+    let response = try await test.respond("/", fields, method: method, policy: policy)
     _ = try await response.body.collect()
     return response.contentChange
   }
@@ -19,22 +19,22 @@ struct ContentChangeTests {
 
   @Test("nothing stored before: first seen; a hit and a 304: unchanged")
   func unchanged() async throws {
-    kitchen.origin.always(200, tagged, "one")
+    test.origin.always(200, tagged, "one")
     #expect(try await change() == .firstSeen)
     #expect(try await change() == .unchanged)
-    kitchen.clock.advance(by: 20)
-    kitchen.origin.always(304, tagged, "")
+    test.clock.advance(by: 20)
+    test.origin.always(304, tagged, "")
     #expect(try await change() == .unchanged)
   }
 
   @Test("the strong validator tells, for a reload too")
   func validators() async throws {
-    kitchen.origin.always(200, tagged, "one")
+    test.origin.always(200, tagged, "one")
     #expect(try await change() == .firstSeen)
     #expect(try await change(policy: .reload) == .unchanged)
-    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"b\""], "two")
+    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"b\""], "two")
     #expect(try await change(policy: .reload) == .changed)
-    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "W/\"b\""], "two")
+    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "W/\"b\""], "two")
     #expect(try await change(policy: .reload) == .unknown)
   }
 
@@ -43,17 +43,17 @@ struct ContentChangeTests {
     let name = try #require(HTTPField.Name("Repr-Digest"))
     let one = "sha-256=:dpLDrTVAu4A8Ags67mbNiIcSMjTqDG5xQ8Ct1z/0Me0=:"
     let two = "sha-256=:P8TM/nRYcOLA2Z9x8w/wZWyN7dQcwdfT03aw2+aF4vM=:"
-    kitchen.origin.always(200, [.cacheControl: "max-age=10", name: one], "one")
+    test.origin.always(200, [.cacheControl: "max-age=10", name: one], "one")
     #expect(try await change() == .firstSeen)
     #expect(try await change(policy: .reload) == .unknown)
-    kitchen.origin.always(200, [.cacheControl: "max-age=10", name: two], "two")
+    test.origin.always(200, [.cacheControl: "max-age=10", name: two], "two")
     #expect(try await change(policy: .reload) == .changed)
   }
 
   @Test("bypass, unsafe methods and a failed store: unknown")
   func unknown() async throws {
-    kitchen.origin.always(200, tagged, "one")
-    try await kitchen.get("/")
+    test.origin.always(200, tagged, "one")
+    try await test.get("/")
     #expect(try await change(policy: .bypass) == .unknown)
     #expect(try await change(method: .post) == .unknown)
   }
@@ -61,29 +61,29 @@ struct ContentChangeTests {
   @Test("a representation that is stored for other values of Vary is known")
   func variants() async throws {
     let fields: HTTPFields = [.cacheControl: "max-age=10", .eTag: "\"a\"", .vary: "Accept"]
-    kitchen.origin.always(200, fields, "one")
+    test.origin.always(200, fields, "one")
     #expect(try await change([.accept: "text/plain"]) == .firstSeen)
     #expect(try await change([.accept: "text/html"], policy: .reload) == .unchanged)
-    kitchen.origin.always(
+    test.origin.always(
       200, [.cacheControl: "max-age=10", .eTag: "\"b\"", .vary: "Accept"], "two")
     #expect(try await change([.accept: "image/png"]) == .firstSeen)
   }
 
   @Test("fetchType and storedAt say where it came from and since when")
   func knowing() async throws {
-    kitchen.origin.always(200, tagged, "one")
-    let first = try await kitchen.respond("/")
+    test.origin.always(200, tagged, "one")
+    let first = try await test.respond("/")
     _ = try await first.body.collect()
     #expect(first.outcome.fetchType == .networkLoad)
     #expect(first.storedAt == nil)
-    kitchen.clock.advance(by: 5)
-    #expect(kitchen.cache.peek(kitchen.request("/"))?.storedAt == Timestamp(seconds: 1_700_000_000))
-    kitchen.clock.advance(by: 15)
-    kitchen.origin.always(304, tagged, "")
-    let confirmed = try await kitchen.respond("/")
+    test.clock.advance(by: 5)
+    #expect(test.cache.peek(test.request("/"))?.storedAt == Timestamp(seconds: 1_700_000_000))
+    test.clock.advance(by: 15)
+    test.origin.always(304, tagged, "")
+    let confirmed = try await test.respond("/")
     #expect(confirmed.outcome.fetchType == .validated)
     #expect(confirmed.storedAt == Timestamp(seconds: 1_700_000_020))
-    let refused = try await kitchen.respond("/other", policy: .cacheOnly)
+    let refused = try await test.respond("/other", policy: .cacheOnly)
     #expect(refused.outcome.fetchType == nil)
   }
 }

@@ -115,7 +115,7 @@ import Testing
     #expect(ResponseDirectives(of: response("x"), rules: rules).texts == [sample(directive)])
   }
 
-  @Test("A response that may be used stale is storable without a validator; its explanation says how long")
+  @Test("A response that may be used stale is storable without a validator; its explanation says so")
   func staleWindows() {
     for window in ReuseWindow.allCases {
       let response = response("public, \(window.rawValue)=7")
@@ -129,7 +129,7 @@ import Testing
         in: CacheExplanation.Circumstances(rules: CacheRules(), now: now, digest: { _ in nil }))
       #expect(
         explanation.steps.contains {
-          $0.question == "What does it say of its use once stale?" && $0.answer.contains(window.rawValue)
+          $0.question == "May it be used stale?" && $0.answer.contains(window.rawValue)
         })
     }
   }

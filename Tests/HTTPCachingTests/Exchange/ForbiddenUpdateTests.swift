@@ -6,17 +6,17 @@ import Testing
   "What must not be stored leaves nothing in a stored response (RFC 9111 §3.2, §5.2.2)",
   .timeLimit(.minutes(10)))
 struct ForbiddenUpdateTests {
-  private let kitchen = Kitchen(rules: CacheRules(mode: .shared, targetedFields: ["CDN-Cache-Control"]))
+  private let test = TestCache(rules: CacheRules(mode: .shared, targetedFields: ["CDN-Cache-Control"]))
   private let shared: HTTPFields = [.cacheControl: "public, max-age=10", .eTag: "\"a\""]
 
   private func record() async throws -> CacheRecord? {
-    try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries.first?.record
+    try await test.cache.store.entries(.all, after: nil, limit: 9).entries.first?.record
   }
 
   private func get(_ upstream: any Upstream, method: HTTPRequest.Method = .get) async throws -> CacheResponse
   {
-    let response = try await kitchen.cache.respond(
-      to: kitchen.request("/", method: method), via: upstream)
+    let response = try await test.cache.respond(
+      to: test.request("/", method: method), via: upstream)
     _ = try await response.body.collect()
     return response
   }
@@ -25,35 +25,35 @@ struct ForbiddenUpdateTests {
     "a 304 with another one's cookie answers its own request, and nobody else's",
     arguments: ["no-store", "private, max-age=60"])
   func notModified(control: String) async throws {
-    kitchen.origin.always(200, shared, "body")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 20)
-    kitchen.origin.always(
+    test.origin.always(200, shared, "body")
+    try await test.get("/")
+    test.clock.advance(by: 20)
+    test.origin.always(
       304, [.cacheControl: control, .eTag: "\"a\"", .setCookie: "sid=A"], "")
-    let own = try await kitchen.get("/")
+    let own = try await test.get("/")
     #expect(own.text == "body")
     #expect(own.head.headerFields[.setCookie] == "sid=A")
     #expect(own.head.headerFields[.cacheControl] == control)
     let kept = try #require(try await record()?.response)
     #expect(kept.isInvalidated)
     #expect(kept.head.headerFields[.setCookie] == nil)
-    kitchen.origin.always(304, [.eTag: "\"a\""], "")
+    test.origin.always(304, [.eTag: "\"a\""], "")
     for _ in 0..<2 {
-      let other = try await kitchen.get("/")
+      let other = try await test.get("/")
       #expect(other.text == "body")
       #expect(other.head.headerFields[.setCookie] == nil)
       #expect(other.head.headerFields[.cacheControl] == "public, max-age=10")
     }
-    #expect(kitchen.origin.requests.count == 3)
+    #expect(test.origin.requests.count == 3)
   }
 
   @Test("a HEAD that must not be stored leaves the invalidation alone")
   func head() async throws {
-    kitchen.origin.always(200, shared, "body")
-    try await kitchen.get("/")
-    kitchen.origin.always(
+    test.origin.always(200, shared, "body")
+    try await test.get("/")
+    test.origin.always(
       200, [.cacheControl: "private", .eTag: "\"a\"", .setCookie: "sid=A"], "")
-    try await kitchen.get("/", [.cacheControl: "no-cache"], method: .head)
+    try await test.get("/", [.cacheControl: "no-cache"], method: .head)
     let kept = try #require(try await record()?.response)
     #expect(kept.isInvalidated)
     #expect(kept.head.headerFields[.setCookie] == nil)
@@ -61,10 +61,10 @@ struct ForbiddenUpdateTests {
 
   @Test("what the upstream forbids is not stored, whatever a targeted field says (RFC 9213 §2.2)")
   func upstreamForbids() async throws {
-    let upstream = ChangedUpstream(kitchen.origin) { $0.storageRefusal = .upstream }
+    let upstream = ChangedUpstream(test.origin) { $0.storageRefusal = .upstream }
     let targeted = try #require(HTTPField.Name("CDN-Cache-Control"))
     let fields: HTTPFields = [targeted: "public, max-age=60", .eTag: "\"a\"", .setCookie: "sid=A"]
-    kitchen.origin.always(200, fields, "body")
+    test.origin.always(200, fields, "body")
     let answer = try await get(upstream)
     guard case .forwarded(_, _, .doNotStore(.upstream), _) = answer.outcome else {
       Issue.record("\(answer.outcome)")
@@ -72,35 +72,35 @@ struct ForbiddenUpdateTests {
     }
     #expect(answer.head.headerFields[.setCookie] == "sid=A")
     #expect(try await record() == nil)
-    kitchen.origin.always(200, [targeted: "max-age=10", .eTag: "\"a\""], "body")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 20)
+    test.origin.always(200, [targeted: "max-age=10", .eTag: "\"a\""], "body")
+    try await test.get("/")
+    test.clock.advance(by: 20)
     for (method, status) in [(HTTPRequest.Method.get, 304), (.head, 200)] {
-      kitchen.origin.always(status, fields, "")
+      test.origin.always(status, fields, "")
       let own = try await get(upstream, method: method)
       #expect(own.head.headerFields[.setCookie] == "sid=A")
       let kept = try #require(try await record()?.response)
       #expect(kept.isInvalidated)
       #expect(kept.head.headerFields[.setCookie] == nil)
     }
-    kitchen.origin.always(200, fields, "another")
+    test.origin.always(200, fields, "another")
     #expect(try await get(upstream).outcome.fetchType == .networkLoad)
     #expect(try await record()?.response.isInvalidated == true)
   }
 
   @Test("an override that pins counts when a response is freshened")
   func pinning() async throws {
-    kitchen.origin.always(200, shared, "body")
-    try await kitchen.get("/")
+    test.origin.always(200, shared, "body")
+    try await test.get("/")
     #expect(try await record()?.isPinned == false)
-    kitchen.clock.advance(by: 20)
-    kitchen.origin.always(304, shared, "")
+    test.clock.advance(by: 20)
+    test.origin.always(304, shared, "")
     let pinning = HTTPCache(
       configuration: HTTPCache.Configuration(
         rules: CacheRules(mode: .shared, overrides: [RuleOverride(try .glob("/**"), effects: [.pin])]),
-        clock: kitchen.clock),
-      store: kitchen.cache.store)
-    let response = try await pinning.respond(to: kitchen.request("/"), via: kitchen.origin)
+        clock: test.clock),
+      store: test.cache.store)
+    let response = try await pinning.respond(to: test.request("/"), via: test.origin)
     #expect(try await response.body.collect().count == 4)
     #expect(try await record()?.isPinned == true)
   }

@@ -5,44 +5,44 @@ import Testing
 
 @Suite("Overrides through the engine: lifetime, directives, storing", .timeLimit(.minutes(10)))
 struct OverrideFlowTests {
-  private func kitchen(
+  private func test(
     _ overrides: RuleOverride..., mode: CacheMode = .private, store: (any CacheStore)? = nil
-  ) -> Kitchen {
-    Kitchen(rules: CacheRules(mode: mode, overrides: overrides), store: store)
+  ) -> TestCache<TestOrigin> {
+    TestCache(rules: CacheRules(mode: mode, overrides: overrides), store: store)
   }
 
   @Test("a server without headers: what it sends is fresh for as long as the override says")
   func withoutHeaders() async throws {
-    let kitchen = kitchen(RuleOverride(try .glob("/files/**"), effects: [.lifetime(.exactly(.seconds(600)))]))
-    kitchen.origin.answers { _, number in (200, [:], "\(number)") }
-    #expect(try await kitchen.get("/files/a").text == "1")
-    kitchen.clock.advance(by: 599)
+    let test = test(RuleOverride(try .glob("/files/**"), effects: [.lifetime(.exactly(.seconds(600)))]))
+    test.origin.answers { _, number in (200, [:], "\(number)") }
+    #expect(try await test.get("/files/a").text == "1")
+    test.clock.advance(by: 599)
     #expect(
-      try await kitchen.get("/files/a").outcome
+      try await test.get("/files/a").outcome
         == .hit(age: .seconds(599), lifetime: .seconds(600), allowance: nil))
     #expect(
-      try #require(kitchen.cache.peek(kitchen.request("/files/a"))).outcome
+      try #require(test.cache.peek(test.request("/files/a"))).outcome
         == .hit(age: .seconds(599), lifetime: .seconds(600), allowance: nil))
-    kitchen.clock.advance(by: 1)
-    #expect(try await kitchen.get("/files/a").text == "2")
-    #expect(try await kitchen.get("/other").text == "3")
-    #expect(try await kitchen.get("/other").text == "4")
+    test.clock.advance(by: 1)
+    #expect(try await test.get("/files/a").text == "2")
+    #expect(try await test.get("/other").text == "3")
+    #expect(try await test.get("/other").text == "4")
   }
 
   @Test("a change of overrides counts for what is stored, at once and both ways")
   func changed() async throws {
-    let plain = kitchen()
+    let plain = test()
     plain.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"1\""], "body")
     try await plain.get("/")
     let store = plain.cache.store
-    let long = kitchen(RuleOverride(effects: [.lifetime(.exactly(.seconds(600)))]), store: store)
+    let long = test(RuleOverride(effects: [.lifetime(.exactly(.seconds(600)))]), store: store)
     long.clock.advance(by: 100)
     #expect(
       try await long.get("/").outcome == .hit(age: .seconds(100), lifetime: .seconds(600), allowance: nil))
     #expect(
       long.cache.peek(long.request("/"))?.outcome
         == .hit(age: .seconds(100), lifetime: .seconds(600), allowance: nil))
-    let short = kitchen(RuleOverride(effects: [.lifetime(.atMost(.seconds(5)))]), store: store)
+    let short = test(RuleOverride(effects: [.lifetime(.atMost(.seconds(5)))]), store: store)
     short.clock.advance(by: 6)
     #expect(short.cache.peek(short.request("/")) == nil)
     #expect(
@@ -96,40 +96,40 @@ struct OverrideFlowTests {
 
   @Test("no-store under a lifetime: outcome and explanation name the override")
   func noStoreDespiteLifetime() async throws {
-    let kitchen = kitchen(
+    let test = test(
       RuleOverride(try .glob("/files/**"), name: "files", effects: [.lifetime(.exactly(.seconds(600)))]))
-    kitchen.origin.always(200, [.cacheControl: "no-store"], "body")
-    let answer = try await kitchen.get("/files/a")
+    test.origin.always(200, [.cacheControl: "no-store"], "body")
+    let answer = try await test.get("/files/a")
     let text = "no-store, which override 1 (files) matches and does not lift"
     #expect("\(answer.outcome)" == "200 from the origin (nothing stored), not stored: \(text)")
-    let explanation = try kitchen.cache.explain(kitchen.request("/files/a"))
+    let explanation = try test.cache.explain(test.request("/files/a"))
     #expect(explanation.refusals.first?.steps.last?.answer == "no: \(text)")
   }
 
   @Test("never store: its own reason, in the outcome, the event, the note and the explanation")
   func neverStore() async throws {
-    let kitchen = kitchen(RuleOverride(try .glob("/private/**"), name: "private", effects: [.neverStore]))
-    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    let outcome = try await kitchen.get("/private/a").outcome
+    let test = test(RuleOverride(try .glob("/private/**"), name: "private", effects: [.neverStore]))
+    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    let outcome = try await test.get("/private/a").outcome
     #expect(
       outcome == .forwarded(.miss(.absent), status: 200, storage: .doNotStore(.override), collapsed: false))
     #expect(
-      kitchen.events.count {
+      test.events.count {
         if case .notStored(target: "https://example.com/private/a", .override) = $0 { true } else { false }
       } == 1)
-    let explanation = try kitchen.cache.explain(kitchen.request("/private/a"))
+    let explanation = try test.cache.explain(test.request("/private/a"))
     let refusal = try #require(explanation.refusals.first)
     #expect(refusal.steps.last?.answer == "no: an override says never to store it")
     #expect(refusal.steps.contains { $0.description.contains("override 1 (private)") })
-    #expect(kitchen.cache.store.usage.memoryEntries == 0)
+    #expect(test.cache.store.usage.memoryEntries == 0)
   }
 
   @Test("what is stored is not used once an override says never to store it")
   func neverUsed() async throws {
-    let plain = kitchen()
+    let plain = test()
     plain.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"1\""], "body")
     try await plain.get("/")
-    let never = kitchen(RuleOverride(effects: [.neverStore]), store: plain.cache.store)
+    let never = test(RuleOverride(effects: [.neverStore]), store: plain.cache.store)
     never.origin.always(200, [.cacheControl: "max-age=60"], "new")
     #expect(never.cache.peek(never.request("/")) == nil)
     let explanation = try never.cache.explain(never.request("/"))
@@ -148,45 +148,45 @@ struct OverrideFlowTests {
 
   @Test("pinned records are marked so in the store")
   func pins() async throws {
-    let kitchen = kitchen(RuleOverride(mediaTypes: ["image/*"], effects: [.pin]))
-    kitchen.origin.answers { request, _ in
+    let test = test(RuleOverride(mediaTypes: ["image/*"], effects: [.pin]))
+    test.origin.answers { request, _ in
       (200, [.cacheControl: "max-age=60", .contentType: request.path == "/a" ? "image/png" : "a/b"], "body")
     }
-    try await kitchen.get("/a")
-    try await kitchen.get("/b")
-    let records = try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries.map(\.record)
+    try await test.get("/a")
+    try await test.get("/b")
+    let records = try await test.cache.store.entries(.all, after: nil, limit: 9).entries.map(\.record)
     #expect(records.filter(\.isPinned).map(\.key.target) == ["https://example.com/a"])
   }
 
   @Test("clients that reload without a reason are answered from the store")
   func reloads() async throws {
-    let kitchen = kitchen(RuleOverride(effects: [.ignoringRequestDirectives]))
-    kitchen.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    try await kitchen.get("/")
+    let test = test(RuleOverride(effects: [.ignoringRequestDirectives]))
+    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    try await test.get("/")
     for fields: HTTPFields in [
       [.cacheControl: "no-cache"], [.cacheControl: "max-age=0"], [.pragmaTest: "no-cache"],
     ] {
       #expect(
-        try await kitchen.get("/", fields).outcome
+        try await test.get("/", fields).outcome
           == .hit(age: .seconds(0), lifetime: .seconds(60), allowance: nil))
-      #expect(kitchen.cache.peek(kitchen.request("/", fields)) != nil)
+      #expect(test.cache.peek(test.request("/", fields)) != nil)
     }
-    #expect(kitchen.origin.requests.count == 1)
+    #expect(test.origin.requests.count == 1)
     // The caller's own policy is no directive of a request.
-    try await kitchen.get("/", policy: .revalidate)
-    #expect(kitchen.origin.requests.count == 2)
+    try await test.get("/", policy: .revalidate)
+    #expect(test.origin.requests.count == 2)
   }
 
   @Test("content forced to be there offline, though its origin forbids stale use")
   func offline() async throws {
-    let kitchen = kitchen(
+    let test = test(
       RuleOverride(
         effects: [.ignoring([.noCache, .noStore, .mustRevalidate]), .lifetime(.atLeast(.seconds(60))), .pin]))
-    kitchen.origin.always(200, [.cacheControl: "no-cache, no-store, must-revalidate"], "body")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 1_000)
-    kitchen.origin.fails(.unreachable)
-    let answer = try await kitchen.get("/")
+    test.origin.always(200, [.cacheControl: "no-cache, no-store, must-revalidate"], "body")
+    try await test.get("/")
+    test.clock.advance(by: 1_000)
+    test.origin.fails(.unreachable)
+    let answer = try await test.get("/")
     #expect(answer.text == "body")
     #expect(answer.outcome == .hit(age: .seconds(1_000), lifetime: .seconds(60), allowance: .disconnected))
     #expect(answer.head.headerFields[.cacheControl] == "no-cache, no-store, must-revalidate")
@@ -194,27 +194,27 @@ struct OverrideFlowTests {
 
   @Test("§4.3.4 a 304 freshens for as long as the override says")
   func freshening() async throws {
-    let kitchen = kitchen(RuleOverride(effects: [.lifetime(.exactly(.seconds(100)))]))
-    kitchen.origin.always(200, [.eTag: "\"1\""], "body")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 100)
-    kitchen.origin.always(304, [.eTag: "\"1\"", .cacheControl: "no-cache"], "")
+    let test = test(RuleOverride(effects: [.lifetime(.exactly(.seconds(100)))]))
+    test.origin.always(200, [.eTag: "\"1\""], "body")
+    try await test.get("/")
+    test.clock.advance(by: 100)
+    test.origin.always(304, [.eTag: "\"1\"", .cacheControl: "no-cache"], "")
     #expect(
-      try await kitchen.get("/").outcome
+      try await test.get("/").outcome
         == .validated(
           .stale(age: .seconds(100), lifetime: .seconds(100)), age: .seconds(0), lifetime: .seconds(100)))
-    #expect(kitchen.cache.store.usage.memoryEntries == 1)
+    #expect(test.cache.store.usage.memoryEntries == 1)
   }
 
   @Test("the path of the decision, for each branch that the origin ends", arguments: [304, 200])
   func protocolPath(status: Int) async throws {
-    let kitchen = kitchen()
-    kitchen.origin.always(200, [.eTag: "\"1\"", .cacheControl: "max-age=60"], "body")
-    #expect(try await kitchen.get("/").outcome.protocolPolicyPath.last?.answer == "load from the origin")
-    kitchen.clock.advance(by: 60)
-    kitchen.origin.always(status, [.eTag: "\"1\"", .cacheControl: "max-age=60"], "new")
-    let expected = try kitchen.cache.explain(kitchen.request("/")).protocolPolicyPath
-    let path = try await kitchen.get("/").outcome.protocolPolicyPath
+    let test = test()
+    test.origin.always(200, [.eTag: "\"1\"", .cacheControl: "max-age=60"], "body")
+    #expect(try await test.get("/").outcome.protocolPolicyPath.last?.answer == "load from the origin")
+    test.clock.advance(by: 60)
+    test.origin.always(status, [.eTag: "\"1\"", .cacheControl: "max-age=60"], "new")
+    let expected = try test.cache.explain(test.request("/")).protocolPolicyPath
+    let path = try await test.get("/").outcome.protocolPolicyPath
     #expect(Array(path.prefix(expected.count)) == expected)
     #expect(
       path.suffix(2).map(\.answer)

@@ -6,7 +6,7 @@ import Testing
 /// A GET or HEAD with content: the key does not include the content.
 @Suite("A GET or HEAD with content passes the store by (RFC 9110 §9.3.1, §9.3.2)", .timeLimit(.minutes(10)))
 struct RequestContentTests {
-  private let kitchen = Kitchen()
+  private let test = TestCache()
   private let fields: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"1\""]
 
   private func send(
@@ -18,15 +18,15 @@ struct RequestContentTests {
       return isChunked
         ? MessageBody(TestBody(piece: bytes, count: 1)) : MessageBody(BodyBytes(bytes))
     }
-    let response = try await kitchen.cache.respond(
-      to: kitchen.request("/", fields, method: method), body: body, policy: policy, via: kitchen.origin)
+    let response = try await test.cache.respond(
+      to: test.request("/", fields, method: method), body: body, policy: policy, via: test.origin)
     let answer = try await response.body.collect()
     return (String(decoding: answer.array, as: UTF8.self), response.outcome, response.head.status.code)
   }
 
   @Test("a GET with content is neither stored nor answered from the store", arguments: [false, true])
   func get(isChunked: Bool) async throws {
-    kitchen.origin.answers { [fields] _, number in (200, fields, "\(number)") }
+    test.origin.answers { [fields] _, number in (200, fields, "\(number)") }
     #expect(try await send("a", isChunked: isChunked).text == "1")
     #expect(try await send(nil).text == "2", "not what the content was answered")
     #expect(try await send("b", isChunked: isChunked).text == "3", "not what is stored")
@@ -35,7 +35,7 @@ struct RequestContentTests {
 
   @Test("the outcome tells why, and Cache-Status that the cache was passed by")
   func outcome() async throws {
-    kitchen.origin.always(200, fields, "x")
+    test.origin.always(200, fields, "x")
     let outcome = try await send("a").outcome
     #expect(
       outcome
@@ -48,7 +48,7 @@ struct RequestContentTests {
 
   @Test("content of length 0 is no content")
   func empty() async throws {
-    kitchen.origin.answers { [fields] _, number in (200, fields, "\(number)") }
+    test.origin.answers { [fields] _, number in (200, fields, "\(number)") }
     #expect(try await send("").text == "1")
     #expect(try await send("", [.contentLength: "0"]).text == "1")
     #expect(try await send(nil).text == "1")
@@ -56,49 +56,49 @@ struct RequestContentTests {
 
   @Test("fields that announce content count as content, for peek and adopting too")
   func announced() async throws {
-    kitchen.origin.answers { [fields] _, number in (200, fields, "\(number)") }
-    try await kitchen.get("/")
+    test.origin.answers { [fields] _, number in (200, fields, "\(number)") }
+    try await test.get("/")
     for fields in [[.contentLength: "3"], [.transferEncoding: "chunked"]] as [HTTPFields] {
-      let request = kitchen.request("/", fields)
-      #expect(kitchen.cache.peek(request) == nil)
-      #expect(kitchen.cache.stored(for: request) == nil)
-      #expect(try await kitchen.get("/", fields).text != "1")
+      let request = test.request("/", fields)
+      #expect(test.cache.peek(request) == nil)
+      #expect(test.cache.stored(for: request) == nil)
+      #expect(try await test.get("/", fields).text != "1")
     }
-    #expect(kitchen.cache.peek(kitchen.request("/", [.contentLength: "0"])) != nil)
-    await kitchen.cache.adopt(
+    #expect(test.cache.peek(test.request("/", [.contentLength: "0"])) != nil)
+    await test.cache.adopt(
       AdoptedResponse(
         HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"]),
         body: BodyBytes(Array("other".utf8)), isDecoded: false, userInfo: [], isMemoryOnly: false),
-      to: kitchen.request("/new", [.contentLength: "3"]), asking: .inPlace { _ in })
-    #expect(kitchen.cache.stored(for: kitchen.request("/new")) == nil)
+      to: test.request("/new", [.contentLength: "3"]), asking: .inPlace { _ in })
+    #expect(test.cache.stored(for: test.request("/new")) == nil)
   }
 
   @Test("a HEAD with content freshens and invalidates nothing (RFC 9111 §4.3.5)")
   func head() async throws {
-    kitchen.origin.always(200, fields, "one")
-    try await kitchen.get("/")
-    kitchen.origin.always(200, [.cacheControl: "max-age=999", .eTag: "\"2\""], "")
+    test.origin.always(200, fields, "one")
+    try await test.get("/")
+    test.origin.always(200, [.cacheControl: "max-age=999", .eTag: "\"2\""], "")
     #expect(try await send("a", method: .head).status == 200)
-    #expect(kitchen.origin.requests.count == 2)
+    #expect(test.origin.requests.count == 2)
     #expect(
-      try await kitchen.get("/").outcome == .hit(age: .seconds(0), lifetime: .seconds(60), allowance: nil))
+      try await test.get("/").outcome == .hit(age: .seconds(0), lifetime: .seconds(60), allowance: nil))
   }
 
   @Test("where the origin must not be asked it is a miss, and it stands in for no failure")
   func unasked() async throws {
-    kitchen.origin.always(200, fields, "one")
-    try await kitchen.get("/")
+    test.origin.always(200, fields, "one")
+    try await test.get("/")
     #expect(try await send("a", policy: .cacheOnly).status == 504)
     #expect(try await send("a", [.cacheControl: "only-if-cached"]).status == 504)
-    kitchen.origin.fails(.unreachable)
+    test.origin.fails(.unreachable)
     await #expect(throws: UpstreamError.self) { try await send("a", policy: .networkElseCache()) }
   }
 
   @Test("an unsafe method's content stays its own business: it invalidates as before (RFC 9111 §4.4)")
   func unsafe() async throws {
-    kitchen.origin.answers { [fields] _, number in (200, fields, "\(number)") }
-    try await kitchen.get("/")
+    test.origin.answers { [fields] _, number in (200, fields, "\(number)") }
+    try await test.get("/")
     #expect(try await send("a", method: .put).text == "2")
-    #expect(try await kitchen.get("/").text == "3")
+    #expect(try await test.get("/").text == "3")
   }
 }

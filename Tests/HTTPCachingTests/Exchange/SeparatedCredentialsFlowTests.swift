@@ -4,17 +4,17 @@ import Testing
 
 @Suite("Accounts that are told apart by their credentials", .timeLimit(.minutes(10)))
 struct SeparatedCredentialsFlowTests {
-  private let kitchen = Kitchen(rules: CacheRules(separatesCredentials: true))
+  private let test = TestCache(rules: CacheRules(separatesCredentials: true))
 
   private func get(_ token: String?) async throws -> String {
     var fields: HTTPFields = [:]
     fields[.authorization] = token.map { "Bearer \($0)" }
-    return try await kitchen.get("/me", fields).text
+    return try await test.get("/me", fields).text
   }
 
   /// An origin that confirms any tag, whatever the credentials.
   private func answerByCredentials() {
-    kitchen.origin.answers { request, number in
+    test.origin.answers { request, number in
       request.headerFields[.ifNoneMatch] == nil
         ? (
           200, [.cacheControl: "max-age=60", .eTag: "\"\(number)\""],
@@ -32,12 +32,12 @@ struct SeparatedCredentialsFlowTests {
         #expect(try await get(token) == token.map { "Bearer \($0)" } ?? "none")
       }
     }
-    #expect(kitchen.origin.requests.count == 3)
-    kitchen.clock.advance(by: 90)
+    #expect(test.origin.requests.count == 3)
+    test.clock.advance(by: 90)
     for _ in 1...2 {
       for token in ["anna", "carl", "bert"] { #expect(try await get(token) == "Bearer \(token)") }
     }
-    let conditional = kitchen.origin.requests.filter { $0.headerFields[.ifNoneMatch] != nil }
+    let conditional = test.origin.requests.filter { $0.headerFields[.ifNoneMatch] != nil }
     #expect(conditional.map { $0.headerFields[.authorization] } == ["Bearer anna", "Bearer bert"])
   }
 

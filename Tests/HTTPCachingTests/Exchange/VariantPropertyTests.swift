@@ -69,9 +69,9 @@ struct VariantPropertyTests {
     "languages and codings, confirmed by strong tags, weak ones, dates and nothing",
     arguments: Tagging.allCases, 1...8)
   func variants(tagging: Tagging, seed: Int) async throws {
-    let kitchen = Kitchen()
+    let test = TestCache()
     let world = Shared(World(random: SeededGenerator(seed: UInt64(seed) + 100)))
-    kitchen.origin.answers { request, _ in
+    test.origin.answers { request, _ in
       world.withLock { world in
         let current = Self.selected(request, version: world.version)
         let fields = current.fields(tagging)
@@ -99,7 +99,7 @@ struct VariantPropertyTests {
     var random = SeededGenerator(seed: UInt64(seed))
     for step in 0..<120 {
       if Int.random(in: 0..<8, using: &random) == 0 { world.withLock { $0.version += 1 } }
-      kitchen.clock.advance(by: Int64.random(in: 0...8, using: &random))
+      test.clock.advance(by: Int64.random(in: 0...8, using: &random))
       let fields: HTTPFields = [
         .acceptLanguage: Self.languages[Int.random(in: 0..<4, using: &random)],
         .acceptEncoding: Self.codings[Int.random(in: 0..<4, using: &random)],
@@ -110,12 +110,12 @@ struct VariantPropertyTests {
       ]
       let policy = policies[Int.random(in: 0..<policies.count, using: &random)]
       let isHead = Int.random(in: 0..<6, using: &random) == 0
-      let answer = try await kitchen.get(
+      let answer = try await test.get(
         "/", fields, method: isHead ? .head : .get, policy: policy)
-      await kitchen.cache.finishBackgroundWork(within: .seconds(60))
+      await test.cache.finishBackgroundWork(within: .seconds(60))
       if answer.status == 504, policy == .cacheOnly { continue }
       let newest = world.withLock { $0.version }
-      let wanted = Self.selected(kitchen.request("/", fields), version: newest)
+      let wanted = Self.selected(test.request("/", fields), version: newest)
       let context = "\(tagging), seed \(seed), step \(step): \(fields), \(policy)"
       #expect(answer.status == 200, "\(context)")
       #expect(answer.head.headerFields[.contentLanguage] == wanted.language, "\(context)")

@@ -5,38 +5,38 @@ import Testing
 @Suite("What the store refuses to invalidate is not fresh (RFC 9111 §4.4)", .timeLimit(.minutes(10)))
 struct FailedChangeTests {
   private let store = FaultyStore(MemoryStore(capacity: 64 << 20))
-  private let kitchen: Kitchen
+  private let test: TestCache<TestOrigin>
   private let groups = HTTPField.Name.cacheGroups
   private let busy = CacheError(.busy, "made to fail")
 
-  init() { kitchen = Kitchen(store: store) }
+  init() { test = TestCache(store: store) }
 
   private func stored(_ paths: [String], _ fields: HTTPFields = [:]) async throws {
     var fields = fields
     fields[.cacheControl] = "max-age=600"
     fields[.eTag] = "\"1\""
-    kitchen.origin.always(200, fields, "old")
-    for path in paths { try await kitchen.get(path) }
-    kitchen.clock.advance(by: 1)
+    test.origin.always(200, fields, "old")
+    for path in paths { try await test.get(path) }
+    test.clock.advance(by: 1)
   }
 
-  private func text(_ path: String) async throws -> String { try await kitchen.get(path).text }
+  private func text(_ path: String) async throws -> String { try await test.get(path).text }
 
-  private func becomesNew() { kitchen.origin.always(200, [.cacheControl: "max-age=600"], "new") }
+  private func becomesNew() { test.origin.always(200, [.cacheControl: "max-age=600"], "new") }
 
   @Test("by an unsafe method; other targets stay, and so does what is asked for later", arguments: [1, .max])
   func unsafe(times: Int) async throws {
     try await stored(["/a", "/b"])
     store.fail(.invalidate, times: times, with: busy)
-    kitchen.origin.always(204, [:], "")
-    try await kitchen.get("/a", method: .put)
-    kitchen.clock.advance(by: 5)
+    test.origin.always(204, [:], "")
+    try await test.get("/a", method: .put)
+    test.clock.advance(by: 5)
     becomesNew()
-    #expect(kitchen.cache.peek(kitchen.request("/a")) == nil)
-    #expect(kitchen.cache.peek(kitchen.request("/b")) != nil)
+    #expect(test.cache.peek(test.request("/a")) == nil)
+    #expect(test.cache.peek(test.request("/b")) != nil)
     #expect(try await text("/a") == "new")
     #expect(try await text("/b") == "old")
-    kitchen.origin.always(200, [:], "newest")
+    test.origin.always(200, [:], "newest")
     #expect(try await text("/a") == "new")
   }
 
@@ -44,20 +44,20 @@ struct FailedChangeTests {
   func validated() async throws {
     try await stored(["/a"])
     store.fail(.invalidate, times: .max, with: busy)
-    kitchen.origin.always(204, [:], "")
-    try await kitchen.get("/a", method: .put)
-    kitchen.clock.advance(by: 5)
-    kitchen.origin.always(304, [.eTag: "\"1\""], "")
+    test.origin.always(204, [:], "")
+    try await test.get("/a", method: .put)
+    test.clock.advance(by: 5)
+    test.origin.always(304, [.eTag: "\"1\""], "")
     for _ in 0..<2 { #expect(try await text("/a") == "old") }
-    #expect(kitchen.origin.requests.count == 3)
+    #expect(test.origin.requests.count == 3)
   }
 
   @Test("by a group (RFC 9875 §3)")
   func group() async throws {
     try await stored(["/a"], [groups: "\"x\""])
     store.fail(.invalidate, times: .max, with: busy)
-    kitchen.origin.always(200, [.cacheGroupInvalidation: "\"x\""], "")
-    try await kitchen.get("/form", method: .post)
+    test.origin.always(200, [.cacheGroupInvalidation: "\"x\""], "")
+    try await test.get("/form", method: .post)
     becomesNew()
     #expect(try await text("/a") == "new")
   }
@@ -66,20 +66,20 @@ struct FailedChangeTests {
   func site() async throws {
     try await stored(["/a"])
     store.fail(.remove, times: .max, with: busy)
-    kitchen.origin.always(200, [.clearSiteData: "\"cache\""], "")
-    try await kitchen.get("/bye")
-    kitchen.origin.fails(.unreachable)
-    await #expect(throws: UpstreamError.self) { try await kitchen.get("/a") }
+    test.origin.always(200, [.clearSiteData: "\"cache\""], "")
+    try await test.get("/bye")
+    test.origin.fails(.unreachable)
+    await #expect(throws: UpstreamError.self) { try await test.get("/a") }
   }
 
   @Test("nor does what is gone")
   func gone() async throws {
     try await stored(["/a"])
     store.fail(.remove, times: .max, with: busy)
-    kitchen.origin.always(410, [.cacheControl: "no-store"], "")
-    try await kitchen.get("/a", policy: .reload)
-    kitchen.origin.fails(.unreachable)
-    await #expect(throws: UpstreamError.self) { try await kitchen.get("/a") }
+    test.origin.always(410, [.cacheControl: "no-store"], "")
+    try await test.get("/a", policy: .reload)
+    test.origin.fails(.unreachable)
+    await #expect(throws: UpstreamError.self) { try await test.get("/a") }
   }
 
   @Test("the next request tries again, then once a second at most")
@@ -87,11 +87,11 @@ struct FailedChangeTests {
     try await stored(["/a", "/b"])
     let before = store.calls(.invalidate)
     store.fail(.invalidate, times: 2, with: busy)
-    kitchen.origin.always(204, [:], "")
-    try await kitchen.get("/a", method: .put)
+    test.origin.always(204, [:], "")
+    try await test.get("/a", method: .put)
     for _ in 0..<3 { #expect(try await text("/b") == "old") }
     #expect(store.calls(.invalidate) == before + 2)
-    kitchen.clock.advance(by: 1)
+    test.clock.advance(by: 1)
     for _ in 0..<3 { #expect(try await text("/b") == "old") }
     #expect(store.calls(.invalidate) == before + 3)
     let marked = try await store.base.entries(.all, after: nil, limit: 9).entries
@@ -104,12 +104,12 @@ struct FailedChangeTests {
     let paths = (0...70).map { "/\($0)" }
     try await stored(paths + ["/other"])
     store.fail(.invalidate, times: .max, with: busy)
-    kitchen.origin.always(204, [:], "")
-    for path in paths { try await kitchen.get(path, method: .put) }
+    test.origin.always(204, [:], "")
+    for path in paths { try await test.get(path, method: .put) }
     becomesNew()
     for path in paths + ["/other"] { #expect(try await text(path) == "new") }
     store.heal()
-    kitchen.clock.advance(by: 1)
+    test.clock.advance(by: 1)
     #expect(try await text("/other") == "new")
   }
 }

@@ -6,54 +6,54 @@ import Testing
 /// Changes of the store while a request waits for the origin.
 @Suite(.timeLimit(.minutes(5)))
 struct MeanwhileTests {
-  private let kitchen = Kitchen()
+  private let test = TestCache()
   private let fresh: HTTPFields = [.cacheControl: "max-age=60"]
 
   @Test("§4.2.4 an origin that fails is stood in for by what is stored now, not by what was stored before")
   func fallback() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"1\""], "one")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 20)
-    kitchen.origin.hold()
-    async let waiting = kitchen.get("/")
-    await kitchen.origin.arrived(2)
+    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"1\""], "one")
+    try await test.get("/")
+    test.clock.advance(by: 20)
+    test.origin.hold()
+    async let waiting = test.get("/")
+    await test.origin.arrived(2)
     let other = TestOrigin()
     other.always(200, [.cacheControl: "max-age=10", .eTag: "\"2\""], "two")
-    let new = try await kitchen.cache.respond(to: kitchen.request("/"), policy: .reload, via: other)
+    let new = try await test.cache.respond(to: test.request("/"), policy: .reload, via: other)
     _ = try await new.body.collect()
-    kitchen.origin.fails(.unreachable)
-    kitchen.origin.release()
+    test.origin.fails(.unreachable)
+    test.origin.release()
     #expect(try await waiting.text == "two")
   }
 
   @Test("§3.3 a part of a response that broke off leaves the complete one that it would have replaced")
   func part() async throws {
-    kitchen.origin.always(200, fresh, "whole")
-    try await kitchen.get("/", [.acceptLanguage: "en"])
-    kitchen.clock.advance(by: 100)
+    test.origin.always(200, fresh, "whole")
+    try await test.get("/", [.acceptLanguage: "en"])
+    test.clock.advance(by: 100)
     var fields: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"2\"", .vary: "Accept-Language"]
     fields[.acceptRanges] = "bytes"
-    kitchen.origin.streams(fields) { _ in
+    test.origin.streams(fields) { _ in
       TestBody(piece: [UInt8](repeating: 65, count: 100_000), count: 3, announced: 300_000, failsAt: 2)
     }
-    await #expect(throws: UpstreamError.self) { try await kitchen.get("/", [.acceptLanguage: "en"]) }
-    kitchen.origin.fails(.unreachable)
-    #expect(try await kitchen.get("/", [.acceptLanguage: "en"]).text == "whole")
+    await #expect(throws: UpstreamError.self) { try await test.get("/", [.acceptLanguage: "en"]) }
+    test.origin.fails(.unreachable)
+    #expect(try await test.get("/", [.acceptLanguage: "en"]).text == "whole")
   }
 
   @Test("of two answers the second is told from what the first one was, not from what is stored by then")
   func storedThenNew() async throws {
-    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"1\""], "one")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 20)
-    var answers = kitchen.cache.responses(to: kitchen.request("/"), policy: .revalidate, via: kitchen.origin)
+    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"1\""], "one")
+    try await test.get("/")
+    test.clock.advance(by: 20)
+    var answers = test.cache.responses(to: test.request("/"), policy: .revalidate, via: test.origin)
       .makeAsyncIterator()
     let first = try #require(try await answers.next())
     #expect(first.head.headerFields[.eTag] == "\"1\"")
     // Another request stores a newer response, which the origin then confirms.
-    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"2\""], "two")
-    try await kitchen.get("/", policy: .reload)
-    kitchen.origin.always(304, [.eTag: "\"2\""], "")
+    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"2\""], "two")
+    try await test.get("/", policy: .reload)
+    test.origin.always(304, [.eTag: "\"2\""], "")
     let second = try #require(try await answers.next())
     #expect(String(decoding: try await second.body.collect().array, as: UTF8.self) == "two")
     #expect(try await answers.next() == nil)
@@ -64,7 +64,7 @@ struct MeanwhileTests {
     let gate = Gate()
     let directory = try SealedDirectory()
     let disk = try directory.disk()
-    let kitchen = Kitchen(
+    let test = TestCache(
       store: disk,
       configure: {
         $0.willStore = StoringHook { _, proposal in
@@ -72,14 +72,14 @@ struct MeanwhileTests {
           return proposal
         }
       })
-    kitchen.origin.always(200, fresh, "secret-of-account")
+    test.origin.always(200, fresh, "secret-of-account")
     let options = RequestOptions(partition: "account")
-    async let waiting = kitchen.get("/", options: options)
+    async let waiting = test.get("/", options: options)
     await gate.waitForArrivals(1)
-    try await kitchen.cache.wipe(partition: "account")
+    try await test.cache.wipe(partition: "account")
     gate.open()
     #expect(try await waiting.text == "secret-of-account")
-    await kitchen.cache.flush()
+    await test.cache.flush()
     #expect(disk.usage.diskEntries == 0)
     #expect(try directory.found(["secret-of-account"]).isEmpty)
   }

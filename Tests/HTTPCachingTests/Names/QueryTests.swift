@@ -5,15 +5,15 @@ import Testing
 #if Crypto
   @Suite("QUERY through the engine (RFC 10008)", .timeLimit(.minutes(10)))
   struct QueryTests {
-    private let kitchen = Kitchen(rules: CacheRules(queryContentLimit: 16))
+    private let test = TestCache(rules: CacheRules(queryContentLimit: 16))
 
     private func query(
       _ content: String, _ fields: HTTPFields = [.contentType: "text/plain"], path: String = "/",
       body: MessageBody? = nil, options: RequestOptions = RequestOptions(),
       via upstream: ScriptedUpstream
     ) async throws -> (text: String, outcome: CacheOutcome, status: Int) {
-      let response = try await kitchen.cache.respond(
-        to: kitchen.request(path, fields, method: .query),
+      let response = try await test.cache.respond(
+        to: test.request(path, fields, method: .query),
         body: body ?? MessageBody(BodyBytes(Array(content.utf8))), options: options, via: upstream)
       let text = String(decoding: try await response.body.collect().array, as: UTF8.self)
       return (text, response.outcome, response.head.status.code)
@@ -53,7 +53,7 @@ import Testing
     func apart() async throws {
       let upstream = echo()
       _ = try await query("", via: upstream)
-      let get = try await kitchen.cache.respond(to: kitchen.request("/"), via: upstream)
+      let get = try await test.cache.respond(to: test.request("/"), via: upstream)
       _ = try await get.body.collect()
       #expect(get.outcome == .forwarded(.miss(.absent), status: 200, storage: .store, collapsed: false))
       _ = try await query("", via: upstream)
@@ -67,7 +67,7 @@ import Testing
       ])
       _ = try await query("one", via: upstream)
       for path in ["/equivalent", "/result"] {
-        let response = try await kitchen.cache.respond(to: kitchen.request(path), via: upstream)
+        let response = try await test.cache.respond(to: test.request(path), via: upstream)
         _ = try await response.body.collect()
       }
       #expect(upstream.requestCount == 3)
@@ -90,7 +90,7 @@ import Testing
         #expect(streamed.text == "abcdefghabcdefghabcdefghabcdefgh")
       }
       #expect(upstream.requestCount == 4)
-      #expect(kitchen.cache.store.usage.memoryEntries == 0)
+      #expect(test.cache.store.usage.memoryEntries == 0)
     }
 
     @Test("§2.7 Content of just the limit is part of the key")
@@ -111,7 +111,7 @@ import Testing
         .notModified(headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""]),
       ])
       _ = try await query("one", via: upstream)
-      kitchen.clock.advance(by: 61)
+      test.clock.advance(by: 61)
       let answer = try await query("one", via: upstream)
       #expect(answer.text == "result")
       #expect(upstream.requests.last?["If-None-Match"] == "\"1\"")
@@ -123,7 +123,7 @@ import Testing
     func background() async throws {
       let upstream = echo(["Cache-Control": "max-age=60, stale-while-revalidate=60"])
       _ = try await query("one", via: upstream)
-      kitchen.clock.advance(by: 61)
+      test.clock.advance(by: 61)
       _ = try await query("one", via: upstream)
       await upstream.waitForRequests(2)
       #expect(upstream.requests.last?.head.method == .query)
@@ -137,7 +137,7 @@ import Testing
       _ = try await query("two", via: upstream)
       _ = try await query("one", via: upstream)
       #expect(upstream.requestCount == 2)
-      _ = try await kitchen.cache.respond(to: kitchen.request("/", method: .post), via: upstream)
+      _ = try await test.cache.respond(to: test.request("/", method: .post), via: upstream)
       _ = try await query("one", via: upstream)
       #expect(upstream.requestCount == 4)
     }
@@ -182,10 +182,10 @@ import Testing
     func explanation() async throws {
       let upstream = echo()
       _ = try await query("one", via: upstream)
-      let request = kitchen.request("/", [.contentType: "text/plain"], method: .query)
-      let found = try kitchen.cache.explain(request, content: BodyBytes(Array("one".utf8)))
+      let request = test.request("/", [.contentType: "text/plain"], method: .query)
+      let found = try test.cache.explain(request, content: BodyBytes(Array("one".utf8)))
       #expect(found.decision == .fresh(age: .seconds(0), lifetime: .seconds(60)))
-      #expect(try kitchen.cache.explain(request).decision == .miss(.absent))
+      #expect(try test.cache.explain(request).decision == .miss(.absent))
     }
   }
 #else
@@ -193,14 +193,14 @@ import Testing
   struct QueryTests {
     @Test("§2.7 Without digests a QUERY is passed on with its content, and not stored")
     func passedOn() async throws {
-      let kitchen = Kitchen()
+      let test = TestCache()
       let upstream = ScriptedUpstream { request in
         ScriptedResponse(
           headers: ["Cache-Control": "max-age=60"],
           body: String(decoding: (request.body ?? BodyBytes()).array, as: UTF8.self))
       }
-      let response = try await kitchen.cache.respond(
-        to: kitchen.request("/", method: .query), body: MessageBody(BodyBytes(Array("one".utf8))),
+      let response = try await test.cache.respond(
+        to: test.request("/", method: .query), body: MessageBody(BodyBytes(Array("one".utf8))),
         via: upstream)
       #expect(try await response.body.collect().array == Array("one".utf8))
       #expect(

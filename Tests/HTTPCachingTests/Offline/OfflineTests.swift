@@ -14,155 +14,155 @@ struct OfflineTests {
 
   private let fields: HTTPFields = [.cacheControl: "max-age=10", .eTag: "\"a\""]
 
-  private func notAsked(_ kitchen: Kitchen, _ reason: OfflineReason) -> Int {
-    kitchen.events.count {
+  private func notAsked(_ test: TestCache<TestOrigin>, _ reason: OfflineReason) -> Int {
+    test.events.count {
       if case .notAsked(_, let told) = $0 { told == reason } else { false }
     }
   }
 
   @Test("isOffline: stale responses answer, nothing else does, and the origin is not tried")
   func forced() async throws {
-    let kitchen = Kitchen()
-    kitchen.origin.always(200, fields, "one")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 20)
-    kitchen.cache.isOffline = true
+    let test = TestCache()
+    test.origin.always(200, fields, "one")
+    try await test.get("/")
+    test.clock.advance(by: 20)
+    test.cache.isOffline = true
     #expect(
-      try await kitchen.get("/").outcome
+      try await test.get("/").outcome
         == .hit(age: .seconds(20), lifetime: .seconds(10), allowance: .disconnected))
     for (path, method) in [("/other", HTTPRequest.Method.get), ("/", .post), ("/", .put)] {
       let error = await #expect(throws: UpstreamError.self) {
-        try await kitchen.get(path, method: method)
+        try await test.get(path, method: method)
       }
       #expect(error?.kind == .unreachable)
     }
-    await #expect(throws: UpstreamError.self) { try await kitchen.get("/", policy: .bypass) }
-    await #expect(throws: UpstreamError.self) { try await kitchen.get("/", policy: .reload) }
-    #expect(kitchen.origin.requests.count == 1)
-    #expect(notAsked(kitchen, .forced) == 6)
-    #expect(kitchen.events.count { if case .upstreamFailed = $0 { true } else { false } } == 0)
-    kitchen.cache.isOffline = false
-    #expect(try await kitchen.get("/").text == "one")
-    #expect(kitchen.origin.requests.count == 2)
+    await #expect(throws: UpstreamError.self) { try await test.get("/", policy: .bypass) }
+    await #expect(throws: UpstreamError.self) { try await test.get("/", policy: .reload) }
+    #expect(test.origin.requests.count == 1)
+    #expect(notAsked(test, .forced) == 6)
+    #expect(test.events.count { if case .upstreamFailed = $0 { true } else { false } } == 0)
+    test.cache.isOffline = false
+    #expect(try await test.get("/").text == "one")
+    #expect(test.origin.requests.count == 2)
   }
 
   @Test("isOffline: nothing is validated in the background")
   func background() async throws {
-    let kitchen = Kitchen()
-    kitchen.origin.always(200, [.cacheControl: "max-age=10, stale-while-revalidate=60"], "one")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 20)
-    kitchen.cache.isOffline = true
-    #expect(try await kitchen.get("/").text == "one")
-    await kitchen.cache.finishBackgroundWork(within: .seconds(1))
-    #expect(kitchen.origin.requests.count == 1)
-    #expect(notAsked(kitchen, .forced) == 1)
+    let test = TestCache()
+    test.origin.always(200, [.cacheControl: "max-age=10, stale-while-revalidate=60"], "one")
+    try await test.get("/")
+    test.clock.advance(by: 20)
+    test.cache.isOffline = true
+    #expect(try await test.get("/").text == "one")
+    await test.cache.finishBackgroundWork(within: .seconds(1))
+    #expect(test.origin.requests.count == 1)
+    #expect(notAsked(test, .forced) == 1)
   }
 
   @Test("a signal that says not connected does the same, as long as it says so")
   func signal() async throws {
     let signal = Signal()
-    let kitchen = Kitchen(configure: { $0.connectivity = signal })
-    kitchen.origin.always(200, fields, "one")
-    try await kitchen.get("/")
+    let test = TestCache(configure: { $0.connectivity = signal })
+    test.origin.always(200, fields, "one")
+    try await test.get("/")
     signal.set(false)
-    #expect(try await kitchen.get("/").text == "one")
-    #expect(notAsked(kitchen, .notConnected) == 0)
-    kitchen.clock.advance(by: 20)
+    #expect(try await test.get("/").text == "one")
+    #expect(notAsked(test, .notConnected) == 0)
+    test.clock.advance(by: 20)
     #expect(
-      try await kitchen.get("/").outcome
+      try await test.get("/").outcome
         == .hit(age: .seconds(20), lifetime: .seconds(10), allowance: .disconnected))
-    #expect(notAsked(kitchen, .notConnected) == 1)
+    #expect(notAsked(test, .notConnected) == 1)
     signal.set(true)
-    try await kitchen.get("/")
-    #expect(kitchen.origin.requests.count == 2)
+    try await test.get("/")
+    #expect(test.origin.requests.count == 2)
   }
 
   @Test("must-revalidate is not undone by being offline")
   func mustRevalidate() async throws {
-    let kitchen = Kitchen()
-    kitchen.origin.always(200, [.cacheControl: "max-age=10, must-revalidate"], "one")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 20)
-    kitchen.cache.isOffline = true
-    await #expect(throws: UpstreamError.self) { try await kitchen.get("/") }
+    let test = TestCache()
+    test.origin.always(200, [.cacheControl: "max-age=10, must-revalidate"], "one")
+    try await test.get("/")
+    test.clock.advance(by: 20)
+    test.cache.isOffline = true
+    await #expect(throws: UpstreamError.self) { try await test.get("/") }
   }
 
   @Test("explain says that the cache is offline, and what follows")
   func explaining() async throws {
-    let kitchen = Kitchen()
-    kitchen.origin.always(200, fields, "one")
-    try await kitchen.get("/")
-    kitchen.clock.advance(by: 20)
+    let test = TestCache()
+    test.origin.always(200, fields, "one")
+    try await test.get("/")
+    test.clock.advance(by: 20)
     #expect(
-      try !kitchen.cache.explain(kitchen.request("/")).description.contains("way to the origin"))
-    kitchen.cache.isOffline = true
-    let stale = try kitchen.cache.explain(kitchen.request("/"))
+      try !test.cache.explain(test.request("/")).description.contains("way to the origin"))
+    test.cache.isOffline = true
+    let stale = try test.cache.explain(test.request("/"))
     let question = "Is there a way to the origin?"
     let step = try #require(stale.steps.first { $0.question == question })
     #expect(step.answer.hasPrefix("no: the cache is set to be offline"))
     #expect(step.topic == .request)
     #expect(stale.steps.last?.answer == "from the store, stale for 10 s: the origin cannot be reached")
-    let missing = try kitchen.cache.explain(kitchen.request("/other"))
+    let missing = try test.cache.explain(test.request("/other"))
     #expect(missing.steps.last?.answer == "it fails: the cache is set to be offline")
-    kitchen.cache.isOffline = false
+    test.cache.isOffline = false
     let signal = Signal()
     signal.set(false)
-    let other = Kitchen(configure: { $0.connectivity = signal })
+    let other = TestCache(configure: { $0.connectivity = signal })
     let explanation = try other.cache.explain(other.request("/"))
     #expect(explanation.steps.last?.answer == "it fails: there is no connection")
   }
 
   @Test("networkElseCache falls back on a timeout, and on each status it names")
   func kinds() async throws {
-    let kitchen = Kitchen()
-    kitchen.origin.always(200, fields, "one")
-    try await kitchen.get("/")
+    let test = TestCache()
+    test.origin.always(200, fields, "one")
+    try await test.get("/")
     let policy = CachePolicy.networkElseCache(onStatus: [429, 503])
-    kitchen.origin.fails(.timeout)
-    #expect(try await kitchen.get("/", policy: policy).text == "one")
+    test.origin.fails(.timeout)
+    #expect(try await test.get("/", policy: policy).text == "one")
     for status in [429, 503] {
-      kitchen.origin.always(status, [:], "later")
-      #expect(try await kitchen.get("/", policy: policy).text == "one")
+      test.origin.always(status, [:], "later")
+      #expect(try await test.get("/", policy: policy).text == "one")
     }
     for status in [500, 403] {
-      kitchen.origin.always(status, [:], "no")
-      #expect(try await kitchen.get("/", policy: policy).status == status)
+      test.origin.always(status, [:], "no")
+      #expect(try await test.get("/", policy: policy).status == status)
     }
-    kitchen.origin.fails(.tls)
-    await #expect(throws: UpstreamError.self) { try await kitchen.get("/", policy: policy) }
+    test.origin.fails(.tls)
+    await #expect(throws: UpstreamError.self) { try await test.get("/", policy: policy) }
   }
 
   @Test("404 and 410 end the fallback, even if nothing of them is stored", arguments: [404, 410])
   func gone(status: Int) async throws {
-    let kitchen = Kitchen()
-    kitchen.origin.always(200, fields, "one")
-    try await kitchen.get("/")
-    kitchen.origin.always(status, [:], "gone")
-    let answer = try await kitchen.get(
+    let test = TestCache()
+    test.origin.always(200, fields, "one")
+    try await test.get("/")
+    test.origin.always(status, [:], "gone")
+    let answer = try await test.get(
       "/", [.cacheControl: "no-store"], policy: .networkElseCache())
     #expect(answer.status == status)
-    kitchen.origin.fails(.unreachable)
+    test.origin.fails(.unreachable)
     for policy in [CachePolicy.networkElseCache(), .cacheElseNetwork, .standard] {
-      await #expect(throws: UpstreamError.self) { try await kitchen.get("/", policy: policy) }
+      await #expect(throws: UpstreamError.self) { try await test.get("/", policy: policy) }
     }
-    #expect(try !stored(kitchen).isEmpty)
-    kitchen.origin.always(304, fields, "")
-    #expect(try await kitchen.get("/").text == "one")
+    #expect(try !stored(test).isEmpty)
+    test.origin.always(304, fields, "")
+    #expect(try await test.get("/").text == "one")
   }
 
   @Test("removesGone: 404 and 410 remove what is stored, whatever the policy takes for a failure")
   func removing() async throws {
     for status in [404, 410] {
-      let kitchen = Kitchen(rules: CacheRules(removesGone: true))
-      kitchen.origin.always(200, fields, "one")
-      try await kitchen.get("/")
-      kitchen.origin.always(status, [.cacheControl: "no-store"], "gone")
+      let test = TestCache(rules: CacheRules(removesGone: true))
+      test.origin.always(200, fields, "one")
+      try await test.get("/")
+      test.origin.always(status, [.cacheControl: "no-store"], "gone")
       let policy = CachePolicy.networkElseCache(onStatus: [404, 410])
-      #expect(try await kitchen.get("/", policy: policy).status == status)
-      #expect(try stored(kitchen).isEmpty)
+      #expect(try await test.get("/", policy: policy).status == status)
+      #expect(try stored(test).isEmpty)
       #expect(
-        kitchen.events.count {
+        test.events.count {
           if case .removed(_, .gone(status: let told)) = $0 { told == status } else { false }
         } == 1)
     }
@@ -171,53 +171,53 @@ struct OfflineTests {
   @Test("removesGone: in each form, of the item that a URL shares too")
   func removingForms() async throws {
     let name = try #require(HTTPField.Name("X-Item"))
-    let kitchen = Kitchen(
+    let test = TestCache(
       rules: CacheRules(
         removesGone: true, overrides: [RuleOverride(try .glob("/**"), effects: [.alias(name)])]))
-    kitchen.origin.always(
+    test.origin.always(
       200, [.cacheControl: "max-age=60", .contentEncoding: "gzip", name: "top"], "one")
-    let decoding = ChangedUpstream(kitchen.origin) { $0.isContentDecoded = true }
-    let response = try await kitchen.cache.respond(to: kitchen.request("/"), via: decoding)
+    let decoding = ChangedUpstream(test.origin) { $0.isContentDecoded = true }
+    let response = try await test.cache.respond(to: test.request("/"), via: decoding)
     _ = try await response.body.collect()
-    #expect(try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries.count == 2)
+    #expect(try await test.cache.store.entries(.all, after: nil, limit: 9).entries.count == 2)
     // This session accepts no decoded bodies, and does not see it.
-    kitchen.origin.always(410, [.cacheControl: "no-store"], "gone")
-    try await kitchen.get("/")
-    let left = try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries
+    test.origin.always(410, [.cacheControl: "no-store"], "gone")
+    try await test.get("/")
+    let left = try await test.cache.store.entries(.all, after: nil, limit: 9).entries
     #expect(left.allSatisfy { $0.record.key.methodClass == .pointer })
   }
 
-  private func stored(_ kitchen: Kitchen) throws -> [StoredVariant] {
-    try kitchen.cache.store.read(
-      #require(CacheKey(request: kitchen.request("/"), mode: .private)))
+  private func stored(_ test: TestCache<TestOrigin>) throws -> [StoredVariant] {
+    try test.cache.store.read(
+      #require(CacheKey(request: test.request("/"), mode: .private)))
   }
 
   @Test("policies that contradict the request's directives have one meaning each")
   func contradictions() async throws {
-    let kitchen = Kitchen()
-    kitchen.origin.always(200, fields, "one")
-    try await kitchen.get("/")
+    let test = TestCache()
+    test.origin.always(200, fields, "one")
+    try await test.get("/")
     let only: HTTPFields = [.cacheControl: "only-if-cached"]
     for policy in [CachePolicy.reload, .reloadEverywhere, .revalidate] {
-      #expect(try await kitchen.get("/", only, policy: policy).status == 504)
+      #expect(try await test.get("/", only, policy: policy).status == 504)
     }
     let fallback = CachePolicy.networkElseCache(maxStale: .seconds(30))
-    #expect(try await kitchen.get("/", only, policy: fallback).text == "one")
-    kitchen.clock.advance(by: 40)
+    #expect(try await test.get("/", only, policy: fallback).text == "one")
+    test.clock.advance(by: 40)
     #expect(
-      try await kitchen.get("/", only, policy: fallback).outcome
+      try await test.get("/", only, policy: fallback).outcome
         == .hit(age: .seconds(40), lifetime: .seconds(10), allowance: .policy(fallback)))
-    kitchen.clock.advance(by: 1)
-    #expect(try await kitchen.get("/", only, policy: fallback).status == 504)
-    #expect(kitchen.origin.requests.count == 1)
+    test.clock.advance(by: 1)
+    #expect(try await test.get("/", only, policy: fallback).status == 504)
+    #expect(test.origin.requests.count == 1)
     // Bypass does not use the cache, so the cache's offline state does not count.
-    #expect(try await kitchen.get("/", only, policy: .bypass).status == 200)
-    #expect(kitchen.origin.requests.last?.headerFields[.cacheControl] == "only-if-cached")
+    #expect(try await test.get("/", only, policy: .bypass).status == 200)
+    #expect(test.origin.requests.last?.headerFields[.cacheControl] == "only-if-cached")
     let noCache: HTTPFields = [.cacheControl: "no-cache"]
-    #expect(try await kitchen.get("/", noCache, policy: .bypass).status == 200)
-    #expect(try await kitchen.get("/", noCache, policy: .cacheOnly).status == 504)
-    #expect(kitchen.origin.requests.count == 3)
-    _ = try await kitchen.get("/", noCache, policy: .cacheElseNetwork)
-    #expect(kitchen.origin.requests.count == 4)
+    #expect(try await test.get("/", noCache, policy: .bypass).status == 200)
+    #expect(try await test.get("/", noCache, policy: .cacheOnly).status == 504)
+    #expect(test.origin.requests.count == 3)
+    _ = try await test.get("/", noCache, policy: .cacheElseNetwork)
+    #expect(test.origin.requests.count == 4)
   }
 }

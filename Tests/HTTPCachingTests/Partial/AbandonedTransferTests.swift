@@ -30,32 +30,32 @@ struct AbandonedTransferTests {
   /// Reads the first ten bytes of a longer body, leaves, and asks again before the store has kept them.
   private func askAgain(
     _ kind: StoreKind, cacheControl: String, policy: CachePolicy = .standard
-  ) async throws -> (answer: Kitchen.Answer, range: String?) {
+  ) async throws -> (answer: TestAnswer, range: String?) {
     let count = 400_000
-    let kitchen = try PartialKitchen(
+    let test = try TestCache(
       kind,
       origin: RangeOrigin(count: count, [.cacheControl: cacheControl, .eTag: "\"a\""]))
     let gate = Gate()
     let head = HTTPResponse(
       status: .ok, headerFields: [.cacheControl: cacheControl, .eTag: "\"a\"", .acceptRanges: "bytes"])
-    kitchen.origin.answers { _ in
+    test.origin.answers { _ in
       UpstreamResponse(
         head: head,
         body: MessageBody(
           SlowlyEndingBody(RangeOrigin.letters(10), length: Int64(count), gate: gate)))
     }
     do {
-      let response = try await kitchen.respond(policy: policy)
+      let response = try await test.respond(policy: policy)
       #expect(try await response.body.source.next()?.count == 10)
     }
     await gate.waitForArrivals(1)
-    kitchen.origin.answers(nil)
-    let again = Task { try await kitchen.get(policy: policy) }
+    test.origin.answers(nil)
+    let again = Task { try await test.get(policy: policy) }
     for _ in 0..<100 { await Task.yield() }
     gate.open()
     let answer = try await again.value
-    #expect(answer.text == kitchen.origin.text)
-    return (answer, try kitchen.lastRequest()[.range])
+    #expect(answer.text == test.origin.text)
+    return (answer, try test.lastRequest()[.range])
   }
 
   @Test("the next request waits until the first bytes are kept", arguments: StoreKind.allCases)
@@ -72,23 +72,23 @@ struct AbandonedTransferTests {
 
   @Test("a source that never ends holds up the next request for seconds only")
   func neverEnding() async throws {
-    let kitchen = try PartialKitchen(.memory)
+    let test = try TestCache(.memory)
     let gate = Gate()
-    kitchen.origin.answers { _ in
+    test.origin.answers { _ in
       UpstreamResponse(
         head: HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60", .eTag: "\"a\""]),
         body: MessageBody(SlowlyEndingBody([97], length: 400_000, gate: gate)))
     }
     do {
-      let response = try await kitchen.respond()
+      let response = try await test.respond()
       #expect(try await response.body.source.next()?.count == 1)
     }
     await gate.waitForArrivals(1)
-    kitchen.origin.answers(nil)
-    async let again = kitchen.get()
-    await kitchen.clock.waitForSleepers(1)
-    kitchen.clock.advance(by: 10)
-    #expect(try await again.text == kitchen.origin.text)
+    test.origin.answers(nil)
+    async let again = test.get()
+    await test.clock.waitForSleepers(1)
+    test.clock.advance(by: 10)
+    #expect(try await again.text == test.origin.text)
     gate.open()
   }
 }

@@ -6,8 +6,8 @@ import Testing
 struct PartialRefusalTests {
   @Test("A body longer than its Content-Range is not stored", arguments: StoreKind.allCases)
   func tooLong(kind: StoreKind) async throws {
-    let kitchen = try PartialKitchen(kind)
-    kitchen.origin.answers { _ in
+    let test = try TestCache(kind)
+    test.origin.answers { _ in
       UpstreamResponse(
         head: HTTPResponse(
           status: .partialContent,
@@ -16,32 +16,32 @@ struct PartialRefusalTests {
           ]),
         body: MessageBody(BreakingBody(Array("01234".utf8), length: nil, breaks: false)))
     }
-    let response = try await kitchen.respond([.range: "bytes=4-5"])
+    let response = try await test.respond([.range: "bytes=4-5"])
     await #expect(throws: UpstreamError.self) { try await response.body.collect() }
-    #expect(try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries.isEmpty)
+    #expect(try await test.cache.store.entries(.all, after: nil, limit: 9).entries.isEmpty)
   }
 
   @Test("no-store in the 206 ends the continuation", arguments: StoreKind.allCases)
   func noStore(kind: StoreKind) async throws {
-    let kitchen = try PartialKitchen(kind)
-    try await kitchen.range("bytes=0-4")
-    kitchen.origin.change(
+    let test = try TestCache(kind)
+    try await test.range("bytes=0-4")
+    test.origin.change(
       to: RangeOrigin.letters(26), [.cacheControl: "no-store", .eTag: "\"a\""])
-    PartialFlowTests.expectWhole(try await kitchen.get(), of: kitchen)
-    #expect(try kitchen.lastRequest()[.range] == nil)
+    PartialFlowTests.expectWhole(try await test.get(), of: test)
+    #expect(try test.lastRequest()[.range] == nil)
   }
 
   @Test("A part of what is stored whole is not stored", arguments: StoreKind.allCases)
   func storedWhole(kind: StoreKind) async throws {
-    let kitchen = try PartialKitchen(kind)
-    try await kitchen.get()
-    #expect(try await kitchen.range("bytes=0-4", policy: .reload).text == "abcde")
+    let test = try TestCache(kind)
+    try await test.get()
+    #expect(try await test.range("bytes=0-4", policy: .reload).text == "abcde")
     #expect(
-      kitchen.events.count {
+      test.events.count {
         if case .notStored(_, .partialContent) = $0 { true } else { false }
       } == 1)
-    PartialFlowTests.expectWhole(try await kitchen.get(), of: kitchen)
-    #expect(kitchen.origin.requests.count == 2)
+    PartialFlowTests.expectWhole(try await test.get(), of: test)
+    #expect(test.origin.requests.count == 2)
   }
 
   // holds 9110-13.1.5-7
@@ -49,27 +49,27 @@ struct PartialRefusalTests {
     "RFC 9110 §13.1.5 If-Range still holds when a stale part that it names is validated",
     arguments: StoreKind.allCases)
   func ifRangeOfStalePart(kind: StoreKind) async throws {
-    let kitchen = try PartialKitchen(kind)
-    try await kitchen.range("bytes=0-9")
-    kitchen.clock.advance(by: 100)
-    kitchen.origin.change(
+    let test = try TestCache(kind)
+    try await test.range("bytes=0-9")
+    test.clock.advance(by: 100)
+    test.origin.change(
       to: RangeOrigin.letters(26, from: 65), [.cacheControl: "max-age=60", .eTag: "\"b\""])
     PartialFlowTests.expectWhole(
-      try await kitchen.get([.range: "bytes=0-4", .ifRange: "\"a\""]), of: kitchen)
-    #expect(try kitchen.lastRequest()[.ifNoneMatch] == "\"a\"")
-    #expect(try await kitchen.get([.range: "bytes=0-4", .ifRange: "\"b\""]).text == "ABCDE")
+      try await test.get([.range: "bytes=0-4", .ifRange: "\"a\""]), of: test)
+    #expect(try test.lastRequest()[.ifNoneMatch] == "\"a\"")
+    #expect(try await test.get([.range: "bytes=0-4", .ifRange: "\"b\""]).text == "ABCDE")
   }
 
   @Test("An unsafe request invalidates a part", arguments: StoreKind.allCases)
   func invalidated(kind: StoreKind) async throws {
-    let kitchen = try PartialKitchen(kind)
-    try await kitchen.range("bytes=0-4")
-    kitchen.origin.answers { _ in
+    let test = try TestCache(kind)
+    try await test.range("bytes=0-4")
+    test.origin.answers { _ in
       UpstreamResponse(head: HTTPResponse(status: .noContent), body: .empty)
     }
-    try await kitchen.get(method: .put)
-    kitchen.origin.answers(nil)
-    #expect(try await kitchen.range("bytes=0-1").text == "ab")
-    #expect(try kitchen.lastRequest()[.ifNoneMatch] == "\"a\"")
+    try await test.get(method: .put)
+    test.origin.answers(nil)
+    #expect(try await test.range("bytes=0-1").text == "ab")
+    #expect(try test.lastRequest()[.ifNoneMatch] == "\"a\"")
   }
 }

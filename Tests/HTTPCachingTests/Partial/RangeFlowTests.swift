@@ -4,19 +4,19 @@ import Testing
 
 @Suite("Ranges of a stored response through the engine (RFC 9110 §14, §15.3.7)", .timeLimit(.minutes(10)))
 struct RangeFlowTests {
-  private let kitchen = Kitchen()
+  private let test = TestCache()
 
   private func stored() async throws {
-    kitchen.origin.always(
+    test.origin.always(
       200, [.cacheControl: "max-age=10", .eTag: "\"a\"", .contentType: "text/plain"], "0123456789")
-    try await kitchen.get("/")
+    try await test.get("/")
   }
 
   // holds 9110-15.3.7.2-1, 9110-15.3.7.2-2, 9110-15.3.7.2-3, 9110-15.3.7.2-4, 9110-15.3.7.2-7
   @Test("several ranges: multipart/byteranges, each part with its range and type, as asked for")
   func multipart() async throws {
     try await stored()
-    let answer = try await kitchen.get("/", [.range: "bytes=7-8, 0-1, 99-, -1"])
+    let answer = try await test.get("/", [.range: "bytes=7-8, 0-1, 99-, -1"])
     #expect(answer.status == 206)
     #expect(answer.head.headerFields[.contentRange] == nil)
     let type = try #require(answer.head.headerFields[.contentType])
@@ -28,7 +28,7 @@ struct RangeFlowTests {
     }
     #expect(answer.text == parts.joined() + "--\(boundary)--\r\n")
     #expect(answer.head.headerFields[.contentLength] == String(answer.text.utf8.count))
-    #expect(kitchen.origin.requests.count == 1)
+    #expect(test.origin.requests.count == 1)
   }
 
   // holds 9110-15.3.7.2-5, 9110-15.3.7.1-1
@@ -36,7 +36,7 @@ struct RangeFlowTests {
   func single() async throws {
     try await stored()
     for value in ["bytes=2-3", "bytes=2-3, 99-"] {
-      let answer = try await kitchen.get("/", [.range: value])
+      let answer = try await test.get("/", [.range: value])
       #expect(answer.status == 206)
       #expect(answer.head.headerFields[.contentType] == "text/plain")
       #expect(answer.head.headerFields[.contentRange] == "bytes 2-3/10")
@@ -48,7 +48,7 @@ struct RangeFlowTests {
   @Test("Content-Range in a request for what is stored changes nothing")
   func contentRangeInRequest() async throws {
     try await stored()
-    let answer = try await kitchen.get("/", [.contentRange: "bytes 0-1/10"])
+    let answer = try await test.get("/", [.contentRange: "bytes 0-1/10"])
     #expect(answer.status == 200)
     #expect(answer.text == "0123456789")
   }
@@ -57,16 +57,16 @@ struct RangeFlowTests {
   @Test("a 206 in an unknown unit is passed on as it came")
   func unknownUnit() async throws {
     let fields: HTTPFields = [.cacheControl: "max-age=10", .eTag: "\"a\"", .contentRange: "items 0-1/5"]
-    kitchen.origin.always(206, fields, "ab")
+    test.origin.always(206, fields, "ab")
     for _ in 0..<2 {
-      let answer = try await kitchen.get("/", [.range: "items=0-1"])
+      let answer = try await test.get("/", [.range: "items=0-1"])
       #expect(answer.status == 206)
       #expect(answer.head.headerFields[.contentRange] == "items 0-1/5")
       #expect(answer.text == "ab")
     }
-    #expect(kitchen.origin.requests.count == 2)
-    #expect(try await kitchen.cache.store.entries(.all, after: nil, limit: 9).entries.isEmpty)
-    kitchen.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "whole")
-    #expect(try await kitchen.get("/").text == "whole")
+    #expect(test.origin.requests.count == 2)
+    #expect(try await test.cache.store.entries(.all, after: nil, limit: 9).entries.isEmpty)
+    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "whole")
+    #expect(try await test.get("/").text == "whole")
   }
 }

@@ -45,74 +45,74 @@ import Testing
     #expect(try two.store.read(key).isEmpty)
   }
 
-  private func kitchen(_ count: Int) throws -> PartialKitchen {
+  private func test(_ count: Int) throws -> TestCache<RangeOrigin> {
     let encryption = CacheEncryption.key(try EncryptionKey(0..<32))
-    return try PartialKitchen(
+    return try TestCache(
       .disk, origin: RangeOrigin(count: count, [.cacheControl: "max-age=60", .eTag: "\"a\""])
     ) { $0.encryption = encryption }
   }
 
   @Test("requests are answered, in ranges too", arguments: [300, 300_000])
   func requests(_ count: Int) async throws {
-    let kitchen = try kitchen(count)
-    let text = kitchen.origin.text
-    #expect(try await kitchen.get().text == text)
-    #expect(try await kitchen.get().text == text)
-    let part = try await kitchen.range("bytes=105-204")
+    let test = try test(count)
+    let text = test.origin.text
+    #expect(try await test.get().text == text)
+    #expect(try await test.get().text == text)
+    let part = try await test.range("bytes=105-204")
     #expect(part.text == String(text.dropFirst(105).prefix(100)))
-    #expect(kitchen.origin.requests.count == 1)
+    #expect(test.origin.requests.count == 1)
   }
 
   @Test("what broke off goes on from the last whole chunk")
   func resumes() async throws {
-    let kitchen = try kitchen(300_000)
-    try await kitchen.breakOff(after: 200_000)
-    #expect(try await kitchen.get().text == kitchen.origin.text)
-    #expect(try kitchen.lastRequest()[.range] == "bytes=196524-")
-    #expect(try await kitchen.get().text == kitchen.origin.text)
-    #expect(kitchen.origin.requests.count == 2)
+    let test = try test(300_000)
+    try await test.breakOff(after: 200_000)
+    #expect(try await test.get().text == test.origin.text)
+    #expect(try test.lastRequest()[.range] == "bytes=196524-")
+    #expect(try await test.get().text == test.origin.text)
+    #expect(test.origin.requests.count == 2)
   }
 
   @Test("a range that is no whole chunk is answered and not stored; one that has some is")
   func ranges() async throws {
-    let kitchen = try kitchen(300_000)
-    let text = kitchen.origin.text
-    #expect(try await kitchen.range("bytes=10-19").text == String(text.dropFirst(10).prefix(10)))
+    let test = try test(300_000)
+    let text = test.origin.text
+    #expect(try await test.range("bytes=10-19").text == String(text.dropFirst(10).prefix(10)))
     #expect(
-      try await kitchen.range("bytes=1000-199999").text == String(text.dropFirst(1_000).prefix(199_000)))
-    #expect(kitchen.origin.requests.count == 2)
+      try await test.range("bytes=1000-199999").text == String(text.dropFirst(1_000).prefix(199_000)))
+    #expect(test.origin.requests.count == 2)
     #expect(
-      try await kitchen.range("bytes=70000-150000").text == String(text.dropFirst(70_000).prefix(80_001)))
-    #expect(kitchen.origin.requests.count == 2)
-    #expect(try await kitchen.get().text == text)
-    #expect(try await kitchen.get().text == text)
-    #expect(kitchen.events.count { if case .storeFailed = $0 { true } else { false } } == 0)
+      try await test.range("bytes=70000-150000").text == String(text.dropFirst(70_000).prefix(80_001)))
+    #expect(test.origin.requests.count == 2)
+    #expect(try await test.get().text == text)
+    #expect(try await test.get().text == text)
+    #expect(test.events.count { if case .storeFailed = $0 { true } else { false } } == 0)
   }
 
   @Test("a file is handed out as it was, but only if the caller allows it to be in the clear")
   func files() async throws {
-    let kitchen = try kitchen(300_000)
-    try await kitchen.get()
+    let test = try test(300_000)
+    try await test.get()
     let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/")
-    #expect(try await kitchen.cache.file(for: request) == nil)
-    let file = try #require(try await kitchen.cache.file(for: request, writesMemoryOnly: true))
-    #expect(try String(contentsOfFile: file.path, encoding: .utf8) == kitchen.origin.text)
+    #expect(try await test.cache.file(for: request) == nil)
+    let file = try #require(try await test.cache.file(for: request, writesMemoryOnly: true))
+    #expect(try String(contentsOfFile: file.path, encoding: .utf8) == test.origin.text)
   }
 
   @Test("the engine says why what is too long was not stored, and answers all the same")
   func isRefused() async throws {
     let encryption = CacheEncryption.key(try EncryptionKey(0..<32))
     let name = try #require(HTTPField.Name("X-Long"))
-    let kitchen = try PartialKitchen(
+    let test = try TestCache(
       .disk,
       origin: RangeOrigin(
         count: 300,
         [.cacheControl: "max-age=60", .eTag: "\"a\"", name: String(repeating: "x", count: 1 << 20)])
     ) { $0.encryption = encryption }
-    #expect(try await kitchen.get().text == kitchen.origin.text)
-    #expect(try await kitchen.get().text == kitchen.origin.text)
-    #expect(kitchen.origin.requests.count == 2)
-    let refusals = kitchen.events.events.compactMap {
+    #expect(try await test.get().text == test.origin.text)
+    #expect(try await test.get().text == test.origin.text)
+    #expect(test.origin.requests.count == 2)
+    let refusals = test.events.events.compactMap {
       if case .notStored(_, let refusal) = $0 { refusal } else { nil }
     }
     #expect(refusals.contains { if case .tooLarge = $0 { true } else { false } })

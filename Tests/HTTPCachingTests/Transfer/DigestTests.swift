@@ -5,7 +5,7 @@ import Testing
 #if Crypto
   @Suite("Digest fields through the engine (RFC 9530)", .timeLimit(.minutes(10)))
   struct DigestTests {
-    private let kitchen = Kitchen()
+    private let test = TestCache()
     private static let hello256 = "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:"
     private static let hello512 =
       "sha-512=:m3HSJL1i83hdltRq0+o9czGb+8KJDKra4t/3JRlnPKcjI8PZm6XBHXx6zG4UuMXaDEZjR1wuXDre9G9zvN7AQw==:"
@@ -17,7 +17,7 @@ import Testing
       _ pairs: KeyValuePairs<String, String>, status: Int = 200, chunks: [String] = ["hel", "lo"],
       announcing isAnnounced: Bool = true
     ) async throws -> Bool {
-      let kitchen = kitchen
+      let test = test
       var response = ScriptedResponse(
         status: status, headers: pairs, chunks: chunks.map { BodyBytes(Array($0.utf8)) })
       response.head.headerFields[.cacheControl] = "max-age=60"
@@ -25,7 +25,7 @@ import Testing
       let answer = response
       let upstream = ScriptedUpstream { _ in answer }
       for _ in 1...2 {
-        let response = try await kitchen.cache.respond(to: kitchen.request("/"), via: upstream)
+        let response = try await test.cache.respond(to: test.request("/"), via: upstream)
         let body = try await response.body.collect()
         #expect(String(decoding: body.array, as: UTF8.self) == chunks.joined())
       }
@@ -33,7 +33,7 @@ import Testing
     }
 
     private var mismatches: Int {
-      kitchen.events.count {
+      test.events.count {
         if case .notStored(_, .digestMismatch) = $0 { true } else { false }
       }
     }
@@ -81,8 +81,8 @@ import Testing
         ).decoded()
       }
       for _ in 1...2 {
-        let response = try await kitchen.cache.respond(
-          to: kitchen.request("/"), options: RequestOptions(bodyForms: .any), via: upstream)
+        let response = try await test.cache.respond(
+          to: test.request("/"), options: RequestOptions(bodyForms: .any), via: upstream)
         _ = try await response.body.collect()
       }
       #expect(upstream.requestCount == 1)
@@ -98,24 +98,24 @@ import Testing
     @Test("§3 A representation put together from parts is verified as a whole", arguments: StoreKind.allCases)
     func continued(kind: StoreKind) async throws {
       let fields: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"a\"", .reprDigest: Self.letters]
-      let kitchen = try PartialKitchen(kind, origin: RangeOrigin(count: 600_000, fields))
-      try await kitchen.breakOff(after: 400_000)
-      #expect(try await kitchen.get().text == kitchen.origin.text)
-      #expect(try await kitchen.get().text == kitchen.origin.text)
-      #expect(kitchen.origin.requests.count == 2)
+      let test = try TestCache(kind, origin: RangeOrigin(count: 600_000, fields))
+      try await test.breakOff(after: 400_000)
+      #expect(try await test.get().text == test.origin.text)
+      #expect(try await test.get().text == test.origin.text)
+      #expect(test.origin.requests.count == 2)
     }
 
     @Test("§3 Parts that do not belong together are not stored together", arguments: StoreKind.allCases)
     func mixed(kind: StoreKind) async throws {
       let fields: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"a\"", .reprDigest: Self.letters]
-      let kitchen = try PartialKitchen(kind, origin: RangeOrigin(count: 600_000))
-      kitchen.origin.change(to: RangeOrigin.letters(600_000, from: 65), fields)
-      try await kitchen.breakOff(after: 400_000)
-      kitchen.origin.change(to: RangeOrigin.letters(600_000), fields)
-      let response = try await kitchen.respond()
+      let test = try TestCache(kind, origin: RangeOrigin(count: 600_000))
+      test.origin.change(to: RangeOrigin.letters(600_000, from: 65), fields)
+      try await test.breakOff(after: 400_000)
+      test.origin.change(to: RangeOrigin.letters(600_000), fields)
+      let response = try await test.respond()
       await #expect(throws: UpstreamError.self) { try await response.body.collect() }
-      #expect(try await kitchen.get().text == kitchen.origin.text)
-      #expect(try kitchen.lastRequest()[.range] == nil)
+      #expect(try await test.get().text == test.origin.text)
+      #expect(try test.lastRequest()[.range] == nil)
     }
   }
 #endif

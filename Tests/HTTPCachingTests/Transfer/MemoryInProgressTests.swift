@@ -11,20 +11,20 @@ struct MemoryInProgressTests {
     arguments: [true, false])
   func many(isAnnounced: Bool) async throws {
     let (count, size) = (40, 3 << 20)
-    let kitchen = Kitchen(store: MemoryStore(capacity: Self.capacity, largestEntry: .share(0.5)))
+    let test = TestCache(store: MemoryStore(capacity: Self.capacity, largestEntry: .share(0.5)))
     let held = CountedBody.Held()
-    kitchen.origin.streams([.cacheControl: "max-age=60"]) { _ in
+    test.origin.streams([.cacheControl: "max-age=60"]) { _ in
       CountedBody(count: size, isAnnounced: isAnnounced, held: held)
     }
     var peak: Int64 = 0
     try await withThrowingTaskGroup(of: (received: Int, peak: Int64).self) { group in
       for index in 0..<count {
         group.addTask {
-          let response = try await kitchen.respond("/\(index)")
+          let response = try await test.respond("/\(index)")
           var (received, peak): (Int, Int64) = (0, 0)
           for try await bytes in response.body {
             received += bytes.count
-            peak = max(peak, kitchen.cache.store.usage.memoryBytes)
+            peak = max(peak, test.cache.store.usage.memoryBytes)
           }
           return (received, peak)
         }
@@ -37,9 +37,9 @@ struct MemoryInProgressTests {
     #expect(peak <= Self.capacity + (1 << 20))
     // Each transfer runs a window ahead of its reader, and holds a window and a piece for it.
     #expect(held.peak <= count * (2 << 20))
-    #expect(kitchen.cache.store.usage.memoryEntries >= 1)
-    let refused = kitchen.events.count { if case .notStored(_, .notAdmitted) = $0 { true } else { false } }
+    #expect(test.cache.store.usage.memoryEntries >= 1)
+    let refused = test.events.count { if case .notStored(_, .notAdmitted) = $0 { true } else { false } }
     #expect(refused > 0)
-    #expect(kitchen.events.count { if case .storeFailed = $0 { true } else { false } } == 0)
+    #expect(test.events.count { if case .storeFailed = $0 { true } else { false } } == 0)
   }
 }

@@ -3,35 +3,35 @@ import Testing
 
 @Suite("Transfers: nothing incomplete is stored as complete", .timeLimit(.minutes(10)))
 struct TransferFaultTests {
-  private let kitchen = Kitchen()
+  private let test = TestCache()
   private let fields: HTTPFields = [.cacheControl: "max-age=10"]
 
   private func storedCount() async throws -> Int {
-    try await kitchen.cache.store.entries(.all, after: nil, limit: 10).entries.count
+    try await test.cache.store.entries(.all, after: nil, limit: 10).entries.count
   }
 
   @Test("an origin that closes early is the caller's error and leaves nothing")
   func closesEarly() async throws {
-    kitchen.origin.streams(fields) { _ in
+    test.origin.streams(fields) { _ in
       TestBody(piece: [1, 2, 3], count: 9, announced: 27, failsAt: 2)
     }
-    let response = try await kitchen.respond("/")
+    let response = try await test.respond("/")
     await #expect(throws: UpstreamError.self) { try await response.body.collect() }
     #expect(try await storedCount() == 0)
   }
 
   @Test("a body shorter than announced is an error, whatever the upstream says")
   func tooShort() async throws {
-    kitchen.origin.streams(fields) { _ in TestBody(piece: [1, 2, 3], count: 2, announced: 9) }
-    let response = try await kitchen.respond("/")
+    test.origin.streams(fields) { _ in TestBody(piece: [1, 2, 3], count: 2, announced: 9) }
+    let response = try await test.respond("/")
     await #expect(throws: UpstreamError.self) { try await response.body.collect() }
     #expect(try await storedCount() == 0)
   }
 
   @Test("bytes beyond the announced length reach no reader and nothing is stored")
   func tooLong() async throws {
-    kitchen.origin.streams(fields) { _ in TestBody(piece: [1, 2, 3], count: 3, announced: 6) }
-    let response = try await kitchen.respond("/")
+    test.origin.streams(fields) { _ in TestBody(piece: [1, 2, 3], count: 3, announced: 6) }
+    let response = try await test.respond("/")
     var received = 0
     await #expect(throws: UpstreamError.self) {
       for try await bytes in response.body { received += bytes.count }
@@ -42,8 +42,8 @@ struct TransferFaultTests {
 
   @Test("a broken chunked body is an error and leaves nothing")
   func chunkedBroken() async throws {
-    kitchen.origin.streams(fields) { _ in TestBody(piece: [1], count: 9, failsAt: 3) }
-    let response = try await kitchen.respond("/")
+    test.origin.streams(fields) { _ in TestBody(piece: [1], count: 9, failsAt: 3) }
+    let response = try await test.respond("/")
     await #expect(throws: UpstreamError.self) { try await response.body.collect() }
     #expect(try await storedCount() == 0)
   }
@@ -51,12 +51,12 @@ struct TransferFaultTests {
   @Test("a caller that leaves early stops the transfer; what came is not stored")
   func callerLeaves() async throws {
     let body = TestBody(piece: [UInt8](repeating: 1, count: 100_000), count: 100, announced: 10_000_000)
-    kitchen.origin.streams(fields) { _ in body }
+    test.origin.streams(fields) { _ in body }
     do {
-      let response = try await kitchen.respond("/")
+      let response = try await test.respond("/")
       _ = try await response.body.source.next()
     }
-    await kitchen.events.wait { if case .notStored(_, .incomplete) = $0 { true } else { false } }
+    await test.events.wait { if case .notStored(_, .incomplete) = $0 { true } else { false } }
     #expect(body.isCancelled)
     #expect(body.given < 100, "at most the window was fetched")
     #expect(try await storedCount() == 0)
@@ -65,33 +65,33 @@ struct TransferFaultTests {
   @Test("a caller that leaves a chunked transfer does not make a half body whole")
   func callerLeavesChunked() async throws {
     let body = TestBody(piece: [UInt8](repeating: 1, count: 100_000), count: 100)
-    kitchen.origin.streams(fields) { _ in body }
+    test.origin.streams(fields) { _ in body }
     do {
-      let response = try await kitchen.respond("/")
+      let response = try await test.respond("/")
       _ = try await response.body.source.next()
     }
-    await kitchen.events.wait { if case .notStored(_, .incomplete) = $0 { true } else { false } }
+    await test.events.wait { if case .notStored(_, .incomplete) = $0 { true } else { false } }
     #expect(try await storedCount() == 0)
   }
 
   @Test("a caller that leaves when little is left: the rest is fetched and stored")
   func littleLeft() async throws {
     let body = TestBody(piece: [UInt8](repeating: 1, count: 1000), count: 20, announced: 20_000)
-    kitchen.origin.streams(fields) { _ in body }
+    test.origin.streams(fields) { _ in body }
     do {
-      let response = try await kitchen.respond("/")
+      let response = try await test.respond("/")
       _ = try await response.body.source.next()
     }
-    await kitchen.events.wait { if case .stored = $0 { true } else { false } }
-    #expect(try await kitchen.get("/").text.utf8.count == 20_000)
-    #expect(kitchen.origin.requests.count == 1)
+    await test.events.wait { if case .stored = $0 { true } else { false } }
+    #expect(try await test.get("/").text.utf8.count == 20_000)
+    #expect(test.origin.requests.count == 1)
   }
 
   @Test("the fetch does not run further ahead of its reader than the window")
   func backpressure() async throws {
     let body = TestBody(piece: [UInt8](repeating: 1, count: 64 << 10), count: 400)
-    kitchen.origin.streams(fields) { _ in body }
-    let response = try await kitchen.respond("/")
+    test.origin.streams(fields) { _ in body }
+    let response = try await test.respond("/")
     _ = try await response.body.source.next()
     for _ in 0..<1000 { await Task.yield() }
     #expect(body.given <= 19, "1 MiB is 16 pieces; one was read, one may be under way")
@@ -100,46 +100,46 @@ struct TransferFaultTests {
 
   @Test("a response larger than the largest entry is passed on whole and says why it is not stored")
   func tooLarge() async throws {
-    let kitchen = Kitchen(largestEntry: 1000)
-    kitchen.origin.streams(fields) { _ in
+    let test = TestCache(largestEntry: 1000)
+    test.origin.streams(fields) { _ in
       TestBody(piece: [UInt8](repeating: 1, count: 500), count: 10)
     }
-    #expect(try await kitchen.get("/").text.utf8.count == 5000)
+    #expect(try await test.get("/").text.utf8.count == 5000)
     #expect(
-      kitchen.events.count { if case .notStored(_, .tooLarge) = $0 { true } else { false } } == 1)
-    kitchen.origin.streams(fields) { _ in
+      test.events.count { if case .notStored(_, .tooLarge) = $0 { true } else { false } } == 1)
+    test.origin.streams(fields) { _ in
       TestBody(piece: [UInt8](repeating: 1, count: 500), count: 10, announced: 5000)
     }
-    #expect(try await kitchen.get("/").text.utf8.count == 5000)
+    #expect(try await test.get("/").text.utf8.count == 5000)
   }
 
   // holds 9111-3.1-3, 9110-6.5-1, 9110-6.5.1-1
   @Test("trailers arrive after the body, from the origin and from the store")
   func trailers() async throws {
     let name = try #require(HTTPField.Name("X-Sum"))
-    kitchen.origin.streams(fields) { _ in
+    test.origin.streams(fields) { _ in
       TestBody(piece: [65], count: 2, trailers: [name: "42"])
     }
-    let passed = try await kitchen.get("/")
+    let passed = try await test.get("/")
     #expect(passed.trailers[name] == "42")
     #expect(passed.head.headerFields[name] == nil)
-    let stored = try await kitchen.get("/")
+    let stored = try await test.get("/")
     #expect(stored.head.headerFields[name] == nil)
     #expect(stored.text == "AA")
     #expect(stored.trailers[name] == "42")
-    #expect(kitchen.origin.requests.count == 1)
+    #expect(test.origin.requests.count == 1)
   }
 
   @Test("a trailer field that must not be stored reaches its caller only (RFC 9111 §3.1)")
   func unstorableTrailers() async throws {
     let name = try #require(HTTPField.Name("X-Sum"))
-    kitchen.origin.streams([.cacheControl: "max-age=60, no-cache=\"X-Sum\""]) { _ in
+    test.origin.streams([.cacheControl: "max-age=60, no-cache=\"X-Sum\""]) { _ in
       TestBody(piece: [65], count: 2, trailers: [name: "42"])
     }
-    #expect(try await kitchen.get("/").trailers[name] == "42")
-    let stored = try await kitchen.get("/")
+    #expect(try await test.get("/").trailers[name] == "42")
+    let stored = try await test.get("/")
     #expect(stored.text == "AA")
     #expect(stored.trailers[name] == nil)
-    #expect(kitchen.origin.requests.count == 1)
+    #expect(test.origin.requests.count == 1)
   }
 }

@@ -7,18 +7,18 @@ import Testing
 
 @Suite("Transfers that are not stored", .timeLimit(.minutes(5)))
 struct UnstoredTransferTests {
-  private let kitchen = Kitchen()
+  private let test = TestCache()
 
   /// A transfer of a body that the store refuses at its commit, and can no longer read.
   private func unstored(_ body: any BodySource, readsFail: Int = 1) async throws -> Transfer {
     let store = FaultyStore(MemoryStore(capacity: 64 << 20))
-    let request = kitchen.request("/")
-    let engine = kitchen.cache.engine
+    let request = test.request("/")
+    let engine = test.cache.engine
     var exchange = try engine.lookup.exchange(for: request, policy: .standard, options: RequestOptions())
-    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "stored")
-    try await kitchen.get("/")
-    let stored = try #require(try kitchen.cache.store.read(exchange.key).first).record.response
-    try await kitchen.cache.store.remove(.all)
+    test.origin.always(200, [.cacheControl: "max-age=10"], "stored")
+    try await test.get("/")
+    let stored = try #require(try test.cache.store.read(exchange.key).first).record.response
+    try await test.cache.store.remove(.all)
     let record = CacheRecord(key: exchange.key, response: stored, bodyLength: body.length)
     let writer = try await store.write(record, variantLimit: 8)
     store.fail(.commit)
@@ -30,7 +30,7 @@ struct UnstoredTransferTests {
       storedAs: exchange.key, in: engine)
     return Transfer(
       body: MessageBody(body), extent: TransferExtent(length: body.length), writer: writer, entry: entry,
-      clock: kitchen.clock, executor: nil)
+      clock: test.clock, executor: nil)
   }
 
   @Test("a transfer that has ended and was not stored gives no body whose first bytes are gone")
@@ -61,16 +61,16 @@ struct UnstoredTransferTests {
   @Test("a follower that is handed a transfer that has ended and was not stored asks for itself")
   func follower() async throws {
     let transfer = try await unstored(TestBody(piece: [1], count: 9, announced: 9), readsFail: .max)
-    let key = try kitchen.cache.engine.lookup.exchange(
-      for: kitchen.request("/"), policy: .standard, options: RequestOptions()
+    let key = try test.cache.engine.lookup.exchange(
+      for: test.request("/"), policy: .standard, options: RequestOptions()
     ).key
-    kitchen.origin.always(200, [.cacheControl: "max-age=10"], "new")
-    guard case .lead(let hold) = kitchen.cache.engine.join(key) else {
+    test.origin.always(200, [.cacheControl: "max-age=10"], "new")
+    guard case .lead(let hold) = test.cache.engine.join(key) else {
       Issue.record("the first request leads")
       return
     }
-    let follower = Task { try await kitchen.get("/", options: RequestOptions(timeout: .seconds(5))) }
-    await kitchen.clock.waitForSleepers()
+    let follower = Task { try await test.get("/", options: RequestOptions(timeout: .seconds(5))) }
+    await test.clock.waitForSleepers()
     let leader = try #require(transfer.makeBody())
     transfer.start()
     _ = try await leader.collect()
@@ -84,13 +84,13 @@ struct UnstoredTransferTests {
     let transfer = try await unstored(
       TestBody(piece: [UInt8](repeating: 1, count: 64 << 10), count: 64, announced: nil))
     let key = CacheKey(mode: .private, target: "https://example.com/")
-    let coalescing = Coalescing(clock: kitchen.clock)
+    let coalescing = Coalescing(clock: test.clock)
     guard case .lead(let hold) = coalescing.join(key), case .wait(let flight) = coalescing.join(key) else {
       Issue.record("the first request leads, the second waits")
       return
     }
     let news = Task { try await coalescing.news(of: key, flight: flight, within: .seconds(9)) }
-    await kitchen.clock.waitForSleepers()
+    await test.clock.waitForSleepers()
     let leader = try #require(transfer.makeBody())
     hold.share(try shared(transfer))
     leader.source.cancel()
@@ -99,7 +99,7 @@ struct UnstoredTransferTests {
       return
     }
     transfer.start()
-    let body = try #require(try await shared.makeBody(startingWithin: nil, kitchen.clock))
+    let body = try #require(try await shared.makeBody(startingWithin: nil, test.clock))
     #expect(try await body.collect().count == 4 << 20)
     hold.lookAgain()
   }
@@ -107,11 +107,11 @@ struct UnstoredTransferTests {
   /// A transfer as the leader of a flight shares it.
   private func shared(_ transfer: Transfer) throws -> SharedTransfer {
     let response = StoredResponse.make(
-      request: kitchen.request("/"),
+      request: test.request("/"),
       response: ReceivedResponse(
         HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=10"]),
-        requestTime: kitchen.clock.now, responseTime: kitchen.clock.now), isDecoded: false,
-      rules: kitchen.cache.configuration.rules, digest: kitchen.cache.engine.lookup.digest)
+        requestTime: test.clock.now, responseTime: test.clock.now), isDecoded: false,
+      rules: test.cache.configuration.rules, digest: test.cache.engine.lookup.digest)
     guard case .made(let stored) = response else { throw CacheError(.invalidRequest, "it can be stored") }
     return SharedTransfer(response: stored, transfer: transfer, groups: [])
   }

@@ -9,7 +9,7 @@ enum FieldNameTable {
     case .accept, .acceptEncoding, .acceptLanguage, .origin: return true
     // The proxy sets such fields by the client.
     case .other: return !name.tellsOfClient
-    case .ignored, .refused, .connection, .host, .cookie: return false
+    case .ignored, .refused, .connection, .te, .client, .host, .cookie: return false
     }
   }
 
@@ -21,11 +21,12 @@ enum FieldNameTable {
   }
 
   /// A field that is not in the table: conditions, ranges, directives, credentials, and all that are not known. The
-  /// slow path decides what its name means and whether it is allowed; the fields that tell scheme and host of the client are the affair of the slow path alone, with any spelling.
+  /// slow path decides what its name means and whether it is allowed, and about names that an origin may read as others.
   private static func other(_ name: UnsafeRawBufferPointer) -> PlainRequest.Field {
-    let isHostOrScheme =
+    if name.contains(where: { $0 == 0x5F || $0 == 0x2E }) { return .refused }
+    let tellsOfClient =
       name.count > 12 && isEqual(UnsafeRawBufferPointer(rebasing: name[..<12]), "x-forwarded-")
-    return isHostOrScheme || name.contains(0x5F) ? .refused : .other
+    return tellsOfClient ? .client : .other
   }
 
   /// The names of the table, by their length.
@@ -50,12 +51,15 @@ enum FieldNameTable {
     add("x-request-id", "x-correlation-id", as: .ignored)
     // They tell the origin alone of the client.
     add("x-forwarded-for", "x-real-ip", as: .ignored)
+    add("forwarded", "x-forwarded", as: .client)
     // The origin evaluates them (RFC 9111 §4.3.2).
     add("if-match", "if-unmodified-since", as: .refused)
     // They concern the framing of the message, or the connection (RFC 9110 §7.6.1).
-    add("content-length", "transfer-encoding", "trailer", "te", "expect", "upgrade", as: .refused)
-    add("keep-alive", "proxy-authorization", "proxy-connection", "http2-settings", as: .refused)
-    add("forwarded", as: .refused)
+    add("content-length", "transfer-encoding", "trailer", "expect", "upgrade", as: .refused)
+    add("proxy-authorization", "http2-settings", as: .refused)
+    add("te", as: .te)
+    // They have no effect on HTTP/1.1, and are not passed on.
+    add("keep-alive", "proxy-connection", as: .ignored)
     return known
   }()
 

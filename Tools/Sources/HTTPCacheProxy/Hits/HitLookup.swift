@@ -55,9 +55,10 @@ final class HitLookup {
     var response = hit.head
     request.finish(&response.headerFields)
     context.via.append(to: &response.headerFields)
-    let (headers, bytes) = ResponseWriter.whole(response, body: hit.body, form: form, allocator: allocator)
+    let (headers, bytes) = ResponseWriter.whole(
+      response, to: head.method, body: hit.body, form: form, allocator: allocator)
     return PreparedAnswer.Content(
-      hit: hit, headers: headers, bytes: bytes, target: head.target, status: response.status.code,
-      outcome: hit.outcome.label.rawValue)
+      hit: hit, headers: headers, bytes: bytes, method: head.method, host: client.host(of: head),
+      target: head.target, status: response.status.code, outcome: hit.outcome.label.rawValue)
   }
 }

@@ -27,12 +27,14 @@ final class HitPath {
   /// - Parameter write: hands bytes to the channel.
   /// - Returns: whether there is anything to flush.
   func answer(_ buffer: inout ByteBuffer, write: (ByteBuffer) -> Void) -> Bool {
+    let isTrusted = connection.client.isTrusted
     var count = 0
     while count < Self.mostInTurn, buffer.readableBytes > 0, !context.registry.isDraining,
       connection.stream.channel.isWritable
     {
       let started = NIODeadline.now()
-      guard let length = buffer.withUnsafeReadableBytes({ answers.plain.find(in: $0) }) else { break }
+      guard let length = buffer.withUnsafeReadableBytes({ answers.plain.find(in: $0, isTrusted: isTrusted) })
+      else { break }
       // A slice of the same bytes, not a copy.
       let request = buffer.getSlice(at: buffer.readerIndex, length: length) ?? ByteBuffer()
       guard let content = lookup.content(for: answers.plain.key, { head(request) }) else { break }

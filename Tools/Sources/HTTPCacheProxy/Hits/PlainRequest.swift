@@ -8,8 +8,8 @@ import NIOHPACK
   import Musl
 #endif
 
-/// Recognises plain requests in arriving bytes: a GET of HTTP/1.1 for a path, without fields that concern the
-/// connection, the framing, or that only the origin can answer.
+/// Recognises plain requests in arriving bytes: a GET or HEAD of HTTP/1.1 for a path, without fields that change the
+/// connection or the framing, or that only the origin can answer.
 ///
 /// Two plain requests with equal keys get equal answers from memory at one time, if `Vary` names only fields of the key
 /// (`FieldNameTable.isKeyed`).
@@ -18,8 +18,12 @@ struct PlainRequest {
   enum Field: UInt8 {
     /// Not part of the key: the value only matters if `Vary` names the field.
     case ignored
-    /// Must be `keep-alive`.
+    /// Must be `keep-alive`, or name `TE` besides.
     case connection
+    /// Must be `trailers`: the client can take them, and no answer from memory has some.
+    case te
+    /// Tells of the client. Counts only from a trusted proxy, and is removed from other requests.
+    case client
     case host
     /// Its presence alone is part of the key: a guessed lifetime in a shared cache is not for requests with cookies. The
     /// value only matters if `Vary` names the field (RFC 9111 §4.1).
@@ -37,6 +41,8 @@ struct PlainRequest {
   /// Longer heads are not recognised.
   private static let longestHead = 8 << 10
   private static let shortestHead = 25
+  /// The first octet of the key of a HEAD, with which no target begins.
+  private static let head: UInt8 = 1
   private static let mostFields = 32
 
   /// The target and the fields that are part of the key, of the request that was found last.
@@ -50,31 +56,40 @@ struct PlainRequest {
 
   /// Looks for a whole plain request at the beginning of `bytes`, and sets `key`.
   ///
+  /// - Parameter isTrusted: whether the client is a proxy that tells of its clients.
   /// - Returns: the number of bytes of its head; nil if the request is not whole or not plain.
-  mutating func find(in bytes: UnsafeRawBufferPointer) -> Int? {
-    guard bytes.count >= Self.shortestHead, Self.has(bytes, "GET /", at: 0),
-      let first = Self.lineEnd(in: bytes, from: 0), let target = Self.target(in: bytes, lineEnd: first),
+  mutating func find(in bytes: UnsafeRawBufferPointer, isTrusted: Bool) -> Int? {
+    guard bytes.count >= Self.shortestHead else { return nil }
+    let isHead = Self.has(bytes, "HEAD /", at: 0)
+    guard isHead || Self.has(bytes, "GET /", at: 0), let first = Self.lineEnd(in: bytes, from: 0),
+      let target = Self.target(in: bytes, from: isHead ? 5 : 4, lineEnd: first),
       target.count <= limits.targetBytes
     else { return nil }
     key.removeAll(keepingCapacity: true)
+    if isHead { key.append(Self.head) }
     append(bytes, target)
     var start = first + 2
     var count = 0
     while let end = Self.lineEnd(in: bytes, from: start) {
       if end == start { return end + 2 <= min(Self.longestHead, limits.headBytes) ? end + 2 : nil }
       count += 1
-      guard count <= min(Self.mostFields, limits.fieldCount), take(bytes, start..<end) else { return nil }
+      guard count <= min(Self.mostFields, limits.fieldCount),
+        take(bytes, start..<end, isTrusted: isTrusted)
+      else { return nil }
       start = end + 2
     }
     return nil
   }
 
   /// Takes a field line; false if the request is not plain.
-  private mutating func take(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) -> Bool {
+  private mutating func take(
+    _ bytes: UnsafeRawBufferPointer, _ line: Range<Int>, isTrusted: Bool
+  ) -> Bool {
     guard let base = bytes.baseAddress, let found = memchr(base + line.lowerBound, 0x3A, line.count)
     else { return false }
     let colon = base.distance(to: UnsafeRawPointer(found))
     let name = UnsafeRawBufferPointer(rebasing: bytes[line.lowerBound..<colon])
+    let value = UnsafeRawBufferPointer(rebasing: bytes[colon + 1..<line.upperBound])
     switch FieldNameTable.field(name) {
     case .refused: return false
     case .ignored: return true
@@ -82,8 +97,17 @@ struct PlainRequest {
       key.append(Field.cookie.rawValue)
       return true
     case .connection:
-      return FieldNameTable.isEqual(
-        UnsafeRawBufferPointer(rebasing: bytes[colon + 1..<line.upperBound]), " keep-alive")
+      return FieldNameTable.isEqual(value, " keep-alive") || FieldNameTable.isEqual(value, " te")
+        || FieldNameTable.isEqual(value, " keep-alive, te")
+        || FieldNameTable.isEqual(value, " te, keep-alive")
+    case .te:
+      key.append(Field.te.rawValue)
+      return FieldNameTable.isEqual(value, " trailers")
+    case .client where !isTrusted: return true
+    case .client:
+      key.append(Field.client.rawValue)
+      append(bytes, line)
+      return true
     case .other:
       key.append(Field.other.rawValue)
       append(bytes, line)
@@ -101,8 +125,9 @@ struct PlainRequest {
     key.append(0x0A)
   }
 
-  private static func target(in bytes: UnsafeRawBufferPointer, lineEnd end: Int) -> Range<Int>? {
-    let start = 4
+  private static func target(
+    in bytes: UnsafeRawBufferPointer, from start: Int, lineEnd end: Int
+  ) -> Range<Int>? {
     let length = 9
     guard end - length > start, has(bytes, " HTTP/1.1", at: end - length) else { return nil }
     return start..<end - length
@@ -139,9 +164,10 @@ struct PlainRequest {
 extension PlainRequest {
   /// Sets `key` for a request over HTTP/2 without a body. The key differs from every key of HTTP/1.1.
   ///
+  /// - Parameter isTrusted: whether the client is a proxy that tells of its clients.
   /// - Returns: false if the request is not plain.
-  mutating func find(in headers: HPACKHeaders) -> Bool {
-    guard headers.count <= limits.fieldCount else { return false }
+  mutating func find(in headers: HPACKHeaders, isTrusted: Bool) -> Bool {
+    guard headers.count <= limits.fieldCount, headers.fit(limits) else { return false }
     key.removeAll(keepingCapacity: true)
     // A target of HTTP/1.1 does not begin so.
     key.append(0)
@@ -149,10 +175,10 @@ extension PlainRequest {
       guard let mark = Self.mark(of: name, value), mark != Field.refused.rawValue else { return false }
       // No value has a line feed, so different requests have different keys.
       guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return false }
-      if mark == Field.ignored.rawValue { continue }
+      if mark == Field.ignored.rawValue || mark == Field.client.rawValue && !isTrusted { continue }
       key.append(mark)
       if mark == Field.cookie.rawValue { continue }
-      if mark == Field.other.rawValue {
+      if mark == Field.other.rawValue || mark == Field.client.rawValue {
         // A name has no colon.
         key.append(contentsOf: name.utf8)
         key.append(0x3A)
@@ -166,15 +192,19 @@ extension PlainRequest {
   /// The octet for a field in the key; nil if the request is not plain.
   private static func mark(of name: String, _ value: String) -> UInt8? {
     switch name {
-    case ":method": return value == "GET" ? Field.ignored.rawValue : nil
+    case ":method": return value == "GET" ? Field.ignored.rawValue : value == "HEAD" ? 0x83 : nil
     case ":path": return value.utf8.count <= 8 << 10 && value.hasPrefix("/") ? 0x80 : nil
     case ":scheme": return 0x81
     case ":authority": return 0x82
     default:
       var name = name
       let field = name.withUTF8 { FieldNameTable.field(UnsafeRawBufferPointer($0)) }
-      // HTTP/2 has no fields for one connection.
-      return field == .connection || name.hasPrefix(":") ? nil : field.rawValue
+      // HTTP/2 has no fields for one connection (RFC 9113 §8.2.2).
+      if field == .connection || name == "keep-alive" || name == "proxy-connection" || name.hasPrefix(":") {
+        return nil
+      }
+      if field == .te, value != "trailers" { return nil }
+      return field.rawValue
     }
   }
 }

@@ -1,4 +1,5 @@
 import HTTPCaching
+import HTTPTypes
 import NIOCore
 import NIOHPACK
 
@@ -11,7 +12,10 @@ final class PreparedAnswer {
     let headers: HPACKHeaders?
     /// The head and the body as the client gets them; for HTTP/2 the body alone.
     let bytes: ByteBuffer
-    /// The request target, for the access log.
+    /// The request, for the access log.
+    let method: HTTPRequest.Method
+    /// The host that was asked for.
+    let host: String
     let target: String
     let status: Int
     /// One word for the access log.

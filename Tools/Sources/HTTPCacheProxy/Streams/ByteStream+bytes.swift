@@ -104,6 +104,16 @@ extension ByteStream {
   /// Hands bytes to the channel without sending them yet.
   func write(_ buffer: ByteBuffer) { channel.write(IOData.byteBuffer(buffer), promise: nil) }
 
+  /// Sends written bytes as soon as the caller waits for something else, together with what it has written by then; waits
+  /// while the peer is slower than the writer.
+  ///
+  /// - Throws: `StreamError`.
+  func flushSoon(until deadline: NIODeadline) async throws(StreamError) {
+    guard channel.isWritable else { return try await flush(until: deadline) }
+    if state.withLock({ $0.isClosed }) { throw .closed }
+    channel.eventLoop.execute { [channel] in channel.flush() }
+  }
+
   /// Sends written bytes, and waits while the peer is slower than the writer.
   ///
   /// - Throws: `StreamError`.
@@ -122,10 +132,10 @@ extension ByteStream {
   ///
   /// - Throws: `StreamError`.
   func writeOut(until deadline: NIODeadline) async throws(StreamError) {
-    let timer = channel.eventLoop.scheduleTask(deadline: deadline) { [channel] in
-      channel.close(promise: nil)
-    }
-    defer { timer.cancel() }
+    let timer =
+      deadline < .distantFuture
+      ? channel.eventLoop.scheduleTask(deadline: deadline) { [channel] in channel.close(promise: nil) } : nil
+    defer { timer?.cancel() }
     do { try await channel.writeAndFlush(IOData.byteBuffer(ByteBuffer())) } catch { throw .failed(error) }
   }
 

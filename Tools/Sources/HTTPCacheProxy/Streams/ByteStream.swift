@@ -37,6 +37,7 @@ final class ByteStream: Sendable {
     var timer: (deadline: NIODeadline, scheduled: Scheduled<Void>)?
     var watcher: (@Sendable () -> Void)?
     var closeHook: (@Sendable () -> Void)?
+    var waiting: Waiting?
   }
 
   enum End {
@@ -150,6 +151,7 @@ extension ByteStream {
   }
 
   func arm(_ deadline: NIODeadline) {
+    guard deadline < .distantFuture else { return }
     let isArmed = state.withLock { state in
       guard let timer = state.timer else { return state.isClosed }
       return timer.deadline <= deadline
@@ -194,24 +196,6 @@ extension ByteStream {
 
 /// Operations on the socket below the channel.
 extension ByteStream {
-  /// Whether the connection is quiet now: the peer has neither sent unread bytes nor closed.
-  func isQuiet() async -> Bool {
-    let loop = channel.eventLoop
-    let isQuiet =
-      loop.inEventLoop ? socketIsQuiet() : (try? await loop.submit { self.socketIsQuiet() }.get()) ?? false
-    return isQuiet && !hasBytes && !isEnded
-  }
-
-  private func socketIsQuiet() -> Bool {
-    let isQuiet = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
-      of: NIOBSDSocket.Handle.self
-    ) { handle in
-      var entry = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
-      return poll(&entry, 1, 0) == 0
-    }
-    return isQuiet ?? false
-  }
-
   /// Resets the connection, so that the peer sees that the response is incomplete.
   func reset() {
     resetsOnClose(true).whenComplete { [channel] _ in

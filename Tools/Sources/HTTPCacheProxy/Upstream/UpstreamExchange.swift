@@ -34,7 +34,9 @@ struct UpstreamExchange: Sendable {
     let sender = RequestSender(request, on: lease, configuration: configuration)
     do {
       // Bytes that arrive on an idle connection before the request is sent cannot answer it.
-      if lease.isReused, lease.http2 == nil, await !lease.stream.isQuiet() { throw ClosedBeforeResponse() }
+      if lease.isReused, lease.http2 == nil, lease.stream.hasBytes || lease.stream.isEnded {
+        throw ClosedBeforeResponse()
+      }
       try await sender.sendHead(upgrade: upgrade)
       let head = try await finalHead(request, sender, upgrade: upgrade != nil, until: deadline)
       return try response(head, to: request, sender)
@@ -103,7 +105,7 @@ struct UpstreamExchange: Sendable {
       sender.stop()
       return UpstreamResponse(head: HTTPResponse(status: head.status, headerFields: fields), body: .empty)
     }
-    fields = FieldHygiene.forwardable(fields)
+    fields = fields.forwardable(of: head.status)
     let response = HTTPResponse(status: head.status, headerFields: fields)
     let isPersistent = head.isPersistent && framing != .untilClose
     // A final response without a 100 means that the origin does not want the body (RFC 9110 §10.1.1).
@@ -115,7 +117,7 @@ struct UpstreamExchange: Sendable {
     let body = IncomingBody(
       lease.stream, framing: framing, limits: configuration.limits, isResponse: true,
       connectionOptions: FieldHygiene.connectionOptions(head.fields), laterTrailers: lease.heads?.trailers,
-      stall: configuration.bodyTimeout, pace: lease.pace
+      stall: configuration.silence(of: request, response: fields), pace: lease.pace
     ) { ending in
       switch ending {
       case .complete: finish(sender, isReusable: isPersistent)

@@ -41,7 +41,9 @@ struct HitPathTests {
     }
   }
 
-  private func withPair(_ body: (Pair) async throws -> Void) async throws {
+  private func withPair(
+    trusting trusted: [AddressRange] = [], _ body: (Pair) async throws -> Void
+  ) async throws {
     let clock = ManualClock(now: Timestamp(seconds: 1_700_000_000))
     let cache = try HTTPCache.open(
       HTTPCache.Configuration(
@@ -62,9 +64,16 @@ struct HitPathTests {
       }
     }
     defer { answering.cancel() }
-    try await withProxy(cache: cache, origin: origin, configure: { $0.isHTTP2WithoutTLS = true }) { fast in
+    try await withProxy(
+      cache: cache, origin: origin,
+      configure: {
+        $0.isHTTP2WithoutTLS = true; $0.trustedForwarders = trusted
+      }
+    ) {
+      fast in
       let configure = { (configuration: inout ProxyServer.Configuration) in
         configuration.isHTTP2WithoutTLS = true
+        configuration.trustedForwarders = trusted
         configuration.preparedAnswers = 0
       }
       try await withProxy(cache: cache, origin: origin, configure: configure) { general in
@@ -111,13 +120,16 @@ struct HitPathTests {
     "Sec-Fetch-Mode: cors", "Accept:", "Host: h", "Content-Length: 0",
     "Accept: text/html\tx", "Via: 1.1 other", "X-Forwarded-For: 192.0.2.1", "Priority: u=1",
     "X-Request-ID: 1", "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "X-Real-IP: x",
-    "X-Forwarded-Host: other", "X-Correlation-ID: 2", "Baggage: a=b",
+    "X-Forwarded-Host: other", "X-Forwarded-Host: h", "X-Forwarded-Proto: https", "X-Forwarded-Proto: http",
+    "Forwarded: host=h;proto=http", "Forwarded: host=other", "X.Forwarded.Host: x", "X-Forwarded: x",
+    "X-Forwarded-Port: 1", "Connection: TE", "Connection: keep-alive, TE", "Connection: close", "TE: gzip",
+    "Proxy-Connection: close", "X-Correlation-ID: 2", "Baggage: a=b",
     "If-Modified-Since: Tue, 14 Nov 2023 22:13:20 GMT", "If-Modified-Since: Tue, 14 Nov 2023 22:13:19 GMT",
     "TE: trailers", "User-Agent: a\u{1}b", "Bad Name: 1",
   ]
 
   private static func request(_ random: inout some RandomNumberGenerator) -> String {
-    var request = Int.random(in: 0..<20, using: &random) == 0 ? "HEAD " : "GET "
+    var request = Int.random(in: 0..<6, using: &random) == 0 ? "HEAD " : "GET "
     request += targets.randomElement(using: &random) ?? "/a"
     request += " HTTP/1.1\r\nHost: h\r\n"
     for _ in 0..<Int.random(in: 0..<4, using: &random) {
@@ -130,9 +142,11 @@ struct HitPathTests {
   private static let count =
     ProcessInfo.processInfo.environment["HTTPCACHE_COMPARED_REQUESTS"].flatMap { Int($0) } ?? 1_500
 
-  @Test("have the bytes of the slow path, for generated requests")
-  func differential() async throws {
-    try await withPair { pair in
+  private static let trusted: [[String]] = [[], ["127.0.0.0/8"]]
+
+  @Test("have the bytes of the slow path, for generated requests", arguments: trusted)
+  func differential(trusted: [String]) async throws {
+    try await withPair(trusting: trusted.compactMap { AddressRange($0) }) { pair in
       var random = SystemRandomNumberGenerator()
       var (fast, general) = (try pair.fast.connect(), try pair.general.connect())
       for number in 0..<Self.count {
@@ -182,9 +196,9 @@ struct HitPathTests {
     return comparable("\(response)") + body
   }
 
-  @Test("have the fields and bytes of the slow path over HTTP/2")
-  func http2() async throws {
-    try await withPair { pair in
+  @Test("have the fields and bytes of the slow path over HTTP/2", arguments: trusted)
+  func http2(trusted: [String]) async throws {
+    try await withPair(trusting: trusted.compactMap { AddressRange($0) }) { pair in
       var random = SystemRandomNumberGenerator()
       func connect() throws -> [HTTP2Peer] {
         let clients = [try HTTP2Peer(pair.fast.port), try HTTP2Peer(pair.general.port)]
@@ -198,7 +212,7 @@ struct HitPathTests {
         if number % 50 == 0 { pair.clock.advance(by: .seconds(1)) }
         let request = HTTP2Request(
           target: Self.targets.randomElement(using: &random) ?? "/a",
-          method: Int.random(in: 0..<20, using: &random) == 0 ? "HEAD" : "GET",
+          method: Int.random(in: 0..<6, using: &random) == 0 ? "HEAD" : "GET",
           fields: Self.http2Fields(&random))
         let first = try await answer(clients[0], stream, request)
         let second = try await answer(clients[1], stream, request)

@@ -6,13 +6,64 @@ import Testing
 
 @Suite("Plain requests: what may be answered without parsing", .timeLimit(.minutes(10)))
 struct PlainRequestTests {
-  private func find(_ text: String, limits: MessageLimits = MessageLimits()) -> (length: Int, key: [UInt8])? {
+  private func find(
+    _ text: String, limits: MessageLimits = MessageLimits(), isTrusted: Bool = false
+  ) -> (length: Int, key: [UInt8])? {
     var plain = PlainRequest(limits: limits)
     let bytes = text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
-    return bytes.withUnsafeBytes { plain.find(in: $0) }.map { ($0, plain.key) }
+    return bytes.withUnsafeBytes { plain.find(in: $0, isTrusted: isTrusted) }.map { ($0, plain.key) }
+  }
+
+  private func key(_ fields: [(String, String)], isTrusted: Bool = false) -> [UInt8]? {
+    var plain = PlainRequest(limits: MessageLimits())
+    let isPlain = plain.find(in: HPACKHeaders(fields), isTrusted: isTrusted)
+    return isPlain ? plain.key : nil
   }
 
   private static let start = "GET /a HTTP/1.1\r\nHost: h\r\n"
+  private static let pseudo = [(":method", "GET"), (":scheme", "http"), (":authority", "h"), (":path", "/")]
+
+  @Test("a HEAD is plain, and has another key than a GET")
+  func heads() throws {
+    let get = try #require(find(Self.start + "\r\n"))
+    let head = try #require(find("HEAD" + Self.start.dropFirst(3) + "\r\n"))
+    #expect(head.length == get.length + 1 && head.key != get.key)
+    let stream = try #require(key([(":method", "HEAD")] + Self.pseudo.dropFirst()))
+    #expect(stream != key(Self.pseudo))
+  }
+
+  @Test("fields for one connection that change nothing are not part of the key")
+  func connectionFields() throws {
+    let plain = try #require(find(Self.start + "\r\n")).key
+    for field in [
+      "Keep-Alive: 600", "Proxy-Connection: keep-alive", "Connection: TE", "connection: te, Keep-Alive",
+    ] {
+      #expect(find(Self.start + field + "\r\n\r\n")?.key == plain)
+    }
+    #expect(find(Self.start + "TE: trailers\r\n\r\n") != nil)
+    // RFC 9113 §8.2.2: such a request is malformed.
+    for field in [("keep-alive", "600"), ("proxy-connection", "x"), ("connection", "te"), ("te", "gzip")] {
+      #expect(key(Self.pseudo + [field]) == nil)
+    }
+    #expect(key(Self.pseudo + [("te", "trailers")]) != nil)
+  }
+
+  @Test(
+    "what tells of the client is part of the key for a trusted proxy alone",
+    arguments: [
+      ("X-Forwarded-Host", "a"), ("x-forwarded-proto", "https"), ("Forwarded", "host=a"),
+      ("X-Forwarded-Port", "1"),
+    ])
+  func clientFields(name: String, value: String) throws {
+    let text = Self.start + "\(name): \(value)\r\n\r\n"
+    #expect(try #require(find(text)).key == find(Self.start + "\r\n")?.key)
+    let trusted = try #require(find(text, isTrusted: true)).key
+    #expect(trusted != find(Self.start + "\r\n", isTrusted: true)?.key)
+    #expect(trusted != find(Self.start + "\(name): other\r\n\r\n", isTrusted: true)?.key)
+    let stream = Self.pseudo + [(name.lowercased(), value)]
+    #expect(key(stream) == key(Self.pseudo))
+    #expect(key(stream, isTrusted: true) != key(Self.pseudo, isTrusted: true))
+  }
 
   @Test("a GET with known fields is plain; bytes after its head are not part of it")
   func plain() throws {
@@ -39,9 +90,9 @@ struct PlainRequestTests {
       "Proxy-Authorization: Basic x\r\n", "Connection: close\r\n", "Connection: keep-alive, x\r\n",
       "Connection:keep-alive\r\n", "Content-Length: 0\r\n", "Transfer-Encoding: chunked\r\n",
       "Expect: 100-continue\r\n", "Upgrade: websocket\r\n",
-      "X-Forwarded-Host: a\r\n", "X-Forwarded-Proto: http\r\n", "Forwarded: for=a\r\n", "X_Request_ID: a\r\n",
-      "TE: trailers\r\n", "Keep-Alive: 1\r\n", "Proxy-Connection: keep-alive\r\n", "Trailer: a\r\n",
-      "X-Forwarded-Port: 1\r\n", "X_Forwarded_Host: a\r\n",
+      "X_Request_ID: a\r\n", "TE: gzip\r\n", "TE: trailers, gzip\r\n", "Connection: TE, x\r\n",
+      "Trailer: a\r\n",
+      "X_Forwarded_Host: a\r\n", "X.Forwarded.Host: a\r\n",
       "User-Agent: a\u{0}b\r\n",
       "User-Agent: a\rb\r\n", "User-Agent: a\n", "Accept\rEncoding: gzip\r\n", "User-Agent\r\n",
     ])
@@ -52,7 +103,7 @@ struct PlainRequestTests {
   @Test(
     "other request lines are not plain",
     arguments: [
-      "POST /a HTTP/1.1", "HEAD /a HTTP/1.1", "GET /a HTTP/1.0", "GET /a HTTP/2.0", "GET http://h/a HTTP/1.1",
+      "POST /a HTTP/1.1", "HEAD * HTTP/1.1", "GET /a HTTP/1.0", "GET /a HTTP/2.0", "GET http://h/a HTTP/1.1",
       "get /a HTTP/1.1", "GET  /a HTTP/1.1", "GET /a\tHTTP/1.1", "\r\nGET /a HTTP/1.1",
     ])
   func requestLines(line: String) {
@@ -77,12 +128,8 @@ struct PlainRequestTests {
       try #require(find(Self.start + $0 + "\r\n")).key
     }
     #expect(keys[0] != keys[1] && keys[1] == keys[2])
-    let streams = [[], [("cookie", "a=b")], [("cookie", "c=d")]].map { cookies -> [UInt8] in
-      var plain = PlainRequest(limits: MessageLimits())
-      let pseudo = [(":method", "GET"), (":scheme", "http"), (":authority", "h"), (":path", "/")]
-      let isPlain = plain.find(in: HPACKHeaders(pseudo + cookies))
-      #expect(isPlain)
-      return plain.key
+    let streams = try [[], [("cookie", "a=b")], [("cookie", "c=d")]].map {
+      try #require(key(Self.pseudo + $0))
     }
     #expect(streams[0] != streams[1] && streams[1] == streams[2])
   }

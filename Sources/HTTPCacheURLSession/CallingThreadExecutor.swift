@@ -3,7 +3,7 @@ import Foundation
 /// Runs asynchronous code for a caller that blocks its thread. The caller's thread itself runs the code, and
 /// sleeps only while a store's threads read or write. No thread of the cooperative pool is needed, so this
 /// works even if every thread of the pool is such a caller.
-final class CallerRuns: TaskExecutor, @unchecked Sendable {
+final class CallingThreadExecutor: TaskExecutor, @unchecked Sendable {
   // @unchecked Sendable because `condition` guards all mutable state.
   private let condition = NSCondition()
   private var jobs: [UnownedJob] = []
@@ -13,7 +13,7 @@ final class CallerRuns: TaskExecutor, @unchecked Sendable {
 
   /// Waits for `work`, whose asynchronous calls must be those of a store.
   static func wait<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Value {
-    let caller = CallerRuns()
+    let caller = CallingThreadExecutor()
     let result = Result<Value>()
     Task(executorPreference: caller) {
       result.value = await work()

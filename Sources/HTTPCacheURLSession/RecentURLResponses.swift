@@ -4,7 +4,7 @@ import Synchronization
 
 /// The Foundation responses that were made last. Foundation takes longer to make one than the cache takes to
 /// answer, so the answers from one stored response within one second share theirs.
-final class MadeResponses: Sendable {
+final class RecentURLResponses: Sendable {
   private struct Made {
     let owner: any AnyObject & Sendable
     let outcome: CacheOutcome
@@ -14,7 +14,7 @@ final class MadeResponses: Sendable {
 
   private static let count = 64
   // By the identity of the owner, which is not used again while a place holds the owner.
-  private let places = Mutex([Made?](repeating: nil, count: MadeResponses.count))
+  private let places = Mutex([Made?](repeating: nil, count: RecentURLResponses.count))
 
   /// Foundation's response for an answer from a URL; nil if Foundation refuses it.
   func response(for answer: CacheResponse, url: URL) -> CachedHTTPURLResponse? {
