@@ -10,41 +10,41 @@ struct UserPartitionTests {
     return options
   }
 
-  private func kitchen(_ fields: HTTPFields) -> Kitchen {
-    let kitchen = Kitchen(rules: CacheRules(mode: .shared))
-    kitchen.origin.answers { request, number in (200, fields, "\(number)") }
-    return kitchen
+  private func test(_ fields: HTTPFields) -> TestCache<TestOrigin> {
+    let test = TestCache(rules: CacheRules(mode: .shared))
+    test.origin.answers { request, number in (200, fields, "\(number)") }
+    return test
   }
 
   @Test(
     "stores what is private, and what answers credentials",
     arguments: ["private, max-age=60", "max-age=60", "s-maxage=0, max-age=60"])
   func stores(_ value: String) async throws {
-    let kitchen = kitchen([.cacheControl: value])
+    let test = test([.cacheControl: value])
     for _ in 0..<3 {
-      let answer = try await kitchen.get("/", [.authorization: "Basic YTpi"], options: options("anna"))
+      let answer = try await test.get("/", [.authorization: "Basic YTpi"], options: options("anna"))
       #expect(answer.text == "1")
     }
-    #expect(try await kitchen.cache.wipe(partition: "anna") == 1)
+    #expect(try await test.cache.wipe(partition: "anna") == 1)
   }
 
   @Test("no other user, and no request without a partition, gets it")
   func apart() async throws {
-    let kitchen = kitchen([.cacheControl: "private, max-age=60"])
-    #expect(try await kitchen.get("/", options: options("anna")).text == "1")
-    #expect(try await kitchen.get("/", options: options("bert")).text == "2")
-    #expect(try await kitchen.get("/").text == "3")
-    #expect(try await kitchen.get("/").text == "4")
-    #expect(try await kitchen.get("/", options: options("")).text == "5")
-    #expect(try await kitchen.get("/", options: options("anna")).text == "1")
+    let test = test([.cacheControl: "private, max-age=60"])
+    #expect(try await test.get("/", options: options("anna")).text == "1")
+    #expect(try await test.get("/", options: options("bert")).text == "2")
+    #expect(try await test.get("/").text == "3")
+    #expect(try await test.get("/").text == "4")
+    #expect(try await test.get("/", options: options("")).text == "5")
+    #expect(try await test.get("/", options: options("anna")).text == "1")
   }
 
   @Test("a partition that is not said to be one user's stores nothing private")
   func site() async throws {
-    let kitchen = kitchen([.cacheControl: "private, max-age=60"])
+    let test = test([.cacheControl: "private, max-age=60"])
     for number in 1...2 {
       #expect(
-        try await kitchen.get("/", options: options("https://site", isOneUser: false)).text == "\(number)")
+        try await test.get("/", options: options("https://site", isOneUser: false)).text == "\(number)")
     }
   }
 }

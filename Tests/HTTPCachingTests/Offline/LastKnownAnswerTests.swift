@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The last known answer stays until the resource is gone or changed", .timeLimit(.minutes(10)))
 struct LastKnownAnswerTests {
-  private let kitchen = Kitchen()
+  private let test = TestCache()
 
   private func request(_ fields: HTTPFields = [:]) -> HTTPRequest {
     HTTPRequest(method: .get, scheme: "http", authority: "example.com", path: "/", headerFields: fields)
@@ -14,7 +14,7 @@ struct LastKnownAnswerTests {
   private func get() async throws -> (status: Int, text: String) {
     var options = RequestOptions()
     options.redirectLimit = 0
-    let response = try await kitchen.cache.respond(to: request(), options: options, via: kitchen.origin)
+    let response = try await test.cache.respond(to: request(), options: options, via: test.origin)
     return (
       response.head.status.code, String(decoding: try await response.body.collect().array, as: UTF8.self)
     )
@@ -22,13 +22,13 @@ struct LastKnownAnswerTests {
 
   /// Stores a response, lets it become stale, and gets another answer.
   private func after(_ status: Int, _ fields: HTTPFields, _ body: String = "other") async throws {
-    kitchen.origin.always(
+    test.origin.always(
       200, [.cacheControl: "max-age=10", .eTag: "\"1\"", .contentType: "application/json"], "one")
     #expect(try await get().text == "one")
-    kitchen.clock.advance(by: 20)
-    kitchen.origin.always(status, fields, body)
+    test.clock.advance(by: 20)
+    test.origin.always(status, fields, body)
     #expect(try await get().status == status)
-    kitchen.origin.fails(.unreachable)
+    test.origin.fails(.unreachable)
   }
 
   @Test(
@@ -40,7 +40,7 @@ struct LastKnownAnswerTests {
   func stays(status: Int) async throws {
     try await after(status, [.location: "http://portal.example/"])
     #expect(try await get().text == "one")
-    #expect(try await kitchen.cache.entries().entries.map(\.record.response.isInvalidated) == [false])
+    #expect(try await test.cache.entries().entries.map(\.record.response.isInvalidated) == [false])
   }
 
   @Test(
