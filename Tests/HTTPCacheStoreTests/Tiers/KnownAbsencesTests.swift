@@ -1,6 +1,7 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
+import HTTPTypes
 import Testing
 
 @Suite("What the store below a tier does not have", .timeLimit(.minutes(10)))
