@@ -45,7 +45,8 @@ struct IsolationTests {
 
   private nonisolated func load() async throws -> Int {
     let count = Count()
-    let result = try await CachedHTTPClient.withClient(cache: try HTTPCache.open(HTTPCache.Configuration())) { client in
+    let cache = try HTTPCache.open(HTTPCache.Configuration())
+    let result = try await CachedHTTPClient.withClient(cache: cache) { client in
       count.value += client.redirectLimit
       return count
     }

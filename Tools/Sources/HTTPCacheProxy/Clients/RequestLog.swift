@@ -17,7 +17,7 @@ struct RequestLog: Sendable {
     traffic = context.traffic.part(of: loop)
   }
 
-  /// What a line explains about a request.
+  /// The explanations of a request in its line.
   enum Reason: Sendable {
     /// Why the response was not stored.
     case notStored(String?)

@@ -30,7 +30,7 @@ struct ClientSide: Sendable {
     guard isTrusted, let address else { return address }
     var source = address
     for node in ForwardedNodes.nodes(of: fields).reversed() {
-      // What stands before a hidden name (RFC 7239 §6.3) was told by nobody who is trusted.
+      // No trusted proxy told the nodes before a hidden name (RFC 7239 §6.3).
       guard let next = ForwardedNodes.address(node) else { break }
       source = next
       guard trusted.contains(where: { $0.contains(next) }) else { break }

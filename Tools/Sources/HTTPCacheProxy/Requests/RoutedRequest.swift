@@ -13,7 +13,7 @@ struct RoutedRequest: Sendable {
   /// Whether the response must neither come from the store nor be stored.
   var bypassesCache = false
 
-  /// What the upstream has to know; nil for a request to the origin of its target, with the upstream's limits.
+  /// The facts for the upstream; nil for a request to the origin of its target, with the upstream's limits.
   var context: UpstreamContext? {
     guard group != nil || route?.silence.origin != nil else { return nil }
     return UpstreamContext(group: group, silence: route?.silence.origin)

@@ -8,7 +8,7 @@ package import NIOCore
 /// `Content-Length` stands once, `Location` has escapes for octets outside of ASCII. A user agent takes these forms; the
 /// proxy itself, between clients and origins, refuses those that two readers may read in two ways.
 ///
-/// What it refuses too ends the request with the reason. Stands before the codec, and sees one request after the other.
+/// A response that it refuses ends the request with the reason. Stands before the codec, and sees one request after the other.
 package final class LenientResponseHandler: ChannelDuplexHandler {
   package typealias InboundIn = ByteBuffer
   package typealias InboundOut = ByteBuffer

@@ -19,7 +19,7 @@ public struct MissedTarget: Sendable, Hashable {
   /// Why the latest response that was not stored was not; nil if each was stored.
   public internal(set) var refusal: String?
 
-  /// What requests for one target have in common.
+  /// The common facts of requests for one target.
   struct Key: Hashable {
     let host: String
     let target: String

@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// What a request to an origin has to be told beside its head: a value of `UpstreamRequest.context`.
+/// The facts about a request to an origin beside its head: a value of `UpstreamRequest.context`.
 struct UpstreamContext: Sendable {
   /// The addresses to connect to; nil is the origin of the target.
   var group: OriginGroup?
