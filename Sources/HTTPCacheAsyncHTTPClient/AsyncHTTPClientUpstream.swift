@@ -114,6 +114,27 @@
         isContentDecoded: isDecoded)
     }
 
+    /// Whether a path without its query is UTF-8 once its percent-encodings are decoded.
+    private static func isText(_ path: String) -> Bool {
+      let octets = Array(path.utf8.prefix { $0 != UInt8(ascii: "?") })
+      guard octets.contains(UInt8(ascii: "%")) else { return true }
+      var decoded: [UInt8] = []
+      var index = 0
+      while index < octets.count {
+        let digits = octets[index...].dropFirst().prefix(2)
+        if octets[index] == UInt8(ascii: "%"), digits.count == 2,
+          let octet = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+        {
+          decoded.append(octet)
+          index += 3
+        } else {
+          decoded.append(octets[index])
+          index += 1
+        }
+      }
+      return String(validating: decoded, as: UTF8.self) != nil
+    }
+
     private func outgoing(
       _ request: UpstreamRequest, _ context: Context?
     ) throws(UpstreamError) -> HTTPClientRequest {
@@ -123,7 +144,12 @@
       guard Self.hasHost(authority) else {
         throw UpstreamError(.unreachable, "'\(authority)' has no valid host")
       }
-      var outgoing = HTTPClientRequest(url: "\(scheme)://\(authority)\(request.head.path ?? "/")")
+      let path = request.head.path ?? "/"
+      guard Self.isText(path) else {
+        throw UpstreamError(
+          .protocol, "'\(path)' is no UTF-8: AsyncHTTPClient would ask for '/' instead")
+      }
+      var outgoing = HTTPClientRequest(url: "\(scheme)://\(authority)\(path)")
       outgoing.method = HTTPMethod(rawValue: request.head.method.rawValue)
       outgoing.tlsConfiguration = context?.tlsConfiguration
       outgoing.localAddress = context?.localAddress
