@@ -113,7 +113,6 @@ struct MemoryHitTests {
     try await test.get("/")
     test.clock.advance(by: 7)
     #expect(found("/", fields) == nil)
-    #expect(found("/", method: .head) == nil)
     #expect(found("/", longest: 3) == nil)
     #expect(found("/other") == nil)
     #expect(found() != nil)

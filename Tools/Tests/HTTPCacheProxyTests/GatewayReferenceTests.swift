@@ -163,7 +163,7 @@ struct GatewayReferenceTests {
     try await asked("If: \(value)\r\n") { head, fixture in
       #expect(
         field("If", in: head)
-          == value.replacing("http://www.test/app/y", with: "http://127.0.0.1:\(fixture.origin.port)/deep/y"))
+          == value.replacing("http://www.test/app/", with: "http://127.0.0.1:\(fixture.origin.port)/deep/"))
     }
   }
 
