@@ -5,7 +5,7 @@ struct MissedTargets: Sendable {
   private static let longestHost = 255
   /// Outcomes of requests that the cache answered, or that it has no part in.
   private static let otherOutcomes = Set(
-    [RequestOutcome.hit, .stale, .validated, .tunnel, .own].map(\.rawValue))
+    [RequestOutcome.hit, .stale, .validated, .shared, .tunnel, .own].map(\.rawValue))
 
   private let capacity: Int
   private var rows: [MissedTarget.Key: MissedTarget] = [:]
