@@ -262,7 +262,8 @@ final class PartFileTests {
   func repeated() async throws {
     for (record, request, isKept) in [
       (PartRecord.sample(), "http://a/x", true), (PartRecord.sample([.eTag: "\"2\""]), "http://a/x", false),
-      (PartRecord.sample(length: 8), "http://a/x", false), (PartRecord.sample(length: nil), "http://a/x", false),
+      (PartRecord.sample(length: 8), "http://a/x", false),
+      (PartRecord.sample(length: nil), "http://a/x", false),
       (PartRecord.sample(url: "http://a/y"), "http://a/y", false), (nil, "http://a/x", false),
       (PartRecord.sample([.lastModified: "Tue, 15 Nov 1994 08:12:31 GMT"]), "http://a/x", false),
     ] {

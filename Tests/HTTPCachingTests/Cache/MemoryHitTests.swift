@@ -102,6 +102,15 @@ struct MemoryHitTests {
     #expect(counts.hitBytes - counted.hitBytes == counted.hitBytes)
   }
 
+  @Test("a HEAD gets the head of the answer to a GET, without its body (RFC 9110 §9.3.2)")
+  func head() async throws {
+    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    try await test.get("/")
+    let hit = try #require(found("/", method: .head))
+    #expect(hit.body.isEmpty && hit.head.headerFields[.contentLength] == "4")
+    #expect(test.cache.use(hit))
+  }
+
   @Test(
     "other requests get no hit",
     arguments: [

@@ -29,6 +29,17 @@ import Testing
     }
   }
 
+  @Test("a path that is no UTF-8 is refused: AsyncHTTPClient would ask for another one")
+  func pathWithoutText() async throws {
+    let routes = Origin()
+    routes.get("/") { _, _ in answer("root", [.cacheControl: "max-age=60"]) }
+    try await Fixture.run(routes) { fixture async throws in
+      for path in ["/caf%E9", "/%83e?x", "/a%ff/b"] {
+        _ = await #expect(throws: UpstreamError.self, "\(path)") { try await fixture.get(path) }
+      }
+    }
+  }
+
   @Test("if the origin is unreachable, a stale response answers, and its outcome says why (RFC 9111 §4.2.4)")
   func stale() async throws {
     let routes = Origin()
