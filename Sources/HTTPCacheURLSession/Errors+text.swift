@@ -1,9 +1,8 @@
 public import Foundation
-public import HTTPCacheSemantics
-public import HTTPCacheStore
+public import HTTPCaching
 
-/// Texts for people: Foundation's default text of an error is its domain and a number. The errors of the modules below
-/// have theirs here, because those modules import no Foundation.
+/// Texts for people: Foundation's default text of an error is its domain and a number. They are here, because the engine
+/// and the modules below it link no Foundation.
 extension UpstreamError: LocalizedError {
   /// Kind and message.
   public var errorDescription: String? { description }
