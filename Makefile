@@ -11,7 +11,7 @@ RELEASE_BUILD := $(TOOLS) -c release -debug-info-format none --disable-default-t
 	$(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib)
 
 .PHONY: run build install uninstall deb help test lint format checks api conformance conformance-all demo \
-	examples fuzz fuzz-images fuzz-recordings hostile resets attack attack-check torture bench bench-disk bench-doors bench-images bench-check bench-serve simulate simulate-races races peers docs \
+	examples fuzz fuzz-images fuzz-recordings hostile resets attack attack-check torture bench bench-disk bench-doors bench-images bench-redis bench-check bench-serve simulate simulate-races races peers docs \
 	prerequisites clean
 
 # Runs the demo of the command, built for debugging; with URL=https://… fetches that URL through your cache.
@@ -53,6 +53,7 @@ prerequisites:
 
 # Builds and runs all tests.
 test: prerequisites
+	@scripts/prerequisites.sh redis-server openssl
 	scripts/test.sh
 
 # Checks the format, and the words of comments.
@@ -130,6 +131,11 @@ bench-disk: prerequisites
 # Prints the tables of images: hits in memory, and thumbnails beside vipsthumbnail and ImageMagick.
 bench-images: prerequisites
 	scripts/bench.sh images
+
+# Prints questions a second to a tier on Redis, beside redis-benchmark.
+bench-redis:
+	@scripts/prerequisites.sh redis-server redis-tools python3
+	scripts/bench.sh redis
 
 # Fuzzes the image decoders for FUZZ_SECONDS (60); crashes are kept in .build/fuzz-images.
 fuzz-images: prerequisites

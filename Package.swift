@@ -21,6 +21,7 @@ let package = Package(
     .library(name: "HTTPCacheHummingbird", targets: ["HTTPCacheHummingbird"]),
     .library(name: "HTTPCacheLogging", targets: ["HTTPCacheLogging"]),
     .library(name: "HTTPCacheTracing", targets: ["HTTPCacheTracing"]),
+    .library(name: "HTTPCacheRedis", targets: ["HTTPCacheRedis"]),
     .library(name: "HTTPCacheSemantics", targets: ["HTTPCacheSemantics"]),
     .library(name: "HTTPCacheStore", targets: ["HTTPCacheStore"]),
     .library(name: "HTTPCacheSealing", targets: ["HTTPCacheSealing"]),
@@ -45,6 +46,9 @@ let package = Package(
     .trait(
       name: "Tracing",
       description: "HTTPCacheTracing: a span for each request to the origin (swift-distributed-tracing)"),
+    .trait(
+      name: "Redis",
+      description: "HTTPCacheRedis: a tier on Redis or Valkey that the caches of several nodes share"),
     .trait(
       name: "ImageCodecs",
       description:
@@ -202,6 +206,17 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(
           name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "HTTPCacheRedis",
+      dependencies: [
+        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Redis"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Redis"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Redis"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Redis"])),
       ],
       swiftSettings: settings),
     .target(

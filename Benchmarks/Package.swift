@@ -25,6 +25,7 @@ let package = Package(
     .trait(name: "Sealing", description: "sealing-benchmark, which needs swift-crypto"),
     .trait(name: "AsyncHTTPClient", description: "the rows of CachedHTTPClient in door-benchmark"),
     .trait(name: "Hummingbird", description: "the rows of CacheMiddleware in door-benchmark"),
+    .trait(name: "Redis", description: "redis-tier-benchmark, which needs SwiftNIO"),
     .trait(
       name: "ImageCodecs", description: "image-benchmark, which needs the image libraries of the system"),
     .default(enabledTraits: ["Sealing"]),
@@ -37,6 +38,7 @@ let package = Package(
         .trait(name: "Crypto", condition: .when(traits: ["Sealing"])),
         .trait(name: "AsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"])),
         .trait(name: "Hummingbird", condition: .when(traits: ["Hummingbird"])),
+        .trait(name: "Redis", condition: .when(traits: ["Redis"])),
         .trait(name: "ImageCodecs", condition: .when(traits: ["ImageCodecs"])),
       ]),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
@@ -98,6 +100,15 @@ let package = Package(
         .product(name: "HTTPCaching", package: "swift-http-cache"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ], path: "Sources/Images", swiftSettings: settings),
+    .executableTarget(
+      name: "redis-tier-benchmark",
+      dependencies: [
+        .product(name: "HTTPCacheRedis", package: "swift-http-cache", condition: .when(traits: ["Redis"])),
+        .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        .product(name: "HTTPCaching", package: "swift-http-cache"),
+        .product(name: "HTTPCacheSemantics", package: "swift-http-cache"),
+        .product(name: "HTTPCacheStore", package: "swift-http-cache"),
+      ], path: "Sources/Redis", swiftSettings: settings),
     .executableTarget(
       name: "sealing-benchmark",
       dependencies: caching + [

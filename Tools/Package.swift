@@ -50,7 +50,7 @@ let package = Package(
   dependencies: [
     .package(
       name: "swift-http-cache", path: "..",
-      traits: ["Crypto", "AsyncHTTPClient", "Hummingbird", "ImageCodecs", "Logging", "Tracing"]),
+      traits: ["Crypto", "AsyncHTTPClient", "Hummingbird", "ImageCodecs", "Logging", "Redis", "Tracing"]),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -111,6 +111,7 @@ let package = Package(
         .product(name: "HTTPCacheHummingbird", package: "swift-http-cache"),
         .product(name: "HTTPCacheLogging", package: "swift-http-cache"),
         .product(name: "HTTPCacheTracing", package: "swift-http-cache"),
+        .product(name: "HTTPCacheRedis", package: "swift-http-cache"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
@@ -214,6 +215,14 @@ let package = Package(
         .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "Tracing", package: "swift-distributed-tracing"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "HTTPCacheRedisTests",
+      dependencies: caching + nio + [
+        "ServerTesting",
+        .product(name: "HTTPCacheRedis", package: "swift-http-cache"),
+        .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
       ],
       swiftSettings: settings),
     .testTarget(

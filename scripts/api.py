@@ -26,7 +26,7 @@ FOLDER = ROOT / "docs/api"
 MODULES = [
     "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "HTTPCacheDisk", "HTTPCaching",
     "HTTPCacheURLSession", "HTTPCacheNIO", "HTTPCacheAsyncHTTPClient", "HTTPCacheArchives", "HTTPCacheDownloads",
-    "HTTPCacheHummingbird", "HTTPCacheImages", "HTTPCacheLogging", "HTTPCacheTesting",
+    "HTTPCacheHummingbird", "HTTPCacheImages", "HTTPCacheLogging", "HTTPCacheRedis", "HTTPCacheTesting",
     "HTTPCacheTestTraits", "HTTPCacheTracing", "HTTPCacheFaults"]
 # Every type has them, or has them because it has another in the list.
 IMPLIED = {"Copyable", "Escapable", "SendableMetatype", "BitwiseCopyable"}

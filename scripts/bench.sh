@@ -5,6 +5,7 @@
 #   bench.sh disk [N,N]  the tables of stores on disk with so many entries (10000,100000,1000000)
 #   bench.sh doors   the table of hits through each door, beside Foundation's own
 #   bench.sh images  the tables of images: hits in memory, and thumbnails beside other programs
+#   bench.sh redis   questions a second to a tier on Redis, beside redis-benchmark
 #   bench.sh count   instructions (valgrind) and allocations per decision or answer, one row a line
 #   bench.sh check   compares these with Benchmarks/thresholds.txt; more than 5 % above fails
 cd "$(dirname "$0")/.."
@@ -23,6 +24,15 @@ export SWIFT_BACKTRACE=enable=no
 export SWIFT_DETERMINISTIC_HASHING=1
 mkdir -p .build/bench
 log=.build/bench/build.log
+if [ "${1:-}" = redis ]; then
+  redis=(--package-path Benchmarks -c release -debug-info-format none --traits Redis)
+  if ! swift build "${redis[@]}" --product redis-tier-benchmark >"$log" 2>&1; then
+    cat "$log"
+    exit 1
+  fi
+  scripts/bench-redis.py "$(swift build "${redis[@]}" --show-bin-path)/redis-tier-benchmark"
+  exit
+fi
 if [ "${1:-}" = doors ]; then
   doors=(--package-path Benchmarks -c release -debug-info-format none --traits AsyncHTTPClient,Hummingbird)
   if ! swift build "${doors[@]}" --product door-benchmark >"$log" 2>&1; then

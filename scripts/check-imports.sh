@@ -29,6 +29,8 @@ allowed() {
       echo "$system|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheNIO|Hummingbird|NIOCore|Crypto|ServiceLifecycle" ;;
     HTTPCacheLogging) echo 'HTTPCaching|HTTPCacheSemantics|Logging' ;;
     HTTPCacheTracing) echo 'HTTPTypes|HTTPCaching|Tracing' ;;
+    HTTPCacheRedis)
+      echo "Synchronization|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|Crypto|NIOCore|NIOPosix|NIOSSL" ;;
     HTTPCacheTesting)
       echo "$system|Foundation|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching|Testing" ;;
     HTTPCacheTestTraits) echo "Foundation|HTTPCacheArchives|HTTPCacheStore|HTTPCaching|Testing" ;;

@@ -88,7 +88,7 @@ timed "the torture" check torture scripts/torture.sh short || failed=1
 section "build without traits"
 without_traits() {
   local module
-  for module in URLSession Testing Downloads Images Hummingbird AsyncHTTPClient Logging Tracing; do
+  for module in URLSession Testing Downloads Images Hummingbird AsyncHTTPClient Logging Redis Tracing; do
     swift_build "${untraited[@]}" --target "HTTPCache$module" || return
   done
 }

@@ -4,7 +4,7 @@ import HTTPCacheSimulation
 struct Options {
   static let usage = """
     usage: simulate-races [--seed N] [--count N | --seconds N] [--scenario NAME | --scenarios]
-                          [--strict | --allow KIND,…] [--trace] [--digests]
+                          [--fleet] [--strict | --allow KIND,…] [--trace] [--digests]
     """
 
   /// The first seed.
@@ -15,6 +15,8 @@ struct Options {
   var seconds = 30
   /// The world of which only the order of the steps changes; nil makes a world for each seed.
   var scenario: Scenario?
+  /// Whether the processes of each world share a tier.
+  var isFleet = false
   /// Whether to run each scenario, one after the other.
   var runsScenarios = false
   /// The rules that may be broken.
@@ -41,6 +43,10 @@ struct Options {
       }
       if name == "--scenarios" {
         runsScenarios = true
+        continue
+      }
+      if name == "--fleet" {
+        isFleet = true
         continue
       }
       if name == "--digests" {

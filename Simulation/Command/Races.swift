@@ -19,6 +19,12 @@ struct Races {
 
   init(_ options: Options) { self.options = options }
 
+  private func simulate(_ seed: UInt64, keepsNotes: Bool) -> Simulation.Result {
+    options.isFleet
+      ? Simulation.runFleet(seed: seed, keepsNotes: keepsNotes)
+      : Simulation.run(seed: seed, scenario: options.scenario, keepsNotes: keepsNotes)
+  }
+
   /// Runs worlds until there have been enough of them.
   ///
   /// - Returns: whether no rule was broken, except the allowed ones.
@@ -30,7 +36,7 @@ struct Races {
     while worlds < options.count ?? .max, end.map({ clock.now < $0 }) ?? true {
       let seed = options.seed &+ UInt64(worlds)
       CurrentSeed.value.store(seed, ordering: .relaxed)
-      let result = Simulation.run(seed: seed, scenario: options.scenario, keepsNotes: options.traces)
+      let result = simulate(seed, keepsNotes: options.traces)
       worlds += 1
       steps += result.steps
       for note in result.notes { print(note) }
@@ -47,7 +53,7 @@ struct Races {
       }
       // Run every hundredth world twice: a seed must repeat its steps.
       if worlds % 100 == 1 {
-        let again = Simulation.run(seed: seed, scenario: options.scenario)
+        let again = simulate(seed, keepsNotes: false)
         if again.digest != result.digest {
           print("seed \(seed) made other steps the second time")
           return false

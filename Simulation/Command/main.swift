@@ -9,7 +9,7 @@ import HTTPCacheSimulation
 #endif
 
 // simulate-races [--seed N] [--count N | --seconds N] [--scenario NAME | --scenarios]
-//                [--strict | --allow KIND,…] [--trace] [--digests]
+//                [--fleet] [--strict | --allow KIND,…] [--trace] [--digests]
 //
 // Runs worlds, one for each seed from N on, and prints each rule that was broken, with the seed that breaks
 // the rule again. Ends with 1 if a rule was broken that is neither known nor named by --allow; --strict

@@ -41,6 +41,8 @@ enum Operation: Sendable {
   case change(target: Int)
   case advance(seconds: Int)
   case jump(seconds: Int)
+  /// Something happens to the tier of a fleet.
+  case tier(TierFault)
   /// Waits until all running operations are done.
   case settle
 }

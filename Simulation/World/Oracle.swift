@@ -23,6 +23,8 @@ final class Oracle: @unchecked Sendable {
   let origin: SimulatedOrigin
   private(set) var violations: [Violation] = []
   private var floors: [Floor] = []
+  /// Whether each process of a fleet has read all changes.
+  var isFleetSettled = false
   /// The responses that the hook refused, by serial number.
   var refused: Set<Int> = []
 
@@ -132,6 +134,8 @@ final class Oracle: @unchecked Sendable {
     let overtaken = floors.prefix(began.endedInvalidations).last { floor in
       floor.target == plan.target && floor.version > answer.version
         && floor.partition ?? plan.partition == plan.partition
+        // A process of a fleet learns of the changes of others later.
+        && (origin.plan.fleet == nil || isFleetSettled || floor.process == plan.process)
     }
     guard let overtaken else { return }
     let isHere = overtaken.process == plan.process
@@ -161,7 +165,8 @@ final class Oracle: @unchecked Sendable {
   private func checkFreshness(
     _ outcome: CacheOutcome, _ serial: Int, _ sent: SimulatedOrigin.Sent, _ client: Int, _ began: Beginning
   ) {
-    guard case .hit(_, _, nil) = outcome, !origin.plan.jumps else { return }
+    // A 304 of a tier has no serial number, so a response that it confirmed keeps the number of an older one.
+    guard case .hit(_, _, nil) = outcome, !origin.plan.jumps, origin.plan.fleet == nil else { return }
     // Ages are whole seconds.
     if began.uptime - sent.uptime > .seconds(sent.lifetime + 1) {
       report(

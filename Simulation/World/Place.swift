@@ -12,6 +12,10 @@ enum Place: Int, CaseIterable, Sendable {
   case storeEnd
   /// The store reads a body.
   case storeRead
+  /// A call to the tier of a fleet is on its way to the server.
+  case tierBegin
+  /// The answer of the tier is on its way back.
+  case tierEnd
   /// The `willStore` hook decides.
   case hook
   /// A client reads the next part of its response.
@@ -19,10 +23,13 @@ enum Place: Int, CaseIterable, Sendable {
   /// A task sleeps. Only the clock ends that.
   case sleep
 
+  /// Whether a call to the tier of a fleet pauses here.
+  var isOfTier: Bool { self == .tierBegin || self == .tierEnd }
+
   /// Whether the cache's own store or hook, not the origin, keeps a caller waiting here.
   var isOwn: Bool {
     switch self {
-    case .storeBegin, .storeEnd, .storeRead, .hook: true
+    case .storeBegin, .storeEnd, .storeRead, .tierBegin, .tierEnd, .hook: true
     case .request, .head, .body, .client, .sleep: false
     }
   }

@@ -27,13 +27,22 @@ package struct Simulation: Sendable {
   ///   - scenario: the world to be used instead of the seed's own; the seed then determines the order alone.
   ///   - keepsNotes: whether the result tells what happened.
   package static func run(seed: UInt64, scenario: Scenario? = nil, keepsNotes: Bool = false) -> Result {
+    run(seed: seed, scenario: scenario, fleet: nil, keepsNotes: keepsNotes)
+  }
+
+  /// Makes and runs the world of a seed in which processes share a tier.
+  package static func runFleet(seed: UInt64, keepsNotes: Bool = false) -> Result {
+    run(seed: seed, scenario: nil, fleet: FleetPlan(), keepsNotes: keepsNotes)
+  }
+
+  static func run(seed: UInt64, scenario: Scenario?, fleet: FleetPlan?, keepsNotes: Bool = false) -> Result {
     var random = SeededGenerator(seed: seed)
     var plan: WorldPlan
     if let scenario {
       plan = scenario.plan
       plan.weights = WorldPlan.weights(&random)
     } else {
-      plan = WorldPlan.random(&random)
+      plan = fleet.map { WorldPlan.randomFleet($0, &random) } ?? WorldPlan.random(&random)
     }
     let scheduler = Scheduler(
       random: SeededGenerator(seed: random.next()), weights: plan.weights, keepsNotes: keepsNotes)
@@ -53,6 +62,9 @@ package struct Simulation: Sendable {
     scheduler.note("the script is done")
     world.checkStored()
     scheduler.settle()
+    world.healFleet()
+    guard run(world, until: { world.isFleetSettled }) else { return }
+    world.oracle.isFleetSettled = true
     world.probe()
     guard run(world, until: { world.active == 0 }) else { return }
     world.active += 1
@@ -61,6 +73,7 @@ package struct Simulation: Sendable {
       world.active -= 1
     }
     guard run(world, until: { world.active == 0 }) else { return }
+    for cache in world.caches { cache.stopFollowing() }
     while scheduler.steps < mostSteps, scheduler.step() {}
     scheduler.note("the end")
     world.active += 1

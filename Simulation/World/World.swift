@@ -25,6 +25,9 @@ final class World: @unchecked Sendable {
   private(set) var caches: [HTTPCache] = []
   /// Each memory store of the world, those of tiers and that of the simulated files too.
   private(set) var memories: [MemoryStore] = []
+  /// The tier of a fleet, and the connection of each process.
+  var server: LoopbackServer?
+  var tiers: [SimulatedTier] = []
   var callers: [Caller] = []
   /// The operations that have begun and are not done.
   var active = 0
@@ -48,6 +51,7 @@ final class World: @unchecked Sendable {
       clock: scheduler)
     configuration.executor = scheduler.executor
     let secret = [UInt8](repeating: 9, count: 32)
+    if let fleet = plan.fleet { return makeFleet(configuration, fleet, secret: secret) }
     let faults = StoreFaults(random, probability: plan.storeFaults)
     let files = SimulatedFiles(capacity: plan.diskCapacity, clock: scheduler)
     if plan.stores == .tiered { memories.append(files.entries) }
@@ -66,6 +70,12 @@ final class World: @unchecked Sendable {
           })
       caches.append(HTTPCache(configuration: configuration, store: store))
     }
+  }
+
+  /// Adds the cache of a process.
+  func add(_ cache: HTTPCache, _ memory: MemoryStore) {
+    caches.append(cache)
+    memories.append(memory)
   }
 
   /// Refuses every fourth response.
@@ -116,6 +126,7 @@ final class World: @unchecked Sendable {
     case .change(let target): origin.change(target)
     case .advance(let seconds): scheduler.advance(by: .seconds(seconds))
     case .jump(let seconds): scheduler.jump(by: Int64(seconds))
+    case .tier(let fault): fail(fault)
     case .settle: break
     }
   }

@@ -98,7 +98,7 @@ extension WorldPlan {
     weights.job = random.pick([1, 4, 30])
     weights.operation = random.pick([0.05, 0.3, 1, 3])
     weights.time = random.pick([0.002, 0.02, 0.2])
-    for place in Place.allCases where place != .sleep {
+    for place in Place.allCases where place != .sleep && !place.isOfTier {
       weights.places[place.rawValue] = random.pick([0.02, 0.2, 1, 1, 5])
     }
     return weights

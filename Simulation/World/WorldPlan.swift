@@ -37,6 +37,8 @@ struct WorldPlan: Sendable {
 
   var stores = Stores.memory
   var processes = 1
+  /// The tier that the processes share; nil for processes that share a directory, or nothing.
+  var fleet: FleetPlan?
   var partitions = [""]
   var mode = CacheMode.private
   var hook = Hook.none

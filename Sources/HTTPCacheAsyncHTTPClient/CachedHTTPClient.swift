@@ -51,6 +51,7 @@
       var configuration = configuration
       configuration.redirectConfiguration = .disallow
       configuration.failInvalidStatus()
+      configuration.failConnectionErrors()
       let client =
         if let backgroundActivityLogger {
           HTTPClient(
@@ -72,7 +73,7 @@
     ///
     /// A client that follows redirects itself, like `HTTPClient.shared`, requests the target of each redirect
     /// twice; a client with `redirectConfiguration` `.disallow` does not. A client for origins that are not trusted
-    /// needs `failInvalidStatus()` in its configuration.
+    /// needs `failInvalidStatus()` and `failConnectionErrors()` in its configuration.
     ///
     /// - Parameters:
     ///   - cache: the cache.

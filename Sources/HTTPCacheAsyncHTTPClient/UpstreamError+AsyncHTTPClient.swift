@@ -2,7 +2,9 @@
   import AsyncHTTPClient
   import HTTPCaching
   import NIOCore
+  import NIOHPACK
   import NIOHTTP1
+  import NIOHTTP2
   import NIOPosix
   import NIOSSL
 
@@ -40,9 +42,19 @@
         let kind = Self.kind(error)
         let doing = kind == .unreachable ? "cannot connect" : "the connection failed"
         self.init(kind, "\(doing): \(Self.reason(error))", cause: error)
+      case is any NIOHTTP2Error, is any NIOHPACKError:
+        self.init(.protocol, "the response is not valid HTTP/2: \(Self.name(error))", cause: error)
       default:
         self.init(.protocol, "\(error)", cause: error)
       }
+    }
+
+    /// The name of an error in words: `ExcessivelyLargeHeaderBlock` becomes `excessively large header block`.
+    private static func name(_ error: any Error) -> String {
+      String(
+        "\(type(of: error))".flatMap { $0.isUppercase ? [" ", Character($0.lowercased())] : [$0] }.drop {
+          $0 == " "
+        })
     }
 
     private static func text(_ error: HTTPClientError) -> String {

@@ -61,11 +61,24 @@
         metadata["cache.bytes"] = "\(new)"
         metadata["cache.previous"] = "\(old)"
         metadata["cache.usage"] = "\(usage)"
+      case .fleet(let event): name(Self.name(of: event), event.description)
       case .storeFailed(let operation, let error):
         name("store-failed", "the store failed", reason: error.code)
         if let key = error.key { add(key) }
         metadata["cache.operation"] = "\(operation)"
         metadata["cache.error"] = "\(error.message)"
+      }
+    }
+
+    private static func name(of event: FleetEvent) -> String {
+      switch event {
+      case .connected: "fleet-connected"
+      case .disconnected: "fleet-disconnected"
+      case .applied: "fleet-applied"
+      case .invalidatedAll: "fleet-invalidated-all"
+      case .published: "fleet-published"
+      case .notPublished: "fleet-not-published"
+      case .failed: "fleet-failed"
       }
     }
 

@@ -33,19 +33,21 @@
       self.level = level
     }
 
-    /// The default level: `.error` for a store that failed, `.warning` for an origin or a hook that failed
-    /// and for encryption notices, `.info` for what callers removed or invalidated
-    /// and a site that was cleared, `.trace` for answers, `.debug` for
-    /// the other events.
+    /// The default level: `.error` for a store that failed; `.warning` for an origin or a hook that failed, for
+    /// encryption notices, and for a lost connection with a fleet; `.info` for what callers removed or invalidated, a
+    /// site that was cleared, and a new connection with a fleet; `.trace` for answers, `.debug` for the other events.
     public static func level(of event: CacheEvent) -> Logger.Level? {
       switch event {
       case .storeFailed: .error
       case .upstreamFailed(_, let error): error.kind == .cancelled ? .debug : .warning
-      case .hookFailed, .encryption: .warning
+      case .hookFailed, .encryption, .fleet(.disconnected), .fleet(.invalidatedAll): .warning
+      case .fleet(.connected): .info
       case .siteCleared, .wiped, .selectionRemoved, .selectionInvalidated: .info
       case .answered: .trace
       case .stored, .kept, .notStored, .removed, .freshened, .invalidated, .notAsked,
-        .validatingInBackground, .capacityChanged:
+        .validatingInBackground, .capacityChanged, .fleet(.applied), .fleet(.published),
+        .fleet(.notPublished),
+        .fleet(.failed):
         .debug
       }
     }

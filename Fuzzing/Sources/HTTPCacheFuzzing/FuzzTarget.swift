@@ -10,6 +10,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case date
   /// The bytes that a client or an origin sends to `httpcache serve` on one connection.
   case http1
+  /// The bytes that a Redis server sends to a tier.
+  case resp
 
   /// Feeds the target.
   ///
@@ -23,6 +25,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .uri: try URIProperties.check(octets)
     case .date: try DateProperties.check(octets)
     case .http1: try HTTP1Properties.check(octets)
+    case .resp: try RESPProperties.check(octets)
     }
   }
 }

@@ -58,7 +58,7 @@ extension DownloadAttempt {
     switch outcome {
     case .hit: .cache
     case .validated: .validated
-    case .forwarded, .unsatisfiable: .fetched
+    case .forwarded, .shared, .unsatisfiable: .fetched
     }
   }
 

@@ -67,8 +67,12 @@ extension ImageCache {
       response.body.source.cancel()
       throw ImageError.tooManyBytes(limit: limit)
     }
-    let isFromOrigin = if case .forwarded = response.outcome { true } else { false }
-    guard isFromOrigin else {
+    let isArriving =
+      switch response.outcome {
+      case .forwarded, .shared: true
+      case .hit, .validated, .unsatisfiable: false
+      }
+    guard isArriving else {
       do { return try await response.body.collect(upTo: limit) } catch is MessageBody.TooLong {
         throw ImageError.tooManyBytes(limit: limit)
       }
@@ -108,7 +112,7 @@ extension ImageCache {
         record: response.storedRecord, freshUntil: isDirect ? now.adding(lifetime - age) : nil, mark: mark)
     case .hit, .unsatisfiable: return Facts(record: response.storedRecord, mark: mark)
     case .forwarded(_, _, .doNotStore, _): return Facts(mark: mark, isKept: false)
-    case .forwarded(_, _, .store, _):
+    case .forwarded(_, _, .store, _), .shared:
       let mark = StoreMark(cache)
       guard isDirect, let stored = cache.stored(for: request.request, partition: request.partition),
         case .hit(let age, let lifetime, nil) = stored.response.outcome,

@@ -8,6 +8,7 @@ enum FieldNames {
   static let clearSiteData = name("Clear-Site-Data")
   static let contentDigest = name("Content-Digest")
   static let contentMD5 = name("Content-MD5")
+  static let destination = name("Destination")
   static let http2Settings = name("HTTP2-Settings")
   static let keepAlive = name("Keep-Alive")
   static let noVarySearch = name("No-Vary-Search")

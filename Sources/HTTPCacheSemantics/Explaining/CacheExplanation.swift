@@ -251,9 +251,10 @@ extension CacheOutcome {
       CacheExplanation.returned(allowance, age: age, lifetime: lifetime)
     case .validated(let reason, _, _):
       CacheExplanation.validating(reason) + CacheExplanation.hasChanged(false)
-    case .forwarded(.validation(let reason), _, _, _):
+    case .forwarded(.validation(let reason), _, _, _), .shared(.validation(let reason), _, _):
       CacheExplanation.validating(reason) + CacheExplanation.hasChanged(true)
-    case .forwarded(.miss(let reason), _, _, _): CacheExplanation.missing(reason)
+    case .forwarded(.miss(let reason), _, _, _), .shared(.miss(let reason), _, _):
+      CacheExplanation.missing(reason)
     case .unsatisfiable(let reason):
       CacheExplanation(decision: .unsatisfiable(reason)).protocolPolicyPath
     }

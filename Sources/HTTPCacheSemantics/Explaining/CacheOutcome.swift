@@ -10,6 +10,9 @@ public enum CacheOutcome: Sendable, Hashable {
   case validated(ValidationReason, age: Duration, lifetime: Duration)
   /// From the origin. `collapsed`: another request's transfer answered this one.
   case forwarded(ForwardReason, status: Int, storage: StorageDecision, collapsed: Bool)
+  /// From the tier that the nodes of a fleet share, without asking the origin. The reason tells why this node's own
+  /// store did not answer; `age` and `lifetime` are whole seconds.
+  case shared(ForwardReason, age: Duration, lifetime: Duration)
   /// No answer: the request forbade asking the origin.
   case unsatisfiable(UnsatisfiableReason)
 }
@@ -23,11 +26,11 @@ extension CacheOutcome {
     if case .hit(let age, let lifetime, _) = self { age >= lifetime } else { false }
   }
 
-  /// The age of an answer from the store, in whole seconds (RFC 9111 §4.2.3); nil for an answer of the origin,
+  /// The age of an answer from the store, or from the tier of a fleet, in whole seconds (RFC 9111 §4.2.3); nil for an answer of the origin,
   /// and without an answer.
   public var age: Duration? {
     switch self {
-    case .hit(let age, _, _), .validated(_, let age, _): age
+    case .hit(let age, _, _), .validated(_, let age, _), .shared(_, let age, _): age
     case .forwarded, .unsatisfiable: nil
     }
   }
@@ -49,6 +52,8 @@ extension CacheOutcome: CustomStringConvertible {
     case .forwarded(let reason, let status, let storage, let isCollapsed):
       "\(status) from the origin (\(reason)), "
         + (isCollapsed ? "along with another request" : Self.text(storage))
+    case .shared(let reason, let age, let lifetime):
+      "from the fleet (\(reason)), fresh for \(max(.zero, lifetime - age).wholeSeconds) s"
     case .unsatisfiable(let reason): "refused: \(reason)"
     }
   }
@@ -67,7 +72,7 @@ public enum FetchType: Sendable, Hashable {
   case localCache
   /// From the store, confirmed by the origin.
   case validated
-  /// From the origin, or from the transfer of another request.
+  /// From the origin, from the transfer of another request, or from the tier of a fleet.
   case networkLoad
 }
 
@@ -77,7 +82,7 @@ extension CacheOutcome {
     switch self {
     case .hit: .localCache
     case .validated: .validated
-    case .forwarded: .networkLoad
+    case .forwarded, .shared: .networkLoad
     case .unsatisfiable: nil
     }
   }

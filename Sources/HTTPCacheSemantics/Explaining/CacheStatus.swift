@@ -198,6 +198,9 @@ extension CacheStatus {
       case .doNotStore(let refusal): detail = refusal.token
       }
       if isCollapsed { collapsed = true }
+    case .shared(let reason, let age, let lifetime):
+      fwd = Self.forward(reason)
+      ttl = (lifetime - age).wholeSeconds
     case .unsatisfiable:
       detail = "unsatisfiable"
     }

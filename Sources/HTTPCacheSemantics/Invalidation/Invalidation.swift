@@ -5,7 +5,7 @@ public enum Invalidation {
   /// The targets that the answer to a request invalidates; empty if the method is safe or the answer an error.
   ///
   /// Methods that are not known to be safe count as unsafe. `Location` and `Content-Location` count only if
-  /// they are on the target's origin.
+  /// they are on the target's origin, and so does the `Destination` of COPY and MOVE (RFC 4918 §10.3).
   public static func targets(
     request: HTTPRequest, response: HTTPResponse
   ) -> [InvalidationTarget] {
@@ -14,12 +14,13 @@ public enum Invalidation {
     else { return [] }
     var targets = [InvalidationTarget(target: target, cause: .target)]
     let origin = TargetURI.origin(of: target)
-    for (name, cause) in [
-      (HTTPField.Name.location, InvalidationTarget.Cause.location),
-      (.contentLocation, .contentLocation),
+    let copies = ["COPY", "MOVE"].contains(request.method.rawValue)
+    for (field, cause) in [
+      (response.headerFields.first(.location), InvalidationTarget.Cause.location),
+      (response.headerFields.first(.contentLocation), .contentLocation),
+      (copies ? request.headerFields.first(FieldNames.destination) : nil, .destination),
     ] {
-      guard let field = response.headerFields.first(name),
-        let other = TargetURI.resolved(field.value, against: target),
+      guard let field, let other = TargetURI.resolved(field.value, against: target),
         TargetURI.origin(of: other) == origin,
         !targets.contains(where: { $0.target == other })
       else { continue }
@@ -49,6 +50,8 @@ public struct InvalidationTarget: Sendable, Hashable {
     case location
     /// `Content-Location` names it, on the same origin.
     case contentLocation
+    /// The `Destination` of a COPY or MOVE names it, on the same origin (RFC 4918 §10.3).
+    case destination
   }
   /// The normalised URI.
   public var target: String

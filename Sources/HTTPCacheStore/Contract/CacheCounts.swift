@@ -16,11 +16,16 @@ public struct CacheCounts: Sendable, Hashable {
   public var hitBytes: Int64
   /// Body bytes received from origins.
   public var originBytes: Int64
+  /// Requests answered by the tier that the nodes of a fleet share, since the cache was opened.
+  public var sharedHits: Int64
+  /// Body bytes received from that tier, since the cache was opened.
+  public var sharedBytes: Int64
 
   /// Makes counters; each default is 0.
   public init(
     hits: Int64 = 0, validated: Int64 = 0, misses: Int64 = 0, stores: Int64 = 0,
-    evictions: Int64 = 0, hitBytes: Int64 = 0, originBytes: Int64 = 0
+    evictions: Int64 = 0, hitBytes: Int64 = 0, originBytes: Int64 = 0,
+    sharedHits: Int64 = 0, sharedBytes: Int64 = 0
   ) {
     self.hits = hits
     self.validated = validated
@@ -29,6 +34,8 @@ public struct CacheCounts: Sendable, Hashable {
     self.evictions = evictions
     self.hitBytes = hitBytes
     self.originBytes = originBytes
+    self.sharedHits = sharedHits
+    self.sharedBytes = sharedBytes
   }
 
   /// Adds each counter, saturating at the maximum.
@@ -40,5 +47,7 @@ public struct CacheCounts: Sendable, Hashable {
     lhs.evictions = lhs.evictions.saturatingAdd(rhs.evictions)
     lhs.hitBytes = lhs.hitBytes.saturatingAdd(rhs.hitBytes)
     lhs.originBytes = lhs.originBytes.saturatingAdd(rhs.originBytes)
+    lhs.sharedHits = lhs.sharedHits.saturatingAdd(rhs.sharedHits)
+    lhs.sharedBytes = lhs.sharedBytes.saturatingAdd(rhs.sharedBytes)
   }
 }

@@ -1,4 +1,4 @@
-import HTTPCacheSemantics
+package import HTTPCacheSemantics
 package import HTTPTypes
 
 extension RecordCodec {
@@ -90,7 +90,10 @@ extension RecordCodec {
     return byte == 1
   }
 
-  private static func readKey(_ reader: inout BinaryReader) throws(CacheError) -> CacheKey {
+  /// Reads a key that `write(_:to:)` wrote.
+  ///
+  /// - Throws: `CacheError.damaged`.
+  package static func readKey(_ reader: inout BinaryReader) throws(CacheError) -> CacheKey {
     guard let mode = CacheMode(rawValue: try reader.byte()) else {
       throw BinaryReader.damaged("unknown mode")
     }

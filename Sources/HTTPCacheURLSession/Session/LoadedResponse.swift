@@ -16,7 +16,7 @@ struct LoadedResponse: Sendable {
   var isFromStore: Bool {
     switch cached?.outcome {
     case .hit, .validated: true
-    case .forwarded, .unsatisfiable, nil: false
+    case .forwarded, .shared, .unsatisfiable, nil: false
     }
   }
 

@@ -29,7 +29,7 @@ public struct CachedTaskMetrics: Sendable, Hashable {
   private var isFromCache: Bool {
     switch cacheOutcome {
     case .hit, .validated: true
-    case .forwarded, .unsatisfiable, nil: false
+    case .forwarded, .shared, .unsatisfiable, nil: false
     }
   }
 }

@@ -72,7 +72,11 @@ final class AnswerMaker: Sendable {
         part: variant.record.part, now: asked.now)
     else { return nil }
     var counts = CacheCounts()
-    if case .validated = outcome { counts.validated = 1 } else { counts.hits = 1 }
+    switch outcome {
+    case .validated: counts.validated = 1
+    case .shared: counts.sharedHits = 1
+    case .hit, .forwarded, .unsatisfiable: counts.hits = 1
+    }
     let body: MessageBody
     var head: HTTPResponse
     switch plan {
@@ -121,7 +125,8 @@ final class AnswerMaker: Sendable {
   func takeBack(_ counts: CacheCounts) {
     shelf.store.count(
       CacheCounts(
-        hits: -counts.hits, validated: -counts.validated, hitBytes: -counts.hitBytes))
+        hits: -counts.hits, validated: -counts.validated, hitBytes: -counts.hitBytes,
+        sharedHits: -counts.sharedHits))
   }
 
   // MARK: The cache's own fields
@@ -140,6 +145,12 @@ final class AnswerMaker: Sendable {
     // A response that the cache generated has no such field (RFC 9211 §2).
     guard let name = configuration.cacheStatusName else { return }
     if case .unsatisfiable = outcome { return }
+    if case .shared(_, let age, let lifetime) = outcome {
+      // The tier is a cache of its own on the way (RFC 9211 §2).
+      CacheStatus.appended(
+        CacheStatus(name: configuration.fleet.cacheStatusName, hit: true, ttl: (lifetime - age).wholeSeconds),
+        to: &head.headerFields)
+    }
     var status = CacheStatus(outcome: outcome, name: name)
     if let stored {
       let age = Age.current(stored, now: configuration.clock.now)

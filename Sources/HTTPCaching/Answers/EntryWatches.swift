@@ -42,7 +42,7 @@ final class EntryWatches: Sendable {
     case .siteCleared(let origin, _): changed = origin
     case .selectionRemoved, .selectionInvalidated, .wiped: changed = nil
     case .answered, .kept, .notStored, .hookFailed, .upstreamFailed, .notAsked, .validatingInBackground,
-      .encryption, .capacityChanged, .storeFailed:
+      .encryption, .capacityChanged, .fleet, .storeFailed:
       return
     }
     // The reader looks for itself what has changed: one signal too many does no harm.

@@ -44,6 +44,8 @@ public enum CacheEvent: Sendable {
   /// The directory was opened with another capacity than it had; bytes. What is in use beyond the new one is
   /// evicted.
   case capacityChanged(from: Int64, to: Int64, usage: Int64)
+  /// Something happened between the cache and the tier that it shares with other nodes.
+  case fleet(FleetEvent)
   /// The store failed; the request went on without it.
   case storeFailed(operation: String, CacheError)
 }
@@ -77,6 +79,7 @@ extension CacheEvent: CustomStringConvertible {
     case .capacityChanged(let old, let new, let usage):
       "the capacity of the directory is now \(new) bytes, \(old) before"
         + (usage > new ? "; \(usage - new) bytes are evicted" : "")
+    case .fleet(let event): event.description
     case .storeFailed(let operation, let error): "the store failed to \(operation): \(error)"
     }
   }

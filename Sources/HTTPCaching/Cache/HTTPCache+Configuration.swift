@@ -37,6 +37,11 @@ extension HTTPCache {
     /// Responses that ship with the program, such as `FolderSeed`s. They answer while the store has no newer
     /// response; the first source that has a target answers. See `SeedLayer`.
     public var seeds: [any SeedSource]
+    /// A tier on the network that several nodes share: they keep responses for each other, and make each other's
+    /// changes. nil for a cache of its own. See `HTTPCache.join(within:)`. Each cache needs a tier object of its own.
+    public var shared: (any SharedTier)?
+    /// How the cache takes part in the fleet of the tier.
+    public var fleet = FleetOptions()
     /// Decides last whether and how a response is stored; nil stores each response as proposed.
     public var willStore: StoringHook?
     /// Reports whether there is a network connection; nil assumes that there is one.

@@ -187,6 +187,19 @@ extension HTTPCache {
     return engine.answers.memoryHit(for: request, options: options, longestBody: longestBody)
   }
 
+  /// Whether requests that need the same response wait for its head: then a caller that no longer needs it lets its own
+  /// request go on. A QUERY is not awaited.
+  ///
+  /// - Parameters:
+  ///   - request: with scheme, authority and path.
+  ///   - partition: as in `RequestOptions.partition`.
+  public func isAwaited(_ request: HTTPRequest, partition: String = "") -> Bool {
+    guard request.method == .get, let place = engine.lookup.place(of: request, in: partition) else {
+      return false
+    }
+    return engine.coalescing.waiters(of: place.key) > 0
+  }
+
   /// Counts an answer with a hit, if the hit still answers requests that are equal to its own.
   ///
   /// - Returns: false if the second of `MemoryHit.time` is over, or a response to the target was stored, freshened,

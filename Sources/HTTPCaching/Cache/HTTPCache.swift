@@ -76,13 +76,17 @@ public final class HTTPCache: Sendable {
     await engine.shelf.close { engine.background.cancel() }
   }
 
-  /// Waits for background validations (RFC 5861 §3); for a process that is about to end. When `limit` has
-  /// passed, cancels the remaining ones and returns without waiting for an upstream that ignores its
-  /// cancellation.
+  /// Waits for background validations (RFC 5861 §3), and until stored responses are published to other nodes; for a
+  /// process that is about to end. When `limit` has passed, cancels the remaining ones and returns without waiting for an
+  /// upstream that ignores its cancellation.
   ///
   /// - Parameter limit: the longest time to wait.
   public func finishBackgroundWork(within limit: Duration) async {
+    let start = engine.clock.uptime
     await engine.background.finish(within: limit, clock: engine.clock)
+    guard let fleet = engine.fleet else { return }
+    let rest = max(.zero, limit - (engine.clock.uptime - start))
+    await fleet.background.finish(within: rest, clock: engine.clock)
   }
 
   /// Whether the cache works without its origins: from the next request on, also for background validation,

@@ -37,6 +37,9 @@ final class Coalescing: Sendable {
   /// The numbers of flights and of waiting followers.
   var counts: (flights: Int, waiters: Int) { state.withLock { $0.coalescer.counts } }
 
+  /// The number of followers that wait for the leader of a key.
+  func waiters(of key: CacheKey) -> Int { state.withLock { $0.coalescer.waiters(of: key) } }
+
   /// Waits for the leader's head.
   ///
   /// - Parameter limit: the longest time that this follower waits; nil for no limit.

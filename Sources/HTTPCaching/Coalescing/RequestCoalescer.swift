@@ -26,6 +26,9 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
     (flights.count, flights.values.reduce(0) { $0 + $1.waiters.count })
   }
 
+  /// The number of requests that wait for the leader of a key.
+  func waiters(of key: CacheKey) -> Int { flights[key]?.waiters.count ?? 0 }
+
   /// Decides the role of a request that needs the origin.
   ///
   /// - Parameters:

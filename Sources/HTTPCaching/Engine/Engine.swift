@@ -15,19 +15,28 @@ final class Engine: Sendable {
   let lookup: Lookup
   let answers: AnswerMaker
   let files: HandedOutFiles
+  /// The part of the cache in a fleet; nil if it is alone.
+  let fleet: Fleet?
+  private let fleetRun: FleetRun?
   private let offlineSwitch: OfflineSwitch
 
   init(configuration: HTTPCache.Configuration, store: any CacheStore) {
     self.configuration = configuration
-    observers = Observers(observer: configuration.observer)
+    let observers = Observers(observer: configuration.observer)
+    self.observers = observers
     coalescing = Coalescing(clock: configuration.clock)
     background = BackgroundWork(limit: 64, executor: configuration.executor)
-    shelf = Shelf(store, configuration: configuration, observers: observers, coalescing: coalescing)
+    let fleet = configuration.shared.map { Fleet($0, configuration: configuration, observers: observers) }
+    self.fleet = fleet
+    let shelf = Shelf(
+      store, configuration: configuration, observers: observers, coalescing: coalescing, fleet: fleet)
+    self.shelf = shelf
     names = StoredNames(shelf: shelf, background: background)
     lookup = Lookup(shelf: shelf, names: names)
     answers = AnswerMaker(lookup: lookup)
     files = HandedOutFiles(directory: configuration.directory, observers: observers)
     offlineSwitch = OfflineSwitch()
+    fleetRun = fleet.map { FleetRun($0, shelf: shelf) }
   }
 
   /// An engine over the same store with other rules: what one of the two changes reaches the running requests of both.
@@ -44,6 +53,8 @@ final class Engine: Sendable {
     answers = AnswerMaker(lookup: lookup)
     files = other.files
     offlineSwitch = other.offlineSwitch
+    fleet = other.fleet
+    fleetRun = other.fleetRun
   }
 
   var clock: any CacheClock { configuration.clock }

@@ -9,6 +9,10 @@ struct Conversation: Sendable {
   var forward: Exchange.Forward
   /// Held by a request that leads others; nil for one that goes alone.
   var flight: FlightHold?
+  /// The fetch for all nodes of a fleet that the request leads; nil without one.
+  var fetch: SharedFetch?
+  /// How old the answer was in the tier of the fleet; nil for an answer of the origin.
+  var shared: SharedAge?
 
   init(
     _ exchange: Exchange, variants: [StoredVariant], forward: Exchange.Forward, flight: FlightHold? = nil

@@ -15,10 +15,16 @@ extension ExchangeRunner {
     storing stored: StoredResponse? = nil, refusal: StorageRefusal? = nil, status: Int? = nil
   ) -> CacheResponse {
     let exchange = conversation.exchange
-    shelf.store.count(CacheCounts(misses: 1))
-    let outcome = CacheOutcome.forwarded(
-      conversation.forward.reason, status: status ?? head.status.code,
-      storage: refusal.map { .doNotStore($0) } ?? .store, collapsed: false)
+    let outcome: CacheOutcome
+    if let shared = conversation.shared {
+      shelf.store.count(CacheCounts(sharedHits: 1))
+      outcome = shared.outcome(conversation.forward.reason)
+    } else {
+      shelf.store.count(CacheCounts(misses: 1))
+      outcome = .forwarded(
+        conversation.forward.reason, status: status ?? head.status.code,
+        storage: refusal.map { .doNotStore($0) } ?? .store, collapsed: false)
+    }
     return finish(
       head, body: body, outcome: outcome, of: exchange, stored: stored,
       change: exchange.contentChange(of: head, receivedAt: clock.now))

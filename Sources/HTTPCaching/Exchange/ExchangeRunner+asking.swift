@@ -27,12 +27,17 @@ extension ExchangeRunner {
       throw error
     }
     conversation.forward = shelf.ticketed(conversation.forward)
+    (conversation.fetch, conversation.shared) = (nil, nil)
+    let upstream =
+      engine.fleet?.upstream(over: upstream, for: conversation, isBackground: isBackground) ?? upstream
     do throws(UpstreamError) {
-      return try await upstream.send(
+      let response = try await upstream.send(
         UpstreamRequest(
           head: conversation.forward.request, body: exchange.content?.makeBody() ?? body,
           timeout: try limit.forUpstream(at: clock.uptime), priority: options.priority,
           context: options.context, onInterim: options.onInterim))
+      (conversation.fetch, conversation.shared) = (response.fetch, response.shared)
+      return response
     } catch {
       engine.observers.tell(.upstreamFailed(target: exchange.target, error))
       conversation.flight?.failed(error, isOwnLimit: limit.isCause(of: error, at: clock.uptime))
@@ -74,7 +79,7 @@ extension ExchangeRunner {
       return try await fail(error, conversation)
     case .answerStale: return await answerStale(insteadOf: response, in: conversation)
     case .freshen(let indices, let answer):
-      let fresh = await freshened(indices, answering: answer, in: conversation)
+      let fresh = await freshened(indices, answering: conversation.seen(answer), in: conversation)
       if clearsSite { await shelf.clearSite(of: key) }
       if let fresh {
         conversation.flight?.lookAgain()

@@ -42,6 +42,7 @@ extension ExchangeRunner {
     _ response: UpstreamResponse, refusal: StorageRefusal, in conversation: Conversation
   ) async -> CacheResponse {
     conversation.flight?.release(isUnshareable: true)
+    if conversation.flight != nil { conversation.fetch?.refuse() }
     await apply(
       conversation.exchange.superseded(by: response.head, .doNotStore(refusal)), in: conversation)
     return pass(response, refusal: refusal, in: conversation)
@@ -91,6 +92,7 @@ extension ExchangeRunner {
     _ response: UpstreamResponse, refusal: StorageRefusal, in conversation: Conversation
   ) -> CacheResponse {
     conversation.flight?.release(isUnshareable: true)
+    if conversation.flight != nil { conversation.fetch?.refuse() }
     return pass(response, refusal: refusal, in: conversation)
   }
 
@@ -101,8 +103,9 @@ extension ExchangeRunner {
     let exchange = conversation.exchange
     shelf.notStored(refusal, response.head, to: exchange.request, key: exchange.key)
     let body = MessageBody(
-      ForwardedBodySource(response.body) { [store = shelf.store] bytes in
-        if bytes > 0 { store.count(CacheCounts(originBytes: bytes)) }
+      ForwardedBodySource(response.body) {
+        [store = shelf.store, isShared = conversation.shared != nil] bytes in
+        if bytes > 0 { store.count(.received(bytes, isShared: isShared)) }
       })
     return answer(conversation, with: response.head, body, refusal: refusal)
   }

@@ -52,6 +52,9 @@ struct Explainer {
         CacheExplanation.Refusal(time: $0.time, status: $0.status, steps: $0.explanation.steps)
       }
     }
+    if let fleet = engine.fleet, forward != nil {
+      addFleet(fleet, to: &explanation, of: exchange)
+    }
     if let reason = engine.offlineReason {
       addOffline(reason, to: &explanation, of: exchange, isForwarded: forward != nil, now: now)
     }
@@ -65,6 +68,17 @@ struct Explainer {
       "Does a stored response ship with the program?",
       "yes: from a seed, received or last confirmed \(seed.response.responseTime.httpDate)", section: "",
       topic: .stored)
+  }
+
+  /// Adds the step that tells whether the tier of the fleet would be asked before the origin.
+  private func addFleet(_ fleet: Fleet, to explanation: inout CacheExplanation, of exchange: Exchange) {
+    let end = explanation.steps.lastIndex { $0.topic == .request }.map { $0 + 1 } ?? 0
+    let obstacle =
+      engine.offlineReason == nil ? fleet.obstacle(exchange, isBackground: false)?.description : "offline"
+    explanation.steps.insert(
+      CacheExplanation.Step(
+        "Is the fleet asked before the origin?", obstacle.map { "no: \($0)" } ?? "yes; \(fleet.status)",
+        section: "", topic: .request), at: end)
   }
 
   /// Adds the steps that differ while no origin can be asked.

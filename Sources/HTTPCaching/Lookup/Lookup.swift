@@ -28,7 +28,7 @@ final class Lookup: Sendable {
       found = found.filter { $0.record.response.isKeyed(by: rules) }
     }
     if let other = try names.other(of: key, rules: rules) {
-      found = Self.latestFirst(found, try shelf.store.read(other.key).filter(other.holds))
+      found = Self.latestFirst(found, try shelf.store.read(other.key).filter { other.holds($0.record) })
     }
     return shelf.failedChanges.applied(to: found)
   }

@@ -22,7 +22,7 @@ final class StoredNames: Sendable {
   struct Other {
     let key: CacheKey
     /// Whether a response that is stored under this name answers requests for the key.
-    let holds: (StoredVariant) -> Bool
+    let holds: (CacheRecord) -> Bool
   }
 
   /// The other name of a key; nil if it has none.
@@ -30,25 +30,34 @@ final class StoredNames: Sendable {
   /// - Parameter rules: the rules, resolved for the request.
   func other(of key: CacheKey, rules: CacheRules) throws(CacheError) -> Other? {
     if rules.alias != nil, key.methodClass == .get,
-      let item = Self.item(try store.read(key.pointer).first, rules)
+      let other = Self.item(of: key, by: try store.read(key.pointer).first?.record, rules)
     {
-      return Other(key: key.with(target: item)) { _ in true }
+      return other
     }
-    guard shelf.rules.obeysNoVarySearch, key.methodClass == .get,
-      let rule = try store.read(key.searchRule).first
-    else { return nil }
-    let canonical = Self.variance(rule).canonical(key.target)
+    guard shelf.rules.obeysNoVarySearch, key.methodClass == .get else { return nil }
+    return Self.canonical(of: key, by: try store.read(key.searchRule).first?.record, rules)
+  }
+
+  /// The item that a pointer of a key names.
+  static func item(of key: CacheKey, by pointer: CacheRecord?, _ rules: CacheRules) -> Other? {
+    item(pointer, rules).map { Other(key: key.with(target: $0)) { _ in true } }
+  }
+
+  /// The canonical form of a key by the rule of its path.
+  static func canonical(of key: CacheKey, by rule: CacheRecord?, _ rules: CacheRules) -> Other? {
+    guard let rule else { return nil }
+    let canonical = variance(rule).canonical(key.target)
     guard canonical != key.target else { return nil }
     // The rule may come from a later response: each response's own rule decides.
     return Other(key: key.with(target: canonical)) {
-      $0.record.response.isKeyed(by: rules) && Self.variance($0).canonical(key.target) == canonical
+      $0.response.isKeyed(by: rules) && variance($0).canonical(key.target) == canonical
     }
   }
 
   /// The variants in memory for a key that may have an item; nil if the disk tier may have more.
   func itemInMemory(of key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
     guard case .found(let pointers) = store.peek(key.pointer),
-      let item = Self.item(pointers.first, rules), !isFound(key),
+      let item = Self.item(pointers.first?.record, rules), !isFound(key),
       case .found(let stored) = store.peek(key.with(target: item))
     else { return nil }
     return stored
@@ -95,7 +104,7 @@ final class StoredNames: Sendable {
       }
       return nil
     }
-    if Self.item(try store.read(key.pointer).first, exchange.rules) != item {
+    if Self.item(try store.read(key.pointer).first?.record, exchange.rules) != item {
       try await write(
         Self.pointer(response, keeping: name), at: key.pointer, isPinned: exchange.rules.pins(response.head),
         isMemoryOnly: isMemoryOnly)
@@ -142,7 +151,7 @@ final class StoredNames: Sendable {
   private func write(
     _ variance: SearchVariance, of response: StoredResponse, for key: CacheKey, isMemoryOnly: Bool
   ) async throws(CacheError) {
-    if let rule = try store.read(key.searchRule).first, Self.variance(rule) == variance { return }
+    if let rule = try store.read(key.searchRule).first, Self.variance(rule.record) == variance { return }
     try await invalidateShared(key)
     guard let name = HTTPField.Name("No-Vary-Search") else { return }
     try await write(
@@ -193,14 +202,14 @@ final class StoredNames: Sendable {
     return pointer
   }
 
-  private static func item(_ pointer: StoredVariant?, _ rules: CacheRules) -> String? {
-    guard let record = pointer?.record, record.response.isKeyed(by: rules),
+  private static func item(_ pointer: CacheRecord?, _ rules: CacheRules) -> String? {
+    guard let record = pointer, record.response.isKeyed(by: rules),
       record.response.head.headerFields.first?.name == rules.alias
     else { return nil }
     return record.item
   }
 
-  private static func variance(_ variant: StoredVariant) -> SearchVariance {
-    SearchVariance(variant.record.response.head.headerFields)
+  private static func variance(_ record: CacheRecord) -> SearchVariance {
+    SearchVariance(record.response.head.headerFields)
   }
 }

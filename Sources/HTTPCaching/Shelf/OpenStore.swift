@@ -5,11 +5,21 @@ import Synchronization
 /// The store of a cache, until it is closed.
 final class OpenStore: Sendable {
   private let whileOpen: any CacheStore
+  private let localWhileOpen: any CacheStore
   private let isClosed = Atomic<Bool>(false)
 
-  init(_ store: any CacheStore) { whileOpen = store }
+  /// - Parameters:
+  ///   - store: the store for requests and for changes of this node.
+  ///   - local: the store for changes of other nodes; nil without a fleet.
+  init(_ store: any CacheStore, local: (any CacheStore)? = nil) {
+    whileOpen = store
+    localWhileOpen = local ?? store
+  }
 
   var store: any CacheStore { isClosed.load(ordering: .relaxed) ? ClosedStore.shared : whileOpen }
+
+  /// The store whose changes reach no other node.
+  var local: any CacheStore { isClosed.load(ordering: .relaxed) ? ClosedStore.shared : localWhileOpen }
 
   /// - Parameter beforehand: called first, unless the store is closed already.
   func close(_ beforehand: () -> Void) async {

@@ -62,7 +62,7 @@ extension Shelf {
   /// - Parameters:
   ///   - target: the normalised target.
   ///   - asksForOtherNames: whether to look up other names of the target in the store.
-  private func selections(
+  func selections(
     ofTarget target: String, asksForOtherNames: Bool
   ) async throws(CacheError) -> [CacheSelection] {
     guard let keys = rules.keyTargets(of: target) else {
@@ -159,14 +159,15 @@ extension Shelf {
 
   /// The store failed to invalidate or to remove: tells the observer, and remembers the change, so that the
   /// responses that it selects are not reused without validation (RFC 9111 §4.4).
-  private func failed(
+  func failed(
     to operation: String, _ selection: CacheSelection, removes: Bool, _ error: CacheError
   ) {
     failedChanges.insert(selection, removes: removes, at: configuration.clock.now)
     observers.tell(.storeFailed(operation: operation, error))
   }
 
-  /// Retries failed changes, at most once a second; called before a request reads or changes the store.
+  /// Retries failed changes, at most once a second; called before a request reads or changes the store. Other nodes
+  /// were told of them when they failed.
   func retryFailedChanges() async {
     let changes = failedChanges.beginRetry(uptime: configuration.clock.uptime)
     if changes.isEmpty { return }
@@ -174,10 +175,10 @@ extension Shelf {
     do throws(CacheError) {
       for change in changes {
         if change.removes {
-          let count = try await store.remove(change.selection)
+          let count = try await localStore.remove(change.selection)
           observers.tell(.selectionRemoved(change.selection, count: count))
         } else {
-          let count = try await store.invalidate(change.selection)
+          let count = try await localStore.invalidate(change.selection)
           observers.tell(.selectionInvalidated(change.selection, count: count))
         }
         done.append(change)

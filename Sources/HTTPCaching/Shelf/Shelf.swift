@@ -11,6 +11,8 @@ final class Shelf: Sendable {
   let failedChanges: FailedChanges
   let failedCompletions: FailedCompletions
   let refusalLimit: RefusalLimit
+  /// The part of the cache in a fleet; nil if it is alone.
+  let fleet: Fleet?
   private let coalescing: Coalescing
   private let opened: OpenStore
   /// Wiped partitions: responses to requests that were sent before the wipe are not stored.
@@ -18,12 +20,14 @@ final class Shelf: Sendable {
 
   init(
     _ store: any CacheStore, configuration: HTTPCache.Configuration, observers: Observers,
-    coalescing: Coalescing
+    coalescing: Coalescing, fleet: Fleet?
   ) {
     self.configuration = configuration
     self.observers = observers
     self.coalescing = coalescing
-    opened = OpenStore(configuration.seeded(store))
+    self.fleet = fleet
+    let seeded = configuration.seeded(store)
+    opened = fleet.map { OpenStore(SharedStore(base: seeded, fleet: $0), local: seeded) } ?? OpenStore(seeded)
     running = RunningTransfers()
     failedChanges = FailedChanges()
     failedCompletions = FailedCompletions()
@@ -37,6 +41,7 @@ final class Shelf: Sendable {
     observers = other.observers
     coalescing = other.coalescing
     opened = other.opened
+    fleet = other.fleet
     running = other.running
     failedChanges = other.failedChanges
     failedCompletions = other.failedCompletions
@@ -45,6 +50,9 @@ final class Shelf: Sendable {
   }
 
   var store: any CacheStore { opened.store }
+
+  /// The store whose changes reach no other node.
+  var localStore: any CacheStore { opened.local }
 
   var rules: CacheRules { configuration.rules }
 
@@ -143,7 +151,11 @@ final class Shelf: Sendable {
   /// - Returns: the number of responses removed.
   /// - Throws: what the store throws.
   func wipe(partition: String) async throws(CacheError) -> Int {
-    let mode = rules.mode
+    try await wipe(mode: rules.mode, partition: partition, in: store)
+  }
+
+  /// - Parameter store: the store that is wiped.
+  func wipe(mode: CacheMode, partition: String, in store: any CacheStore) async throws(CacheError) -> Int {
     wipes.note(.partition(mode: mode, partition))
     coalescing.forget { $0.mode == mode && $0.partition == partition }
     await running.stopStoring(mode: mode, partition: partition)

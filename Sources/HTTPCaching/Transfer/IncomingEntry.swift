@@ -12,6 +12,8 @@ struct IncomingEntry: Sendable {
   private let terms: StoringTerms
   /// The key under which it is stored.
   private let key: CacheKey
+  /// Whether the body comes from the tier of a fleet.
+  private let isShared: Bool
   /// Whether a hook may have forbidden to keep anything of the response on disk, besides the response.
   var isConfidential = false
   /// The digests that the bytes of the body must match to be stored.
@@ -44,6 +46,7 @@ struct IncomingEntry: Sendable {
     self.key = key
     presented = conversation.exchange.presented
     flight = conversation.flight
+    isShared = conversation.shared != nil
   }
 
   /// The trailer fields that may be stored.
@@ -69,7 +72,7 @@ struct IncomingEntry: Sendable {
     let (shelf, observers, requestKey) = (engine.shelf, engine.observers, presented.key)
     shelf.running.remove(transfer, for: requestKey.target)
     if key != requestKey { shelf.running.remove(transfer, for: key.target) }
-    var counts = CacheCounts(originBytes: received)
+    var counts = CacheCounts.received(received, isShared: isShared)
     switch end {
     case .stored:
       shelf.failedCompletions.remove(requestKey)

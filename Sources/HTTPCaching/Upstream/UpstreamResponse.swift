@@ -13,6 +13,10 @@ public struct UpstreamResponse: Sendable {
   /// Why it must not be stored, whatever its fields say; nil if the fields decide. A stored response that it
   /// confirms gets none of its fields, and is validated before its next use.
   public var storageRefusal: StorageRefusal?
+  /// The fetch for all nodes of a fleet whose response this is; nil without one.
+  var fetch: SharedFetch?
+  /// How old the response was in the tier of a fleet; nil for a response of the origin.
+  var shared: SharedAge?
 
   /// Makes a response.
   public init(

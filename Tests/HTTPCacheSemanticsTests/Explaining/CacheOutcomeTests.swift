@@ -19,6 +19,7 @@ struct CacheOutcomeTests {
       (.hit(age: second, lifetime: second, allowance: .maxStale), true, true, second),
       (.validated(.responseNoCache, age: .zero, lifetime: .zero), false, false, .zero),
       (.forwarded(.miss(.absent), status: 200, storage: .store, collapsed: false), false, false, nil),
+      (.shared(.miss(.absent), age: second, lifetime: second), false, false, second),
       (.unsatisfiable(.miss(.absent)), false, false, nil),
     ]
     for (outcome, isHit, isStale, age) in outcomes {

@@ -43,6 +43,24 @@ import Testing
         == ["https://example.com/a/b?c"])
   }
 
+  @Test("§4.4 The Destination of COPY and MOVE counts on the same origin (RFC 4918 §10.3)")
+  func destination() throws {
+    let destination = try #require(HTTPField.Name("Destination"))
+    func targets(_ method: String, _ value: String, _ status: Int = 201) throws -> [String] {
+      var request = try get("/a/b?c", method: try #require(HTTPRequest.Method(method)))
+      request.headerFields[destination] = value
+      return Invalidation.targets(request: request, response: try response(status, [:])).map(\.target)
+    }
+    let own = "https://example.com/a/b?c"
+    for method in ["MOVE", "COPY"] {
+      #expect(try targets(method, "https://EXAMPLE.com/y") == [own, "https://example.com/y"])
+      #expect(try targets(method, "/y") == [own, "https://example.com/y"])
+      #expect(try targets(method, "https://other.com/y") == [own])
+      #expect(try targets(method, "/y", 412) == [])
+    }
+    #expect(try targets("PUT", "/y") == [own])
+  }
+
   @Test("§4.4 The cause of each target is told")
   func causes() throws {
     let targets = Invalidation.targets(

@@ -116,8 +116,9 @@ struct ExplainTests {
           case .hit(let age, let lifetime, nil): .fresh(age: age, lifetime: lifetime)
           case .hit(let age, let lifetime, let allowance?):
             .stale(allowance, age: age, lifetime: lifetime)
-          case .forwarded(.miss(let reason), _, _, _): .miss(reason)
-          case .forwarded(.validation(let reason), _, _, _), .validated(let reason, _, _):
+          case .forwarded(.miss(let reason), _, _, _), .shared(.miss(let reason), _, _): .miss(reason)
+          case .forwarded(.validation(let reason), _, _, _), .validated(let reason, _, _),
+            .shared(.validation(let reason), _, _):
             .validate(reason)
           case .unsatisfiable(let reason): .unsatisfiable(reason)
           }

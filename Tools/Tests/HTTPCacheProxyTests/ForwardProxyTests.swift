@@ -229,6 +229,49 @@ import Testing
     }
   }
 
+  @Test(
+    "Max-Forwards is a number of any length (RFC 9110 §7.6.2)",
+    arguments: [
+      ("10", "9"), ("007", "6"), ("1", "0"), ("18446744073709551616", "18446744073709551615"),
+      ("100000000000000000000000", "99999999999999999999999"), ("0", nil), ("000", nil),
+    ])
+  func longNumbers(_ value: String, _ left: String?) {
+    #expect(MaxForwards(value)?.decremented == left)
+  }
+
+  @Test("other values of Max-Forwards are none", arguments: ["", "-1", "+1", "1.0", " 1", "x", "٣"])
+  func noNumber(_ value: String) { #expect(MaxForwards(value) == nil) }
+
+  @Test(
+    "each answer that passes has Date (RFC 9110 §6.6.1)",
+    arguments: [
+      "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+    ], ["200 OK", "426 Upgrade Required"])
+  func date(_ request: String, _ status: String) async throws {
+    try await withProxy { fixture in
+      let (_, response) = try await fixture.exchange(
+        request, "HTTP/1.1 \(status)\r\nUpgrade: foo/1\r\nConnection: Upgrade\r\nContent-Length: 0\r\n\r\n")
+      #expect(field("Date", in: response)?.hasSuffix(" GMT") == true)
+      // RFC 9110 §15.5.22.
+      #expect(field("Upgrade", in: response) == (status.hasPrefix("426") ? "foo/1" : nil))
+      #expect(response.contains("\r\nConnection: Upgrade\r\n") == status.hasPrefix("426"))
+    }
+  }
+
+  @Test("over HTTP/2 an answer has Date, and no Upgrade")
+  func dateOverHTTP2() async throws {
+    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1, "*", method: "OPTIONS")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 426 Upgrade Required\r\nUpgrade: foo/1\r\nContent-Length: 0\r\n\r\n")
+      let response = try await client.response(1)
+      #expect(response.status == "426" && response["date"] != nil && response["upgrade"] == nil)
+      client.end()
+    }
+  }
+
   @Test("patterns of hosts")
   func patterns() {
     let rules = ForwardRules(allowedHosts: ["Example.com", "*.example.org"])

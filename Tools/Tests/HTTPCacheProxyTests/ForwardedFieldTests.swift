@@ -52,6 +52,59 @@ struct ForwardedFieldTests {
     }
   }
 
+  @Test("what a trusted proxy tells in one form is told in the other one too (RFC 7239 §7.4)")
+  func converted() async throws {
+    let range = try #require(AddressRange("127.0.0.0/8"))
+    try await withProxy(configure: { $0.trustedForwarders = [range] }) { fixture in
+      let old = try await fixture.miss(
+        "/",
+        fields: "X-Forwarded-For: 192.0.2.7, 2001:db8::8\r\nX-Forwarded-Host: www.example.com\r\n"
+          + "X-Forwarded-Proto: https\r\n", host: "inner")
+      #expect(
+        field("Forwarded", in: old)
+          == "for=192.0.2.7;host=www.example.com;proto=https, for=\"[2001:db8::8]\", "
+          + "for=127.0.0.1;host=inner;proto=http")
+      #expect(field("X-Forwarded-For", in: old) == "192.0.2.7, 2001:db8::8, 127.0.0.1")
+      let schemeAlone = try await fixture.miss("/", fields: "X-Forwarded-Proto: https\r\n", host: "inner")
+      #expect(
+        field("Forwarded", in: schemeAlone)
+          == "for=unknown;host=inner;proto=https, for=127.0.0.1;host=inner;proto=http")
+      let new = try await fixture.miss(
+        "/", fields: "Forwarded: for=\"[2001:db8::7]:80\";proto=https;host=www.example.com, for=_hidden\r\n",
+        host: "inner")
+      #expect(field("X-Forwarded-For", in: new) == "2001:db8::7, unknown, 127.0.0.1")
+      #expect(field("X-Forwarded-Proto", in: new) == "https")
+      #expect(field("X-Forwarded-Host", in: new) == "www.example.com")
+      let none = try await fixture.miss("/", host: "inner")
+      #expect(field("Forwarded", in: none) == "for=127.0.0.1;host=inner;proto=http")
+    }
+  }
+
+  @Test(
+    "a request comes from the last address that trusted proxies name and that is not theirs",
+    arguments: [
+      ("X-Forwarded-For: 192.0.2.7", "192.0.2.7"), ("X-Forwarded-For: 6.6.6.6, 192.0.2.7", "192.0.2.7"),
+      ("X-Forwarded-For: 6.6.6.6, 192.0.2.7, 10.0.0.2", "192.0.2.7"),
+      ("X-Forwarded-For: 10.0.0.2", "10.0.0.2"),
+      ("X-Forwarded-For: 192.0.2.7:4711", "192.0.2.7"), ("X-Forwarded-For: [2001:db8::7]:80", "2001:db8::7"),
+      ("X-Forwarded-For: 2001:db8::7", "2001:db8::7"),
+      ("X-Forwarded-For: 6.6.6.6, unknown, 10.0.0.2", "10.0.0.2"),
+      ("X-Forwarded-For: nonsense", "10.0.0.1"),
+      ("Forwarded: for=6.6.6.6, for=192.0.2.7;proto=https", "192.0.2.7"),
+      ("Forwarded: for=\"[2001:db8::7]:80\"", "2001:db8::7"), ("Forwarded: proto=https", "10.0.0.1"),
+      ("X: y", "10.0.0.1"),
+    ])
+  func source(_ line: String, _ expected: String) throws {
+    let parts = line.split(separator: ":", maxSplits: 1)
+    let name = try #require(HTTPField.Name(String(parts[0])))
+    let fields: HTTPFields = [name: parts[1].drop { $0 == " " }.description]
+    let trusted = try #require(AddressRange("10.0.0.0/8"))
+    let behind = ClientSide(address: IPAddress("10.0.0.1"), isSecure: false, trusted: [trusted])
+    #expect(behind.sourceText(of: fields) == expected)
+    let direct = ClientSide(address: IPAddress("192.0.2.1"), isSecure: false, trusted: [trusted])
+    #expect(direct.sourceText(of: fields) == "192.0.2.1")
+  }
+
   @Test("the host that the origin is told is a part of the key")
   func hosts() async throws {
     try await withProxy(cache: try memoryCache()) { fixture in

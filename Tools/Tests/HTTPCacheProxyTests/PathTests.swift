@@ -56,6 +56,37 @@ import Testing
     }
   }
 
+  @Test(
+    "a forward proxy stores what differs in the letter case of escapes, and asks with the client's spelling",
+    arguments: [
+      ("/@s%2fn", "/@s%2Fn"), ("/caf%c3%a9", "/caf%C3%A9"), ("/a%3ab?q=%5b%5d", "/a%3Ab?q=%5B%5D"),
+      ("/%7euser", "/~user"), ("/%7Euser?x=%2f", "/~user?x=%2F"), ("/%40s%2fn", "/%40s%2Fn"),
+    ])
+  func letterCase(_ path: String, _ normal: String) async throws {
+    try await withProxy(forward: ForwardRules(), cache: try memoryCache()) { fixture in
+      let host = "127.0.0.1:\(fixture.origin.port)"
+      let head = try await fixture.miss("http://\(host)\(path)", host: host, answer: "stored")
+      #expect(head.hasPrefix("GET \(path) HTTP/1.1\r\n"))
+      for spelling in [path, normal, path] {
+        let answer = try await fixture.hit("http://\(host)\(spelling)", host: host)
+        #expect(answer.hasSuffix("stored") && field("Cache-Status", in: answer)?.contains("hit") == true)
+      }
+    }
+  }
+
+  @Test(
+    "a forward proxy stores nothing under a path that dot segments lead to",
+    arguments: ["/x/../a", "/./a", "/x/%2e%2e/a", "/%2E/a"])
+  func forwardDots(_ path: String) async throws {
+    try await withProxy(forward: ForwardRules(), cache: try memoryCache()) { fixture in
+      let host = "127.0.0.1:\(fixture.origin.port)"
+      let head = try await fixture.miss("http://\(host)\(path)", host: host, answer: "odd")
+      #expect(head.hasPrefix("GET \(path) HTTP/1.1\r\n"))
+      try await fixture.miss("http://\(host)/a", host: host, answer: "normal")
+      #expect(try await fixture.hit("http://\(host)/a", host: host).hasSuffix("normal"))
+    }
+  }
+
   @Test("a forward proxy passes other spellings on as they are, past the cache (RFC 9110 §7.7)")
   func forwardSpelling() async throws {
     try await withProxy(forward: ForwardRules(), cache: try memoryCache()) { fixture in

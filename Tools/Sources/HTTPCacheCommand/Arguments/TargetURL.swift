@@ -124,7 +124,7 @@ struct TargetURL: Sendable, Equatable {
 
   /// Percent-encodes characters that path, query and fragment must not have (RFC 3986 §3.3). Foundation would also
   /// encode the percent signs of encoded characters.
-  private static func encodingPath(of text: String) -> String {
+  static func encodingPath(of text: String) -> String {
     let end = pathStart(of: text)
     let bytes = Array(text[end...].utf8)
     let kept = Set("!#$&'()*+,-./:;=?@_~".utf8)

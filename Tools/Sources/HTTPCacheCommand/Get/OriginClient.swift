@@ -3,6 +3,7 @@ import HTTPCacheAsyncHTTPClient
 import HTTPCacheProxy
 import HTTPCaching
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
@@ -33,7 +34,9 @@ enum OriginClient {
     let https = options.proxies.https.map { client(options, proxy: $0) }
     let socks = options.proxies.http.flatMap { $0.kind == .socks ? client(options, proxy: $0) : nil }
     let http = try options.proxies.http.flatMap { $0.kind == .http ? try httpProxy($0, options) : nil }
-    let clients = [direct, https, socks].compactMap { $0 }
+    // Connections are opened when they are used.
+    let http1 = options.isHTTP1Only ? nil : Self.http1(options, proxy: options.proxies.https)
+    let clients = [direct, https, socks, http1].compactMap { $0 }
     func upstream(_ client: HTTPClient) -> any Upstream {
       AsyncHTTPClientUpstream(client: client, idleTimeout: idleTimeout)
     }
@@ -41,9 +44,14 @@ enum OriginClient {
       http?.shutDown()
       for client in clients { try await client.shutdown() }
     }
-    let routed = RoutedUpstream(
-      settings: options.proxies, direct: upstream(direct), http: http ?? upstream(socks ?? direct),
-      https: upstream(https ?? direct))
+    func secure(_ client: HTTPClient) -> any Upstream {
+      http1.map { HTTP1Retry(base: upstream(client), http1: upstream($0)) as any Upstream }
+        ?? upstream(client)
+    }
+    let routed = LocationRepair(
+      base: RoutedUpstream(
+        settings: options.proxies, direct: options.proxies.https == nil ? secure(direct) : upstream(direct),
+        http: http ?? upstream(socks ?? direct), https: secure(https ?? direct)))
     do {
       let result = try await body(routed)
       try await shutDown()
@@ -59,10 +67,26 @@ enum OriginClient {
   /// http URLs go to the proxy in absolute form (RFC 9112 §3.2.2), as curl sends them.
   private static func httpProxy(_ proxy: ProxyAddress, _ options: Options) throws -> NIOUpstream {
     var configuration = NIOUpstream.Configuration(connectTimeout: TimeAmount(options.connectTimeout))
+    (configuration.bodyTimeout, configuration.eventStreamTimeout) = (
+      TimeAmount(idleTimeout), TimeAmount(idleTimeout)
+    )
     configuration.proxy = NIOUpstream.Proxy(
       origin: Origin(isSecure: false, host: proxy.host, port: proxy.port),
       authorization: proxy.credentials?.basic)
     return try NIOUpstream(group: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
+  }
+
+  /// Adds a handler before the codec of a connection over HTTP/1.1.
+  private static func addLeniency(to channel: any Channel) throws {
+    let pipeline = channel.pipeline.syncOperations
+    let encoder = try pipeline.handler(type: HTTPRequestEncoder.self)
+    try pipeline.addHandler(LenientResponseHandler(), position: .before(encoder))
+  }
+
+  private static func http1(_ options: Options, proxy: ProxyAddress?) -> HTTPClient {
+    var options = options
+    options.isHTTP1Only = true
+    return client(options, proxy: proxy)
   }
 
   private static func client(_ options: Options, proxy: ProxyAddress?) -> HTTPClient {
@@ -77,9 +101,11 @@ enum OriginClient {
     configuration.http1_1ConnectionDebugInitializer = { channel in
       channel.setOption(
         .recvAllocator,
-        value: AdaptiveRecvByteBufferAllocator(minimum: 1 << 10, initial: 1 << 14, maximum: 1 << 18))
+        value: AdaptiveRecvByteBufferAllocator(minimum: 1 << 10, initial: 1 << 14, maximum: 1 << 18)
+      ).flatMap { channel.eventLoop.submit { try addLeniency(to: channel) } }
     }
     configuration.failInvalidStatus()
+    configuration.failConnectionErrors()
     if options.trustRoots != nil || options.isInsecure {
       var tls = TLSConfiguration.makeClientConfiguration()
       tls.restrict()

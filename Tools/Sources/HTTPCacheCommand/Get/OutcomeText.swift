@@ -17,6 +17,7 @@ struct OutcomeText {
     case .validated: "revalidated"
     case .forwarded(.validation, _, _, _): "replaced"
     case .forwarded: "miss"
+    case .shared: "shared"
     case .unsatisfiable: "unsatisfiable"
     }
   }
@@ -40,6 +41,8 @@ struct OutcomeText {
       "miss (\(Self.text(reason))), \(stored(decision, collapsed))"
     case .forwarded(.validation(let reason), _, let decision, let collapsed):
       "refetched: \(Self.text(reason))\(notStored(decision, collapsed))"
+    case .shared(_, let age, let lifetime):
+      "from the fleet, fresh for \(HumanText.duration((lifetime - age).components.seconds))"
     case .unsatisfiable(let reason):
       "\(Self.text(reason)), and \(forbidder) forbids asking the origin"
     }
@@ -50,7 +53,7 @@ struct OutcomeText {
     switch outcome {
     case .hit, .validated: true
     case .unsatisfiable: false
-    case .forwarded:
+    case .forwarded, .shared:
       if case .stored = storage { true } else { false }
     }
   }

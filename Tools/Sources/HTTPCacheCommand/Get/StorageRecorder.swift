@@ -49,7 +49,7 @@ final class StorageRecorder: CacheObserver {
       warn("\(notice)")
     case .answered, .hookFailed, .removed, .freshened, .invalidated, .selectionRemoved,
       .selectionInvalidated, .siteCleared, .wiped, .upstreamFailed,
-      .notAsked, .validatingInBackground:
+      .notAsked, .validatingInBackground, .fleet:
       break
     @unknown default: break
     }

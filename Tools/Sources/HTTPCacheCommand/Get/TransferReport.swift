@@ -174,7 +174,8 @@ struct TransferReport: Sendable {
       report.isStored = outcome.isStored
       report.refusal = outcome.refusal.map { .init(reason: $0.description, section: $0.section) }
       switch answer.outcome {
-      case .hit(let age, let lifetime, _), .validated(_, let age, let lifetime):
+      case .hit(let age, let lifetime, _), .validated(_, let age, let lifetime),
+        .shared(_, let age, let lifetime):
         report.age = age.components.seconds
         report.lifetime = lifetime.components.seconds
       case .forwarded, .unsatisfiable: break

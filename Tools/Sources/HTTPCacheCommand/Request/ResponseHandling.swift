@@ -42,7 +42,7 @@ struct ResponseHandling: Sendable {
   private func isFromStore(_ outcome: CacheOutcome) -> Bool {
     switch outcome {
     case .hit, .validated: true
-    case .forwarded, .unsatisfiable: false
+    case .forwarded, .shared, .unsatisfiable: false
     }
   }
 

@@ -42,6 +42,7 @@ extension ServeCommand {
       connectTimeout: .seconds(timeout), headTimeout: .seconds(timeout),
       connectionsPerOrigin: route.connectionsPerOrigin)
     configuration.offersHTTP2 = tls.upstreamHttp2
+    silence.apply(to: &configuration)
     configuration.tls.restrict(onlyTLS13: tls.tlsMinVersion == .tls13)
     if let roots = try tls.originRoots() { configuration.tls.trustRoots = roots }
     if route.forward { configuration.addresses = forwardOptions.addressRules(isRemote: route.isRemote) }
@@ -60,6 +61,7 @@ extension ServeCommand {
     // Keep half of the descriptors for connections to origins and for body files.
     configuration.connectionLimit = min(configuration.connectionLimit, max(1, descriptors / 2))
     configuration.preparedAnswers = Int(clamping: preparedAnswers)
+    silence.apply(to: &configuration)
     configuration.isHTTP2 = tls.http2
     configuration.isHTTP2WithoutTLS = tls.h2c
     configuration.trustedForwarders = gatewayOptions.trustForwarded
@@ -176,7 +178,10 @@ extension ServeCommand {
   /// - Throws: `ExitCode` after a message.
   func readFile() throws -> ServeFile? {
     do throws(ConfigFailure) {
-      return try route.config.map { path throws(ConfigFailure) in try ServeFile(path) }
+      guard let path = route.config else { return nil }
+      let file = try ServeFile(path)
+      try file.checkOverrides(isShared: mode == .shared)
+      return file
     } catch {
       Console.report("httpcache: \(error)")
       throw ExitStatus.usage.code

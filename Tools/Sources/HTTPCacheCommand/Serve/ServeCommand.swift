@@ -51,6 +51,8 @@ public struct ServeCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "TLS") var tls: TLSOptions
 
+  @OptionGroup(title: "Silence") var silence: SilenceOptions
+
   @OptionGroup(title: "Admin") var admin: AdminOptions
 
   @OptionGroup(title: "Purging") var purging: PurgeOptions

@@ -20,6 +20,8 @@ final class StoreFailureObserver: CacheObserver {
       return tell(HumanText.capacityChange(from: old, to: new, usage: usage))
     }
     guard case .storeFailed(let operation, let error) = event else { return }
+    // An entry that was evicted meanwhile is nothing to report.
+    if event.isOfOneEntry, error.code != .damaged { return }
     let now = clock.uptime
     let isDue = told.withLock { told in
       if let last = told[operation], now - last < .seconds(60) { return false }
@@ -28,7 +30,9 @@ final class StoreFailureObserver: CacheObserver {
     }
     // A cache that says on opening that it is damaged has begun anew.
     let isAnew = operation == "open" && error.code == .damaged
-    if isDue {
+    if isDue, event.isOfOneEntry {
+      tell("a stored response is damaged, and is asked for again (\(operation): \(error))")
+    } else if isDue {
       tell(isAnew ? error.message : "cache storage error (\(operation): \(error)); responses are not stored")
     }
   }

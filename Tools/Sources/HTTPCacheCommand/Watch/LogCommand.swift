@@ -22,7 +22,7 @@ struct LogCommand: AsyncParsableCommand {
 
   @OptionGroup var listener: AdminClientOptions
 
-  @Option(help: ArgumentHelp("Show only requests whose target has this text.", valueName: "text"))
+  @Option(help: ArgumentHelp("Show only requests whose host and target have this text.", valueName: "text"))
   var url: String?
 
   @Option(help: ArgumentHelp("Show only these outcomes, with commas between them.", valueName: "words"))
@@ -73,8 +73,10 @@ struct LogCommand: AsyncParsableCommand {
   private static func text(_ line: String) throws -> String {
     let request = try JSONDecoder().decode(AdminRequestLine.self, from: Data(line.utf8))
     let time = HumanText.duration(.milliseconds(request.milliseconds))
-    let reason = request.notStored.map { "  not stored: \($0)" } ?? ""
+    let host = request.host.map { $0.isEmpty ? "" : "  host: \($0)" } ?? ""
+    let reason =
+      request.notStored.map { "  not stored: \($0)" } ?? request.reason.map { "  refused: \($0)" } ?? ""
     return
-      "\(request.client)  \(request.method) \(request.target)  \(request.status)  \(HumanText.bytes(request.bytes))  \(time)  \(request.outcome)\(reason)"
+      "\(request.client)  \(request.method) \(request.target)  \(request.status)  \(HumanText.bytes(request.bytes))  \(time)  \(request.outcome)\(host)\(reason)"
   }
 }

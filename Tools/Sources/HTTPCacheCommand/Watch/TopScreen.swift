@@ -37,7 +37,7 @@ struct TopScreen {
       [.leading, .trailing, .trailing, .trailing, .leading, .leading])
     for row in missed.prefix(Self.rows) {
       table.add([
-        Self.shortened(row.target.printable), HumanText.grouped(row.requests),
+        Self.shortened(row.place.printable), HumanText.grouped(row.requests),
         HumanText.duration(.seconds(row.meanSeconds)), HumanText.duration(.seconds(row.slowestSeconds)),
         "\(row.outcome) \(row.status)", (row.reason ?? "").printable,
       ])

@@ -149,8 +149,8 @@ final class ClientConnection: Sendable {
     let started = NIODeadline.now()
     do {
       // Streams of HTTP/2 are counted before they have a channel (`HTTP2RequestHandler`).
-      if !isHTTP2 { try context.registry.beginExchange(of: client.share) }
-      defer { if !isHTTP2 { context.registry.endExchange(of: client.share) } }
+      let counted = try isHTTP2 ? nil : context.registry.beginExchange(of: client, head.fields)
+      defer { if let counted { context.registry.end(counted) } }
       let framing = try head.framing()
       let route = try routing.route(head, framing: framing)
       if let rights = context.configuration.purgeRights, let kind = PurgeRequest.Kind(head.method) {
@@ -158,7 +158,8 @@ final class ClientConnection: Sendable {
         return await purge(
           try PurgeRequest(kind, head: head, route: route), head: head, framing: framing, started: started)
       }
-      let exchange = ClientExchange(connection: self, head: head, framing: framing, started: started)
+      let exchange = ClientExchange(
+        connection: self, head: head, framing: framing, started: started, silence: route.silence)
       switch route {
       case .cached(let request): return await exchange.answerFromCache(request)
       case .direct(let request): return await exchange.answerDirectly(request)
@@ -187,7 +188,7 @@ final class ClientConnection: Sendable {
       context.configuration.logger.notice("\(head.method) \(head.target) by \(client.text ?? "-"): \(count)")
       await answer(
         HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]), "\(count)\n", to: head,
-        started: started, label: .purge)
+        started: started)
     } catch {
       await refuse(
         Refusal(.serviceUnavailable, "the cache failed: \(error)", label: .purge), to: head, started: started)
@@ -201,30 +202,36 @@ final class ClientConnection: Sendable {
     var response = HTTPResponse(status: status, headerFields: refusal.fields)
     response.headerFields[.contentType] = "text/plain; charset=utf-8"
     let text = "\(status.code) \(status.reasonPhrase): \(refusal.message)\n"
-    await answer(response, text, to: head, started: started, label: refusal.label, closes: refusal.closes)
+    await answer(response, text, to: head, started: started, refusal: refusal)
   }
 
   /// Sends a response that the proxy makes itself.
+  ///
+  /// - Parameter refusal: the refusal that it tells of; nil after a purge.
   private func answer(
     _ response: HTTPResponse, _ text: String, to head: RequestHead?, started: NIODeadline,
-    label: RequestOutcome, closes: Bool = false
+    refusal: Refusal? = nil
   ) async {
     var response = response
     response.headerFields[.date] = SystemClock().now.httpDate
     let hasBody = (try? head?.framing()) ?? Framing.none != Framing.none
-    let mayPersist = !closes && !hasBody && head?.isPersistent == true && head?.method != .connect
+    let mayPersist =
+      refusal?.closes != true && !hasBody && head?.isPersistent == true && head?.method != .connect
     let persists = mayPersist && !context.registry.isDraining
     let writer = writer(head?.method ?? .get, minorVersion: head?.minorVersion ?? 1)
     let result = try? await writer.send(
       response, MessageBody(BodyBytes(Array(text.utf8))), persists: persists)
     log.add(
-      head, status: response.status.code, bytes: result?.bytes ?? 0, started: started, outcome: label.rawValue
-    )
+      head, status: response.status.code, bytes: result?.bytes ?? 0, started: started,
+      outcome: (refusal?.label ?? .purge).rawValue, reason: .refused(refusal?.message))
   }
 
-  func writer(_ method: HTTPRequest.Method, minorVersion: Int) -> ResponseWriter {
+  /// - Parameter timeout: maximum time for the client to take a piece; nil is the server's.
+  func writer(
+    _ method: HTTPRequest.Method, minorVersion: Int, timeout: TimeAmount? = nil
+  ) -> ResponseWriter {
     ResponseWriter(
       stream: stream, method: method, form: isHTTP2 ? .http2 : .http1(minorVersion: minorVersion),
-      sendsFiles: !client.isSecure && !isHTTP2, timeout: context.configuration.bodyTimeout)
+      sendsFiles: !client.isSecure && !isHTTP2, timeout: timeout ?? context.configuration.bodyTimeout)
   }
 }

@@ -13,17 +13,25 @@ struct ClientExchange: Sendable {
   let head: RequestHead
   let framing: Framing
   let started: NIODeadline
+  /// The limits of the request's route.
+  let silence: SilenceLimits
 
   private var context: ProxyContext { connection.context }
   private var stream: ByteStream { connection.stream }
-  private var writer: ResponseWriter { connection.writer(head.method, minorVersion: head.minorVersion) }
+  private var writer: ResponseWriter {
+    connection.writer(head.method, minorVersion: head.minorVersion, timeout: clientSilence)
+  }
+  private var clientSilence: TimeAmount { silence.client ?? context.configuration.bodyTimeout }
+  private var tunnelSilence: TimeAmount? {
+    silence.tunnel.map(\.time) ?? context.configuration.tunnelTimeout
+  }
 
   // MARK: Through the cache
 
   func answerFromCache(_ request: RoutedRequest) async -> ClientConnection.End {
-    await answer { body, onInterim in
+    await answer(request) { body, onInterim in
       let options = RequestOptions(
-        partition: request.partition, redirectLimit: 0, context: request.group, onInterim: onInterim)
+        partition: request.partition, redirectLimit: 0, context: request.context, onInterim: onInterim)
       let response = try await context.cache.respond(
         to: request.head, body: body, policy: request.bypassesCache ? .bypass : .standard, options: options,
         via: context.exchanges)
@@ -35,9 +43,9 @@ struct ClientExchange: Sendable {
 
   /// Without the cache.
   func answerDirectly(_ request: RoutedRequest) async -> ClientConnection.End {
-    await answer { body, onInterim in
+    await answer(request) { body, onInterim in
       let response = try await context.exchanges.send(
-        UpstreamRequest(head: request.head, body: body, context: request.group, onInterim: onInterim))
+        UpstreamRequest(head: request.head, body: body, context: request.context, onInterim: onInterim))
       var head = response.head
       request.finish(&head.headerFields)
       return (head, response.body, .pass, nil)
@@ -49,18 +57,27 @@ struct ClientExchange: Sendable {
   )
 
   private func answer(
+    _ request: RoutedRequest,
     _ respond: (MessageBody?, @escaping @Sendable (HTTPResponse) async -> Void) async throws -> Answer
   ) async -> ClientConnection.End {
     let writer = writer
     let asked = ContinueGate(isNeeded: head.expectsContinue)
     let body = framing == .none ? nil : requestBody(writer, asked)
+    // A stream of HTTP/2 is closed at once when its client is gone.
+    if !connection.isHTTP2, let patience = context.configuration.abandonedTimeout {
+      stream.closeIfAbandoned(after: patience) { [cache = context.cache] in
+        cache.isAwaited(request.head, partition: request.partition)
+      }
+    }
+    defer { stream.answerBegins() }
     do {
       let answer = try await respond(body.map { MessageBody($0) }) { interim in
         if interim.status.code == 100, !asked.passes() { return }
-        try? await writer.sendInterim(interim)
+        await sendInterim(interim, for: request, by: writer)
       }
       // No 100 Continue after the final response.
       _ = asked.passes()
+      stream.answerBegins()
       return await send(answer, body)
     } catch {
       _ = asked.passes()
@@ -68,12 +85,20 @@ struct ClientExchange: Sendable {
     }
   }
 
+  private func sendInterim(
+    _ interim: HTTPResponse, for request: RoutedRequest, by writer: ResponseWriter
+  ) async {
+    var interim = interim
+    request.changeReferences(in: &interim.headerFields)
+    try? await writer.sendInterim(interim)
+  }
+
   private func requestBody(_ writer: ResponseWriter, _ asked: ContinueGate) -> IncomingBody {
     IncomingBody(
       stream, framing: framing, limits: context.configuration.limits, isResponse: false,
       connectionOptions: FieldHygiene.connectionOptions(head.fields),
       laterTrailers: connection.isHTTP2 ? connection.requestTrailers : nil,
-      stall: context.configuration.bodyTimeout,
+      stall: clientSilence,
       beforePull: {
         // The client waits for 100 Continue, whether the cache or the origin reads the body.
         if asked.passes() { try await writer.sendInterim(HTTPResponse(status: .continue)) }
@@ -82,24 +107,27 @@ struct ClientExchange: Sendable {
 
   private func send(_ answer: Answer, _ body: IncomingBody?) async -> ClientConnection.End {
     var response = answer.head
+    // RFC 9110 §6.6.1.
+    if response.headerFields[.date] == nil { response.headerFields[.date] = SystemClock().now.httpDate }
     context.via.append(to: &response.headerFields)
     // A client that waits for 100 Continue and gets a final response may send its body or not.
     let persists =
       head.isPersistent && !context.registry.isDraining && (body?.isComplete ?? true || !head.expectsContinue)
-    do {
+    do throws(ResponseWriter.BrokenOff) {
       let result = try await writer.send(response, answer.body, persists: persists)
       connection.log.add(
         head, status: response.status.code, bytes: result.bytes, started: started,
-        outcome: answer.label.rawValue, refusal: answer.refusal)
+        outcome: answer.label.rawValue, reason: .notStored(answer.refusal))
       guard !connection.isHTTP2 else { return .close }
       guard result.isReusable, await drained(body) else { return .close }
       return .next
     } catch {
-      context.configuration.logger.info("\(head.method) \(head.target): the answer broke off: \(error)")
+      context.configuration.logger.info("\(head.method) \(head.target): the answer broke off: \(error.cause)")
       answer.body.source.cancel()
       body?.cancel()
       connection.log.add(
-        head, status: response.status.code, bytes: 0, started: started, outcome: answer.label.aborted)
+        head, status: response.status.code, bytes: error.bytes, started: started,
+        outcome: answer.label.aborted, reason: .notStored(answer.refusal))
       // The client must see that the response is incomplete.
       stream.reset()
       return .gone
@@ -157,9 +185,15 @@ struct ClientExchange: Sendable {
     let writer = writer
     do {
       let (response, tunnel) = try await context.upstream.upgrade(
-        UpstreamRequest(head: request.head, context: request.group) { try? await writer.sendInterim($0) },
+        UpstreamRequest(head: request.head, context: request.context) {
+          await sendInterim($0, for: request, by: writer)
+        },
         to: protocols)
-      guard let tunnel else { return await send((response.head, response.body, .pass, nil), nil) }
+      guard let tunnel else {
+        var head = response.head
+        request.finish(&head.headerFields)
+        return await send((head, response.body, .pass, nil), nil)
+      }
       defer { context.upstream.release(tunnel) }
       var buffer = stream.channel.allocator.buffer(capacity: 512)
       var fields = response.head.headerFields
@@ -174,9 +208,9 @@ struct ClientExchange: Sendable {
       buffer.writeStaticString("\r\n")
       stream.write(buffer)
       // The origin may wait for the client's first bytes.
-      try await stream.flush(until: stream.now + context.configuration.bodyTimeout)
+      try await stream.flush(until: stream.now + clientSilence)
       let bytes = await Tunnel.run(
-        client: stream, origin: tunnel.stream, silence: context.configuration.tunnelTimeout)
+        client: stream, origin: tunnel.stream, silence: tunnelSilence)
       connection.log.add(
         head, status: 101, bytes: bytes, started: started, outcome: RequestOutcome.tunnel.rawValue)
       return .gone
@@ -193,7 +227,7 @@ struct ClientExchange: Sendable {
       stream.write(buffer)
       stream.channel.flush()
       let bytes = await Tunnel.run(
-        client: stream, origin: tunnel, silence: context.configuration.tunnelTimeout)
+        client: stream, origin: tunnel, silence: tunnelSilence)
       connection.log.add(
         head, status: 200, bytes: bytes, started: started, outcome: RequestOutcome.tunnel.rawValue)
       return .gone

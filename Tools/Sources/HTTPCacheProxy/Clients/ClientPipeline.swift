@@ -33,6 +33,7 @@ struct ClientPipeline: Sendable {
     try channel.pipeline.syncOperations.addHandler(EventOrder())
     // Not every system has this option.
     channel.setOption(.unsentLimit, value: 128 << 10).whenFailure { _ in }
+    KeepAlive.enable(on: channel)
     switch context.registry.admit(channel) {
     case .admitted(let share):
       channel.closeFuture.whenComplete { _ in context.registry.closed(channel) }
@@ -114,6 +115,7 @@ struct ClientPipeline: Sendable {
         maxIdleTime: context.configuration.idleTimeout, maxAge: nil, maxGraceTime: nil, keepalive: nil))
     try operations.addHandler(WriteJoiner())
     try operations.addHandler(FrameAligner(prefaceLength: FrameAligner.preface))
+    try operations.addHandler(HeadWriter(context.configuration.limits))
     try operations.addHandler(
       NIOHTTP2Handler(
         mode: .server, connectionConfiguration: connectionConfiguration(),
@@ -148,10 +150,11 @@ struct ClientPipeline: Sendable {
     var configuration = NIOHTTP2Handler.ConnectionConfiguration()
     configuration.initialSettings = [
       HTTP2Setting(parameter: .maxConcurrentStreams, value: Self.concurrentStreams),
-      HTTP2Setting(parameter: .maxHeaderListSize, value: context.configuration.limits.headBytes),
+      HTTP2Setting(parameter: .maxHeaderListSize, value: context.configuration.limits.decodedHeadBytes),
       HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
     ]
     configuration.maximumBufferedControlFrames = 200
+    configuration.maximumSequentialContinuationFrames = MessageLimits.continuationFrames
     // Frames on their way to streams that this side has reset, such as bodies of refused requests (RFC 9113 §5.1).
     configuration.maximumRecentlyResetStreams = 1_000
     // Malformed requests in the life of a connection: their rate has a limit.

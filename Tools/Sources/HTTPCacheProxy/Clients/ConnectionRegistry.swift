@@ -31,9 +31,16 @@ final class ConnectionRegistry: Sendable {
     let share: ClientShare?
   }
 
+  /// A client with connections of its own, or with exchanges on those of trusted proxies.
+  private struct Client {
+    let share: ClientShare
+    var connections = 0
+    var held = 0
+  }
+
   private struct State {
     var entries: [ObjectIdentifier: Entry] = [:]
-    var clients: [ClientAddress: (share: ClientShare, connections: Int)] = [:]
+    var clients: [ClientAddress: Client] = [:]
     /// The highest number of connections since `takeHighestCount` was called.
     var highest = 0
     /// The number of refused connections that are being answered.
@@ -83,16 +90,25 @@ final class ConnectionRegistry: Sendable {
         return .refused(refusal)
       }
       let share = client.map { client in
-        var known = state.clients[client] ?? (ClientShare(of: client, limit: limits.ofClient), 0)
-        known.connections += 1
-        state.clients[client] = known
-        return known.share
+        change(client, in: &state) { $0.connections += 1 }
       }
       state.entries[ObjectIdentifier(channel)] = Entry(
         connection: UndecidedConnection(channel), share: share)
       state.highest = max(state.highest, state.entries.count)
       return .admitted(share)
     }
+  }
+
+  /// Changes what a client has, and forgets a client that has nothing.
+  ///
+  /// - Returns: its share.
+  private func change(
+    _ client: ClientAddress, in state: inout State, _ change: (inout Client) -> Void
+  ) -> ClientShare {
+    var known = state.clients[client] ?? Client(share: ClientShare(of: client, limit: limits.ofClient))
+    change(&known)
+    state.clients[client] = known.connections > 0 || known.held > 0 ? known : nil
+    return known.share
   }
 
   /// The client of a connection, if its number is limited.
@@ -129,10 +145,7 @@ final class ConnectionRegistry: Sendable {
   func remove(_ channel: any Channel) {
     state.withLock { state -> CheckedContinuation<Void, Never>? in
       guard let entry = state.entries.removeValue(forKey: ObjectIdentifier(channel)) else { return nil }
-      if let client = entry.share?.client, var known = state.clients[client] {
-        known.connections -= 1
-        state.clients[client] = known.connections > 0 ? known : nil
-      }
+      if let client = entry.share?.client { _ = change(client, in: &state) { $0.connections -= 1 } }
       return state.entries.isEmpty ? state.emptied.take() : nil
     }?.resume()
   }
@@ -157,6 +170,36 @@ final class ConnectionRegistry: Sendable {
   func endExchange(of share: ClientShare?) {
     share?.exchanges.subtract()
     exchanges.subtract()
+  }
+
+  /// Counts an exchange of the client that a request comes from: behind a trusted proxy, the one that the proxy names.
+  ///
+  /// - Parameter fields: the fields of the request.
+  /// - Returns: the exchange, for `end`.
+  /// - Throws: `Refusal` if there are too many.
+  func beginExchange(of client: ClientSide, _ fields: HTTPFields) throws(Refusal) -> CountedExchange {
+    guard client.isTrusted, let source = limited(client.source(of: fields)) else {
+      try beginExchange(of: client.share)
+      return CountedExchange(share: client.share, isHeld: false)
+    }
+    let share = state.withLock { change(source, in: &$0) { $0.held += 1 } }
+    do throws(Refusal) {
+      try beginExchange(of: share)
+      return CountedExchange(share: share, isHeld: true)
+    } catch {
+      letGo(of: share)
+      throw error
+    }
+  }
+
+  /// Ends an exchange.
+  func end(_ exchange: CountedExchange) {
+    endExchange(of: exchange.share)
+    if exchange.isHeld, let share = exchange.share { letGo(of: share) }
+  }
+
+  private func letGo(of share: ClientShare) {
+    state.withLock { state in _ = change(share.client, in: &state) { $0.held -= 1 } }
   }
 
   // MARK: Ending
@@ -198,6 +241,13 @@ final class ConnectionRegistry: Sendable {
     }
     timer.cancel()
   }
+}
+
+/// An exchange that the registry has counted.
+struct CountedExchange: Sendable {
+  let share: ClientShare?
+  /// Whether the share is held for this exchange alone, because the client has no connection of its own.
+  let isHeld: Bool
 }
 
 /// A client's connection, as the registry counts and ends it.

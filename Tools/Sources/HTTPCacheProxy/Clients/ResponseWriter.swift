@@ -28,6 +28,14 @@ struct ResponseWriter: Sendable {
     var isReusable: Bool
   }
 
+  /// A response that broke off on its way.
+  struct BrokenOff: Error {
+    /// The bytes of the body that were sent.
+    let bytes: Int64
+    /// Why it broke off.
+    let cause: any Error
+  }
+
   private enum Coding {
     case none
     case length(Int64)
@@ -61,34 +69,45 @@ struct ResponseWriter: Sendable {
   /// Sends a final response.
   ///
   /// - Parameter persists: whether the connection is to stay open.
-  /// - Throws: the body's error, or `StreamError`. Then reset the connection.
-  func send(_ head: HTTPResponse, _ body: MessageBody, persists: Bool) async throws -> Result {
+  /// - Throws: `BrokenOff`. Then reset the connection.
+  func send(
+    _ head: HTTPResponse, _ body: MessageBody, persists: Bool
+  ) async throws(BrokenOff) -> Result {
+    var result = Result(isReusable: persists)
+    do {
+      try await send(head, body, into: &result)
+      return result
+    } catch {
+      throw BrokenOff(bytes: result.bytes, cause: error)
+    }
+  }
+
+  private func send(
+    _ head: HTTPResponse, _ body: MessageBody, into result: inout Result
+  ) async throws {
     let coding = coding(head, body)
-    var isReusable = persists
+    var isReusable = result.isReusable
     if case .untilClose = coding {
       isReusable = false
       // The end of the connection ends the body. If the process is killed now, the client must see a reset instead.
       stream.resetsOnClose(true)
     }
     writeHead(head, coding, isReusable: isReusable)
-    var result = Result(isReusable: isReusable)
+    result.isReusable = isReusable
     if case .none = coding {
       body.source.cancel()
-      try await flushEnd()
-      return result
+      return try await flushEnd()
     }
     if case .length(let length) = coding, let stored = body.source.stored, stored.range.count == length,
       stored.reader.bytesInMemory == nil
     {
-      result.bytes = try await send(stored, from: body)
-      return result
+      return try await send(stored, from: body, counting: &result.bytes)
     }
-    result.bytes = try await pump(body, coding)
+    try await pump(body, coding, counting: &result.bytes)
     if case .untilClose = coding {
       try await stream.writeOut(until: stream.now + timeout)
       stream.resetsOnClose(false)
     }
-    return result
   }
 
   /// Head and body of a response, as `send` sends them on a connection that stays open. With HTTP/2 the head is apart.
@@ -132,11 +151,13 @@ struct ResponseWriter: Sendable {
   private static func headers(of head: HTTPResponse, _ coding: Coding) -> HPACKHeaders {
     var fields = fields(of: head, coding)
     if case .length(let length) = coding { fields[.contentLength] = String(length) }
+    // A field of one connection (RFC 9113 §8.2.2).
+    fields[.upgrade] = nil
     return HPACKHeaders(head.status, fields)
   }
 
   private static func fields(of head: HTTPResponse, _ coding: Coding) -> HTTPFields {
-    var fields = FieldHygiene.forwardable(head.headerFields)
+    var fields = head.headerFields.forwardable(of: head.status)
     if case .none = coding, head.status.code != 204 { return fields }
     fields[.contentLength] = nil
     return fields
@@ -157,7 +178,10 @@ struct ResponseWriter: Sendable {
     _ head: HTTPResponse, _ coding: Coding, isReusable: Bool, to buffer: inout ByteBuffer
   ) {
     buffer.writeStatusLine(head.status)
-    buffer.writeFields(fields(of: head, coding))
+    let fields = fields(of: head, coding)
+    buffer.writeFields(fields)
+    // A field of one connection is named in Connection (RFC 9110 §7.8).
+    if fields[.upgrade] != nil { buffer.writeField("Connection", "Upgrade") }
     switch coding {
     case .length(let length): buffer.writeField("Content-Length", String(length))
     case .pieces: buffer.writeField("Transfer-Encoding", "chunked")
@@ -172,29 +196,41 @@ struct ResponseWriter: Sendable {
     if isHTTP2 { stream.channel.flush() } else { try await stream.flush(until: stream.now + timeout) }
   }
 
-  private func pump(_ body: MessageBody, _ coding: Coding) async throws -> Int64 {
+  /// - Parameter sent: counts the bytes that were sent.
+  private func pump(_ body: MessageBody, _ coding: Coding, counting sent: inout Int64) async throws {
     var isChunked = false
     if case .pieces = coding { isChunked = !isHTTP2 }
     var limit: Int64?
     if case .length(let length) = coding { limit = length }
     // Send bytes that are there together with the head; do not let the head wait for others.
     if body.source.stored == nil, limit != 0 { try await stream.flushSoon(until: stream.now + timeout) }
-    var sent: Int64 = 0
-    while let bytes = try await body.source.next() {
+    while let bytes = try await next(of: body, hasAll: sent == limit) {
       if let limit, sent + Int64(bytes.count) > limit {
         throw UpstreamError(.protocol, "the body is longer than its head says")
       }
-      sent += Int64(bytes.count)
-      try await send(bytes, inChunks: isChunked)
+      try await send(bytes, inChunks: isChunked, counting: &sent)
     }
     if let limit, sent < limit { throw UpstreamError(.protocol, "the body is shorter than its head says") }
     writeEnd(coding, body.trailers)
     try await flushEnd()
-    return sent
+  }
+
+  /// The next bytes of a body. After the last one, its client may end the connection, which cancels the body's end.
+  private func next(of body: MessageBody, hasAll: Bool) async throws -> BodyBytes? {
+    do {
+      return try await body.source.next()
+    } catch {
+      guard hasAll, error is CancellationError || stream.isEnded else { throw error }
+      return nil
+    }
   }
 
   /// Sends bytes a slice at a time, so that few bytes are copied for a client that does not read.
-  private func send(_ bytes: BodyBytes, inChunks isChunked: Bool) async throws(StreamError) {
+  ///
+  /// - Parameter sent: counts the bytes that were sent.
+  private func send(
+    _ bytes: BodyBytes, inChunks isChunked: Bool, counting sent: inout Int64
+  ) async throws(StreamError) {
     for start in stride(from: 0, to: bytes.count, by: slice) {
       let slice = bytes[start..<start + slice]
       var buffer = stream.channel.allocator.buffer(capacity: slice.count + (isChunked ? 32 : 0))
@@ -203,22 +239,25 @@ struct ResponseWriter: Sendable {
       if isChunked { buffer.writeStaticString("\r\n") }
       stream.write(buffer)
       try await stream.flushSoon(until: stream.now + timeout)
+      sent += Int64(slice.count)
     }
   }
 
   /// Sends a stored body that is not in memory, from its file if possible.
   ///
-  /// - Returns: the number of bytes.
-  private func send(_ stored: StoredBodyRange, from body: MessageBody) async throws -> Int64 {
+  /// - Parameter sent: counts the bytes that were sent.
+  private func send(
+    _ stored: StoredBodyRange, from body: MessageBody, counting sent: inout Int64
+  ) async throws {
     let file = sendsFiles ? FileSender(stored, stream: stream, timeout: timeout) : nil
     if let file, stored.reader.isVerified(stored.range) {
+      defer { sent = file.sentBytes }
       try await file.send(stored.range)
-      body.source.cancel()
-      return Int64(stored.range.count)
+      return body.source.cancel()
     }
     var position = stored.range.lowerBound
     while true {
-      var piece = try await body.source.next()
+      var piece = try await next(of: body, hasAll: position == stored.range.upperBound)
       guard let count = piece?.count else { break }
       let range = position..<position + Int64(count)
       guard range.upperBound <= stored.range.upperBound else {
@@ -228,9 +267,9 @@ struct ResponseWriter: Sendable {
         // This read has checked the bytes. Read them again a slice at a time, so that they do not stay in memory for a
         // client that does not read.
         piece = nil
-        try await sendChecked(range, of: stored.reader, file)
+        try await sendChecked(range, of: stored.reader, file, counting: &sent)
       } else if let piece {
-        try await send(piece, inChunks: false)
+        try await send(piece, inChunks: false, counting: &sent)
       }
       position = range.upperBound
     }
@@ -239,18 +278,20 @@ struct ResponseWriter: Sendable {
     }
     writeEnd(.length(Int64(stored.range.count)), [:])
     try await flushEnd()
-    return Int64(stored.range.count)
   }
 
   private func sendChecked(
-    _ range: Range<Int64>, of reader: any BodyReader, _ file: FileSender?
+    _ range: Range<Int64>, of reader: any BodyReader, _ file: FileSender?, counting sent: inout Int64
   ) async throws {
-    if let file { return try await file.send(range) }
+    if let file {
+      defer { sent += file.sentBytes }
+      return try await file.send(range)
+    }
     var start = range.lowerBound
     while start < range.upperBound {
       let bytes = try await reader.read(start..<min(range.upperBound, start + Int64(ByteStream.slice)))
       guard !bytes.isEmpty else { throw CacheError(.damaged, "the body ended at byte \(start)") }
-      try await send(bytes, inChunks: false)
+      try await send(bytes, inChunks: false, counting: &sent)
       start += Int64(bytes.count)
     }
   }

@@ -4,6 +4,13 @@ import NIOCore
 /// DATA passes as it arrives. A peer's SETTINGS_HEADER_TABLE_SIZE counts as 4,096 at most: NIOHTTP2 would keep, and search
 /// for each field, a table of up to 4 GiB. An encoder may use less than the peer allows (RFC 7541 §4.2).
 ///
+/// A peer's SETTINGS_MAX_FRAME_SIZE counts as the largest one: NIOHTTP2 writes each head as one frame, and `HeadWriter` cuts
+/// it (RFC 9113 §6.10).
+///
+/// Confirms the SETTINGS of this side itself, right behind the first SETTINGS of the peer, and drops the peer's own
+/// confirmation. Until then NIOHTTP2 would obey its defaults, and end a connection whose first request has a head of more
+/// than 16 KiB. These settings only allow the peer more than the defaults do, or limit what NIOHTTP2 limits anyway.
+///
 /// NIOHTTP2's decoder frees the bytes that it has read only when it has read all: a peer whose writes always end within a
 /// frame would make its buffer as long as all that the connection ever received.
 final class FrameAligner: ChannelInboundHandler {
@@ -17,7 +24,18 @@ final class FrameAligner: ChannelInboundHandler {
   private static let longestPayload = 16_384
 
   private static let largestHeaderTable: UInt32 = 4_096
+  /// The values that SETTINGS_MAX_FRAME_SIZE may have (RFC 9113 §6.5.2).
+  private static let frameSizes: ClosedRange<UInt32> = 16_384...16_777_215
+  /// SETTINGS with the flag ACK (RFC 9113 §6.5).
+  private static let confirmation: [UInt8] = [0, 0, 0, 4, 1, 0, 0, 0, 0]
 
+  private enum Settings {
+    case fromPeer
+    case confirmation
+  }
+
+  /// The next frame of SETTINGS that is not passed on as it is; nil after the peer's confirmation.
+  private var awaited: Settings? = .fromPeer
   /// The bytes before the first frame; 0 once they have arrived.
   private var prefaceLeft: Int
   /// The bytes of a payload that pass as they arrive.
@@ -46,27 +64,72 @@ final class FrameAligner: ChannelInboundHandler {
       rest.moveReaderIndex(forwardBy: passed)
       passing -= passed
       guard let length = length(of: rest), length <= rest.readableBytes else { break }
+      let settings = awaitedSettings(at: rest)
+      if settings != nil { fire(&arrived, upTo: rest, context) }
       passing = payload(of: rest)
-      limitHeaderTable(in: &arrived, at: rest.readerIndex, length: length)
+      limitSettings(in: &arrived, at: rest.readerIndex, length: length)
       rest.moveReaderIndex(forwardBy: length)
       prefaceLeft = 0
+      guard let settings, let frame = arrived.readSlice(length: length) else { continue }
+      fire(frame, as: settings, context)
     }
-    if let whole = arrived.readSlice(length: arrived.readableBytes - rest.readableBytes),
-      whole.readableBytes > 0
-    {
-      context.fireChannelRead(wrapInboundOut(whole))
-    }
+    fire(&arrived, upTo: rest, context)
     // A copy, so that few bytes do not keep a large buffer.
     if rest.readableBytes > 0 { begun = ByteBuffer(bytes: rest.readableBytesView) }
   }
 
   private func fire(_ frame: ByteBuffer, _ context: ChannelHandlerContext) {
     var frame = frame
+    let settings = awaitedSettings(at: frame)
     passing = payload(of: frame)
-    limitHeaderTable(in: &frame, at: frame.readerIndex, length: frame.readableBytes)
+    limitSettings(in: &frame, at: frame.readerIndex, length: frame.readableBytes)
     begun = ByteBuffer()
     prefaceLeft = 0
+    if let settings { return fire(frame, as: settings, context) }
     context.fireChannelRead(wrapInboundOut(frame))
+  }
+
+  /// Passes on the peer's first SETTINGS, with a size of frames and with the confirmation behind it. The confirmation of the
+  /// peer is left out.
+  private func fire(_ frame: ByteBuffer, as settings: Settings, _ context: ChannelHandlerContext) {
+    guard settings == .fromPeer else { return }
+    var frame = ByteBuffer(bytes: frame.readableBytesView)
+    let payload = frame.readableBytes - Self.head + 6
+    if payload <= Self.longestPayload {
+      frame.setInteger(UInt16(payload), at: 1)
+      frame.writeInteger(UInt16(5))
+      frame.writeInteger(Self.frameSizes.upperBound)
+    }
+    context.fireChannelRead(wrapInboundOut(frame))
+    context.fireChannelRead(wrapInboundOut(ByteBuffer(bytes: Self.confirmation)))
+  }
+
+  /// Passes on the bytes before those of `rest`.
+  private func fire(_ arrived: inout ByteBuffer, upTo rest: ByteBuffer, _ context: ChannelHandlerContext) {
+    guard let whole = arrived.readSlice(length: arrived.readableBytes - rest.readableBytes),
+      whole.readableBytes > 0
+    else { return }
+    context.fireChannelRead(wrapInboundOut(whole))
+  }
+
+  /// Whether the frame at the begin of some bytes is the awaited one; the next one is awaited then. NIOHTTP2 gets a
+  /// malformed one as it is.
+  private func awaitedSettings(at bytes: ByteBuffer) -> Settings? {
+    let start = bytes.readerIndex
+    guard let awaited, prefaceLeft == 0, let (payload, _) = head(of: bytes), payload <= Self.longestPayload,
+      bytes.getInteger(at: start + 3, as: UInt8.self) == 4,
+      let flags = bytes.getInteger(at: start + 4, as: UInt8.self),
+      bytes.getInteger(at: start + 5, as: UInt32.self).map({ $0 & 0x7FFF_FFFF }) == 0
+    else { return nil }
+    switch awaited {
+    case .fromPeer:
+      guard flags & 1 == 0 else { return nil }
+      self.awaited = .confirmation
+    case .confirmation:
+      guard flags & 1 == 1, payload == 0 else { return nil }
+      self.awaited = nil
+    }
+    return awaited
   }
 
   /// The length of the frame, of its head for DATA, or of the preface, at the begin of some bytes; nil if there are none, or
@@ -79,14 +142,18 @@ final class FrameAligner: ChannelInboundHandler {
     return isData ? Self.head : Self.head + payload
   }
 
-  /// Lowers SETTINGS_HEADER_TABLE_SIZE in a frame of SETTINGS (RFC 9113 §6.5.1).
-  private func limitHeaderTable(in bytes: inout ByteBuffer, at start: Int, length: Int) {
+  /// Lowers SETTINGS_HEADER_TABLE_SIZE and raises SETTINGS_MAX_FRAME_SIZE in a frame of SETTINGS (RFC 9113 §6.5.1).
+  private func limitSettings(in bytes: inout ByteBuffer, at start: Int, length: Int) {
     guard prefaceLeft == 0, bytes.getInteger(at: start + 3, as: UInt8.self) == 4 else { return }
     for place in stride(from: start + Self.head, to: start + length - 5, by: 6) {
-      guard bytes.getInteger(at: place, as: UInt16.self) == 1,
-        let size: UInt32 = bytes.getInteger(at: place + 2), size > Self.largestHeaderTable
+      guard let name: UInt16 = bytes.getInteger(at: place),
+        let value: UInt32 = bytes.getInteger(at: place + 2)
       else { continue }
-      bytes.setInteger(Self.largestHeaderTable, at: place + 2)
+      if name == 1, value > Self.largestHeaderTable {
+        bytes.setInteger(Self.largestHeaderTable, at: place + 2)
+      } else if name == 5, Self.frameSizes.contains(value) {
+        bytes.setInteger(Self.frameSizes.upperBound, at: place + 2)
+      }
     }
   }
 

@@ -14,14 +14,14 @@ struct HTTP2ConnectionStreams {
 
   /// The kind of a stream that has ended.
   enum Ended {
-    case exchange
+    case exchange(CountedExchange)
     case answered
     /// A malformed request ends a stream that never began.
     case unknown
   }
 
   /// The streams with a channel of their own. Each is an exchange of the client.
-  private(set) var exchanges: Set<HTTP2StreamID> = []
+  private(set) var exchanges: [HTTP2StreamID: CountedExchange] = [:]
   /// Few, so that an array is faster than a set; the earliest deadline first.
   private var answered: [Answered] = []
   /// The last stream that began: a later block of fields has its trailers.
@@ -43,7 +43,7 @@ struct HTTP2ConnectionStreams {
 
   func isAnswered(_ id: HTTP2StreamID) -> Bool { answered.contains { $0.id == id } }
 
-  mutating func addExchange(_ id: HTTP2StreamID) { exchanges.insert(id) }
+  mutating func addExchange(_ id: HTTP2StreamID, _ counted: CountedExchange) { exchanges[id] = counted }
 
   mutating func addAnswered(_ id: HTTP2StreamID, size: Int, deadline: NIODeadline) {
     answered.append(Answered(id: id, size: size, deadline: deadline))
@@ -55,7 +55,7 @@ struct HTTP2ConnectionStreams {
       waitingBytes -= answered.remove(at: index).size
       return .answered
     }
-    return exchanges.remove(id) == nil ? .unknown : .exchange
+    return exchanges.removeValue(forKey: id).map { .exchange($0) } ?? .unknown
   }
 
   /// The streams whose answers have not left in time.

@@ -78,7 +78,11 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
     streams.addAnswered(stream, size: size, deadline: started + proxy.configuration.bodyTimeout)
     write(.headers(.init(headers: headers, endStream: !hasContent)), to: stream, context)
     if hasContent {
-      write(.data(.init(data: .byteBuffer(content.bytes), endStream: true)), to: stream, context)
+      var bytes = IOData.byteBuffer(content.bytes)
+      while let part = bytes.takeFrame() {
+        write(.data(.init(data: .byteBuffer(part))), to: stream, context)
+      }
+      write(.data(.init(data: bytes, endStream: true)), to: stream, context)
     }
     log.add(content, started: started) { head(frame) }
     return true
@@ -93,8 +97,8 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
   ) -> Bool {
     lastUse = .now()
     do throws(Refusal) {
-      try proxy.registry.beginExchange(of: client.share)
-      streams.addExchange(stream)
+      let fields = client.isTrusted ? HTTPFields(forwarding: frame.headers) : [:]
+      streams.addExchange(stream, try proxy.registry.beginExchange(of: client, fields))
       return true
     } catch {
       streams.addAnswered(stream, size: 0, deadline: lastUse + proxy.configuration.bodyTimeout)
@@ -104,7 +108,7 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
       if !frame.endStream { write(.rstStream(.noError), to: stream, context) }
       log.add(
         head(frame), status: error.status.code, bytes: 0, started: lastUse, outcome: error.label.rawValue,
-        refusal: error.message)
+        reason: .refused(error.message))
       return false
     }
   }
@@ -137,9 +141,9 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
     if let event = event as? StreamClosedEvent {
       switch streams.end(event.streamID) {
       case .answered: break
-      case .exchange:
+      case .exchange(let counted):
         lastUse = .now()
-        proxy.registry.endExchange(of: client.share)
+        proxy.registry.end(counted)
       // The management of the connection counts streams that began.
       case .unknown: return
       }
@@ -150,7 +154,7 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
   func channelInactive(context: ChannelHandlerContext) {
     timer?.scheduled.cancel()
     timer = nil
-    for _ in streams.exchanges { proxy.registry.endExchange(of: client.share) }
+    for counted in streams.exchanges.values { proxy.registry.end(counted) }
     streams = HTTP2ConnectionStreams()
     context.fireChannelInactive()
   }
@@ -180,6 +184,16 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
       context.close(promise: nil)
     } else {
       arm(context)
+    }
+  }
+}
+
+extension HTTPFields {
+  /// The fields with which a trusted proxy names its client.
+  fileprivate init(forwarding headers: HPACKHeaders) {
+    self.init()
+    for name in [HTTPField.Name.xForwardedFor, .forwarded] {
+      self[values: name] = headers[name.canonicalName]
     }
   }
 }

@@ -27,6 +27,11 @@ final class HTTP2StreamHandler: ChannelDuplexHandler {
     case .headers(let frame):
       // A second block has the trailers.
       if hasBegun {
+        guard frame.headers.fit(proxy.configuration.limits) else {
+          let limit = proxy.configuration.limits.headBytes
+          context.fireErrorCaught(ProtocolViolation("trailers larger than \(limit) bytes", status: 431))
+          return context.close(promise: nil)
+        }
         connection?.requestTrailers.set(frame.headers)
       } else {
         hasBegun = true
@@ -71,7 +76,10 @@ final class HTTP2StreamHandler: ChannelDuplexHandler {
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    let bytes = unwrapOutboundIn(data)
+    var bytes = unwrapOutboundIn(data)
+    while let part = bytes.takeFrame() {
+      context.write(wrapOutboundOut(.data(.init(data: .byteBuffer(part)))), promise: nil)
+    }
     context.write(wrapOutboundOut(.data(.init(data: bytes))), promise: promise)
   }
 
@@ -89,6 +97,21 @@ final class HTTP2StreamHandler: ChannelDuplexHandler {
       case .restIsNotNeeded: .rstStream(.noError)
       }
     context.write(wrapOutboundOut(payload), promise: promise)
+  }
+}
+
+extension IOData {
+  /// Takes the payload of a frame from the begin of more bytes than one frame may have: NIOHTTP2 cuts no DATA, because the
+  /// peer's size of frames counts as the largest one (`FrameAligner`).
+  ///
+  /// - Returns: nil for the last payload.
+  mutating func takeFrame() -> ByteBuffer? {
+    guard case .byteBuffer(var bytes) = self, bytes.readableBytes > HeadWriter.longestPayload else {
+      return nil
+    }
+    let part = bytes.readSlice(length: HeadWriter.longestPayload)
+    self = .byteBuffer(bytes)
+    return part
   }
 }
 

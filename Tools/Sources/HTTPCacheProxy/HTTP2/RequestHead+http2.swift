@@ -10,6 +10,9 @@ extension RequestHead {
   /// - Parameter isForward: whether the target is to have scheme and authority, as a forward proxy needs them.
   /// - Throws: `ProtocolViolation`.
   init(_ frame: HTTP2Frame.FramePayload.Headers, limits: MessageLimits, isForward: Bool) throws {
+    guard frame.headers.fit(limits) else {
+      throw ProtocolViolation("the head is larger than \(limits.headBytes) bytes", status: 431)
+    }
     var (pseudo, fields, cookies) = ([String: String](), HTTPFields(), [String]())
     for (name, value, _) in frame.headers {
       if name.hasPrefix(":") {
@@ -74,5 +77,29 @@ extension RequestHead {
       throw ProtocolViolation("an invalid :authority (RFC 9113 §8.3.1)")
     }
     fields[fields: name] = [HTTPField(name: name, value: authority)]
+  }
+}
+
+extension MessageLimits {
+  /// How often CONTINUATION may follow HEADERS (RFC 9113 §6.10): 16 frames of 16 KiB, as clients make them, have four
+  /// times as many bytes as a head may have.
+  static let continuationFrames = 16
+
+  /// The size of the longest head to decode, with 32 bytes more for each field (RFC 9113 §6.5.2). A longer head than
+  /// `headBytes` can be refused on its stream only if all of it is decoded (RFC 9113 §10.5.1), and the crumbs of a cookie
+  /// count 41 bytes where the whole cookie has 5.
+  var decodedHeadBytes: Int { 16 * max(0, min(headBytes, 1 << 26)) }
+}
+
+extension HPACKHeaders {
+  /// Whether the head, or the trailers, would be within the limit over HTTP/1.1 too. The crumbs of a cookie count as in
+  /// the whole cookie.
+  func fit(_ limits: MessageLimits) -> Bool {
+    var size = 0
+    for (name, value, _) in self {
+      size += value.utf8.count + (name == "cookie" ? 2 : name.utf8.count + 4)
+      if size > limits.headBytes { return false }
+    }
+    return true
   }
 }

@@ -167,7 +167,7 @@ extension PlainRequest {
   /// - Parameter isTrusted: whether the client is a proxy that tells of its clients.
   /// - Returns: false if the request is not plain.
   mutating func find(in headers: HPACKHeaders, isTrusted: Bool) -> Bool {
-    guard headers.count <= limits.fieldCount else { return false }
+    guard headers.count <= limits.fieldCount, headers.fit(limits) else { return false }
     key.removeAll(keepingCapacity: true)
     // A target of HTTP/1.1 does not begin so.
     key.append(0)

@@ -14,6 +14,8 @@ final class PreparedAnswer {
     let bytes: ByteBuffer
     /// The request, for the access log.
     let method: HTTPRequest.Method
+    /// The host that was asked for.
+    let host: String
     let target: String
     let status: Int
     /// One word for the access log.

@@ -39,6 +39,10 @@ public final class AccessLog: Sendable {
     var outcome: String
     /// Why the response was not stored.
     var refusal: String?
+    /// Why a request was refused.
+    var reason: String?
+    /// The host that the client asked for, with its port if it names one; empty if it is unknown.
+    var host = ""
     /// The version of the request, such as `HTTP/1.1`.
     var version = "HTTP/1.1"
     /// The values of the fields that the format names.
@@ -136,16 +140,25 @@ public final class AccessLog: Sendable {
     case .none: return ""
     case .plain:
       return
-        "\(Self.text(time)) \(entry.client) \(LogText.line(entry.method)) \(LogText.line(entry.target)) \(entry.status) \(entry.bytes) \(milliseconds)ms \(entry.outcome)\(entry.refusal.map { " not-stored=\(LogText.quoted($0))" } ?? "")\n"
+        "\(Self.text(time)) \(entry.client) \(LogText.line(entry.method)) \(LogText.line(entry.target)) \(entry.status) \(entry.bytes) \(milliseconds)ms \(entry.outcome)\(rest(of: entry))\n"
     case .json:
       return """
         {"time":"\(Self.text(time))","client":"\(entry.client)","method":\(LogText.quoted(entry.method)),\
         "target":\(LogText.quoted(entry.target)),"status":\(entry.status),"bytes":\(entry.bytes),\
         "duration_ms":\(milliseconds),"outcome":"\(entry.outcome)"\
+        \(entry.host.isEmpty ? "" : ",\"host\":\(LogText.quoted(entry.host))")\
+        \(entry.reason.map { ",\"reason\":\(LogText.quoted($0))" } ?? "")\
         \(entry.refusal.map { ",\"not_stored\":\(LogText.quoted($0))" } ?? "")}\n
         """
     case .template(let template): return template.line(entry, at: time)
     }
+  }
+
+  /// The named facts at the end of a plain line.
+  private static func rest(of entry: Entry) -> String {
+    (entry.host.isEmpty ? "" : " host=\(LogText.line(entry.host))")
+      + (entry.reason.map { " reason=\(LogText.quoted($0))" } ?? "")
+      + (entry.refusal.map { " not-stored=\(LogText.quoted($0))" } ?? "")
   }
 
   static func pad(_ number: some BinaryInteger, _ width: Int) -> String {
@@ -172,7 +185,8 @@ public final class AccessLog: Sendable {
 extension AccessLog.Entry {
   /// About how many bytes the line takes.
   fileprivate var size: Int {
-    fields.reduce(128 + client.utf8.count + target.utf8.count + (refusal?.utf8.count ?? 0)) {
+    let texts = client.utf8.count + target.utf8.count + host.utf8.count
+    return fields.reduce(128 + texts + (refusal?.utf8.count ?? 0) + (reason?.utf8.count ?? 0)) {
       $0 + ($1?.utf8.count ?? 0)
     }
   }

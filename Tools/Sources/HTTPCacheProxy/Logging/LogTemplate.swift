@@ -18,7 +18,7 @@ public struct LogTemplate: Sendable, Hashable {
 
   enum Part: Sendable, Hashable {
     case text(String)
-    case client, time, requestLine, method, target, status, bytes, bytesOrDash, microseconds, seconds
+    case client, time, requestLine, method, host, target, status, bytes, bytesOrDash, microseconds, seconds
     case outcome, reason
     /// The value of a request's field, by its place in `fieldNames`.
     case field(Int)
@@ -38,7 +38,7 @@ public struct LogTemplate: Sendable, Hashable {
   ]
 
   private static let letters: [Character: Part] = [
-    "h": .client, "l": .text("-"), "u": .text("-"), "r": .requestLine, "m": .method, "U": .target,
+    "h": .client, "l": .text("-"), "u": .text("-"), "r": .requestLine, "m": .method, "v": .host, "U": .target,
     "s": .status,
     "B": .bytes, "b": .bytesOrDash, "D": .microseconds, "T": .seconds, "t": .time, "%": .text("%"),
   ]
@@ -54,9 +54,9 @@ public struct LogTemplate: Sendable, Hashable {
 
   /// Reads a format.
   ///
-  /// - Parameter text: text with `%h` (client), `%t` (time, in brackets), `%r` (request line), `%m` (method), `%U`
-  ///   (target), `%s` (status), `%b` and `%B` (bytes of the body), `%D` (microseconds), `%T` (seconds), `%{Name}i` (a
-  ///   field of the request), `%{outcome}x`, `%{reason}x` (why it was not stored), `%%`.
+  /// - Parameter text: text with `%h` (client), `%t` (time, in brackets), `%r` (request line), `%m` (method), `%v` (the host
+  ///   that was asked for), `%U` (target), `%s` (status), `%b` and `%B` (bytes of the body), `%D` (microseconds), `%T` (seconds), `%{Name}i` (a
+  ///   field of the request), `%{outcome}x`, `%{reason}x` (why it was not stored, or was refused), `%%`.
   /// - Throws: `Invalid`.
   public init(_ text: String) throws(Invalid) {
     var parts: [Part] = []
@@ -117,6 +117,7 @@ extension LogTemplate {
       case .time: line += Self.text(time)
       case .requestLine: line += Self.escaped("\(entry.method) \(entry.target) \(entry.version)")
       case .method: line += Self.escaped(entry.method)
+      case .host: line += entry.host.isEmpty ? "-" : Self.escaped(entry.host)
       case .target: line += Self.escaped(entry.target)
       case .status: line += "\(entry.status)"
       case .bytes: line += "\(entry.bytes)"
@@ -124,7 +125,7 @@ extension LogTemplate {
       case .microseconds: line += "\(entry.microseconds)"
       case .seconds: line += "\(entry.microseconds / 1_000_000)"
       case .outcome: line += entry.outcome
-      case .reason: line += entry.refusal.map { Self.escaped($0) } ?? "-"
+      case .reason: line += (entry.refusal ?? entry.reason).map { Self.escaped($0) } ?? "-"
       case .field(let index):
         line +=
           entry.fields.indices.contains(index) ? entry.fields[index].map { Self.escaped($0) } ?? "-" : "-"

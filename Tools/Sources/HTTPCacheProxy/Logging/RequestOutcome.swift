@@ -9,6 +9,8 @@ public enum RequestOutcome: String, Sendable, CaseIterable {
   /// The origin sent another response than the stored one.
   case refetched
   case miss
+  /// The tier of the fleet answered.
+  case shared
   /// The request waited for an equal request.
   case collapsed
   /// The request went around the cache.
@@ -53,6 +55,7 @@ extension CacheOutcome {
     case .forwarded(.miss(.policy), _, _, _): .pass
     case .forwarded(.miss, _, _, _): .miss
     case .forwarded(.validation, _, _, _): .refetched
+    case .shared: .shared
     case .unsatisfiable: .unsatisfiable
     }
   }

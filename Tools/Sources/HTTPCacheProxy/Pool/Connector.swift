@@ -127,7 +127,10 @@ struct Connector: Sendable {
       .channelOption(.tcpOption(.tcp_nodelay), value: 1)
       .channelOption(.writeBufferWaterMark, value: Self.waterMark)
       .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(EventOrder()) }
+        channel.eventLoop.makeCompletedFuture {
+          KeepAlive.enable(on: channel)
+          try channel.pipeline.syncOperations.addHandler(EventOrder())
+        }
       }
   }
 

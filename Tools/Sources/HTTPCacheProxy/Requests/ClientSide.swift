@@ -11,6 +11,8 @@ struct ClientSide: Sendable {
   let isSecure: Bool
   /// Whether the client is a proxy whose `X-Forwarded-*` and `Forwarded` count.
   let isTrusted: Bool
+  /// The trusted proxies.
+  private let trusted: [AddressRange]
   /// The client's share; nil if it has no limit.
   let share: ClientShare?
 
@@ -19,7 +21,27 @@ struct ClientSide: Sendable {
     self.share = share
     text = address.map { "\($0)" }
     self.isSecure = isSecure
+    self.trusted = trusted
     isTrusted = address.map { address in trusted.contains { $0.contains(address) } } ?? false
+  }
+
+  /// The address that a request comes from: behind trusted proxies, the last one that they name and that is not theirs.
+  func source(of fields: HTTPFields) -> IPAddress? {
+    guard isTrusted, let address else { return address }
+    var source = address
+    for node in ForwardedNodes.nodes(of: fields).reversed() {
+      // No trusted proxy told the nodes before a hidden name (RFC 7239 §6.3).
+      guard let next = ForwardedNodes.address(node) else { break }
+      source = next
+      guard trusted.contains(where: { $0.contains(next) }) else { break }
+    }
+    return source
+  }
+
+  /// `source(of:)` as text for logs.
+  func sourceText(of fields: HTTPFields?) -> String? {
+    guard isTrusted, let fields else { return text }
+    return source(of: fields).map { "\($0)" }
   }
 }
 

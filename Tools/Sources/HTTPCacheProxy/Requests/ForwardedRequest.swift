@@ -23,7 +23,7 @@ struct ForwardedRequest: Sendable {
     self.host = ownHost
     hop = Self.element(client.text ?? "unknown", scheme: ownScheme, host: ownHost)
     guard client.isTrusted else { return }
-    let element = Self.firstElement(fields[values: .forwarded].first ?? "")
+    let element = ForwardedNodes.parameters(of: fields[values: .forwarded].first.flatMap(Self.first) ?? "")
     let schemes = [fields[.xForwardedProto].flatMap(Self.first), element["proto"]].compactMap { $0 }
       .map { FieldList.lowercased($0) }
     let hosts = [fields[.xForwardedHost].flatMap(Self.first), element["host"]].compactMap { $0 }
@@ -41,23 +41,46 @@ struct ForwardedRequest: Sendable {
   /// Sets the fields in a request, from which the fields of an untrusted client were removed before.
   func add(to fields: inout HTTPFields) {
     let address = client.text ?? "unknown"
+    if client.isTrusted { convert(&fields) }
     Self.append(address, to: .xForwardedFor, in: &fields)
     fields[.xForwardedProto] = scheme
     fields[.xForwardedHost] = host
     Self.append(hop, to: .forwarded, in: &fields)
   }
 
+  /// Gives each of both forms what only the other one has, so that an origin reads the same in each (RFC 7239 §7.4).
+  private func convert(_ fields: inout HTTPFields) {
+    let (old, new) = (fields[values: .xForwardedFor], fields[values: .forwarded])
+    if new.isEmpty {
+      guard !old.isEmpty || fields[.xForwardedProto] != nil || fields[.xForwardedHost] != nil else { return }
+      var nodes = ForwardedNodes.nodes(of: fields)
+      if nodes.isEmpty { nodes = ["unknown"] }
+      let elements = nodes.enumerated().map { index, node in
+        // Scheme and host are those of the first client.
+        Self.element(Self.node(node), scheme: index == 0 ? scheme : nil, host: index == 0 ? host : nil)
+      }
+      fields[.forwarded] = elements.joined(separator: ", ")
+    } else if old.isEmpty {
+      fields[.xForwardedFor] = ForwardedNodes.nodes(of: fields).map(Self.node).joined(separator: ", ")
+    }
+  }
+
+  /// A node as an address alone.
+  private static func node(_ text: String) -> String {
+    ForwardedNodes.address(text).map { "\($0)" } ?? "unknown"
+  }
+
   private static func append(_ member: String, to name: HTTPField.Name, in fields: inout HTTPFields) {
     fields[name] = (fields[values: name].filter { !$0.isEmpty } + [member]).joined(separator: ", ")
   }
 
-  private static func element(_ address: String, scheme: String, host: String?) -> String {
+  private static func element(_ address: String, scheme: String?, host: String?) -> String {
     var node = address
     if node.utf8.contains(0x3A) { node = "\"[\(node)]\"" }
     var element = "for=\(node)"
     // A host may have a colon or semicolon, which a token must not have (RFC 7239 §4).
     if let host { element += ";host=" + (host.utf8.allSatisfy(isPlain) ? host : "\"\(host)\"") }
-    return element + ";proto=\(scheme)"
+    return element + (scheme.map { ";proto=\($0)" } ?? "")
   }
 
   private static func isPlain(_ byte: UInt8) -> Bool {
@@ -68,17 +91,4 @@ struct ForwardedRequest: Sendable {
   }
 
   private static func first(_ value: String) -> String? { FieldList.members(value).first }
-
-  /// The parameters of the first element of `Forwarded`, which is about the first client (RFC 7239 §4).
-  private static func firstElement(_ value: String) -> [String: String] {
-    var parameters: [String: String] = [:]
-    guard let element = first(value) else { return parameters }
-    for pair in element.split(separator: ";") {
-      let parts = pair.split(separator: "=", maxSplits: 1)
-      guard parts.count == 2 else { continue }
-      let name = FieldList.lowercased(parts[0].filter { $0 != " " })
-      parameters[name] = parts[1].filter { $0 != "\"" && $0 != " " }
-    }
-    return parameters
-  }
 }

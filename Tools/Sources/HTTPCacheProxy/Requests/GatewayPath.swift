@@ -30,7 +30,7 @@ enum GatewayPath {
   }
 
   /// Whether `path` may have percent-encoding, dot segments, or characters that some origins read as dot segments.
-  private static func needsNormalising(_ path: String) -> Bool {
+  static func needsNormalising(_ path: String) -> Bool {
     var previous: UInt8 = 0
     for byte in path.utf8 {
       if byte == UInt8(ascii: "%") || byte == UInt8(ascii: "\\") { return true }

@@ -14,6 +14,8 @@ public struct GatewayRoute: Sendable {
   public var preservesHost = false
   /// Whether responses are stored and used.
   public var isCached = true
+  /// The limits of silence that differ from the server's.
+  public var silence = SilenceLimits()
   /// Changes of the fields of requests.
   public var requestFields = FieldRules()
   /// Changes of the fields of responses.
@@ -67,6 +69,19 @@ public struct GatewayRoute: Sendable {
     return reference.hasPrefix("//") || reference.hasPrefix("/\\") ? "/." + reference : reference
   }
 
+  /// The path of a cookie for the client, instead of that of the origin, if the origin is served below another path. A path
+  /// that is not below `basePath` stays as it is.
+  func cookiePath(from path: String) -> String {
+    guard path.hasPrefix("/"), !Self.hasDotSegment(path), let rest = Self.rest(of: path, below: basePath)
+    else {
+      return path
+    }
+    // All of the origin, also without a final slash.
+    let isAll = basePath.isEmpty && rest == "/"
+    let own = (stripsPath ? prefix : "") + (isAll ? "" : rest)
+    return own.isEmpty ? "/" : String(own)
+  }
+
   private static func hasDotSegment(_ reference: String) -> Bool {
     reference.prefix { $0 != "?" && $0 != "#" }.split { $0 == "/" || $0 == "\\" }.contains {
       $0 == "." || $0 == ".."
@@ -76,9 +91,9 @@ public struct GatewayRoute: Sendable {
   /// The path, query and fragment of a reference to the origin; nil if it is relative to a path, or to another origin.
   private func originPath(_ value: String, _ requested: Origin?) -> String? {
     if value.hasPrefix("/") { return value.hasPrefix("//") ? nil : value }
-    guard let (origin, path) = Origin.split(value), origin == group.origin || origin == requested else {
-      return nil
-    }
+    guard let (origin, path) = Origin.split(value),
+      origin == group.origin || origin == requested || group.addresses.contains(origin)
+    else { return nil }
     return path
   }
 

@@ -13,17 +13,23 @@ struct RoutedRequest: Sendable {
   /// Whether the response must neither come from the store nor be stored.
   var bypassesCache = false
 
+  /// The facts for the upstream; nil for a request to the origin of its target, with the upstream's limits.
+  var context: UpstreamContext? {
+    guard group != nil || route?.silence.origin != nil else { return nil }
+    return UpstreamContext(group: group, silence: route?.silence.origin)
+  }
+
   /// Changes the fields of the response for the client.
   func finish(_ fields: inout HTTPFields) {
+    changeReferences(in: &fields)
+    route?.responseFields.apply(to: &fields)
+  }
+
+  /// Makes references to the origin those to the proxy, in an interim response too.
+  func changeReferences(in fields: inout HTTPFields) {
     guard let route else { return }
     let requested =
       route.preservesHost ? Origin(scheme: head.scheme ?? "", authority: head.authority ?? "") : nil
-    for name in [HTTPField.Name.location, .contentLocation] {
-      // A malformed response may have several.
-      let values = fields[values: name]
-      let own = values.map { route.reference(from: $0, requested: requested) }
-      if own != values { fields[values: name] = own }
-    }
-    route.responseFields.apply(to: &fields)
+    GatewayReferences(route: route, requested: requested).change(&fields)
   }
 }

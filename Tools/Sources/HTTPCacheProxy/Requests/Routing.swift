@@ -13,6 +13,15 @@ enum Route: Sendable {
   case tunnel(Origin)
   /// Answer here, because `Max-Forwards` is 0 (RFC 9110 §7.6.2).
   case last
+
+  /// The limits of silence that a gateway's route has of its own.
+  var silence: SilenceLimits {
+    switch self {
+    case .cached(let request), .direct(let request), .upgrade(let request, _):
+      request.route?.silence ?? SilenceLimits()
+    case .tunnel, .last: SilenceLimits()
+    }
+  }
 }
 
 /// Decides where a request goes, and makes the request for there.
@@ -39,11 +48,11 @@ struct Routing: Sendable {
     }
     var fields = head.fields
     if head.method == .trace || head.method == .options, let value = fields[.maxForwards] {
-      guard let left = Int(value), left >= 0 else {
+      guard let forwards = MaxForwards(value) else {
         throw ProtocolViolation("an invalid Max-Forwards (RFC 9110 §7.6.2)")
       }
-      if left == 0 { return .last }
-      fields[.maxForwards] = String(left - 1)
+      guard let left = forwards.decremented else { return .last }
+      fields[.maxForwards] = left
     }
     if case .authority(let host, let port) = target { return try tunnel(host, port) }
     let protocols = upgrade(head, framing)
@@ -55,7 +64,7 @@ struct Routing: Sendable {
     if !head.expectsContinue { fields[.expect] = nil }
     via.append(to: &fields, version: head.isHTTP2 ? "2" : "1.\(head.minorVersion)")
     let destination = try destination(target, host)
-    let request = routed(head.method, to: destination, host: host, fields: fields)
+    let request = try routed(head.method, to: destination, host: host, fields: fields)
     if destination.path == "*" { return .direct(request) }
     return protocols.map { .upgrade(request, protocols: $0) } ?? .cached(request)
   }
@@ -71,7 +80,7 @@ struct Routing: Sendable {
 
   private func routed(
     _ method: HTTPRequest.Method, to destination: Destination, host: Authority?, fields: HTTPFields
-  ) -> RoutedRequest {
+  ) throws(Refusal) -> RoutedRequest {
     let (origin, path) = (destination.origin, destination.path)
     var fields = fields
     fields.removeAll { field in
@@ -83,10 +92,7 @@ struct Routing: Sendable {
         method: method, scheme: origin.scheme, authority: origin.authority, path: path, headerFields: [:]))
     request.bypassesCache = fields.contains { $0.name.overridesTarget }
     guard let route = destination.route else {
-      // A proxy must not change the path (RFC 9110 §7.7), but the cache key has a normalised path: bypass the cache.
-      if path.utf8.contains(UInt8(ascii: "%")), CacheKey.target(of: request.head)?.hasSuffix(path) != true {
-        request.bypassesCache = true
-      }
+      if !ForwardPath.sharesKey(request.head) { request.bypassesCache = true }
       request.head.headerFields = fields
       return request
     }
@@ -99,6 +105,12 @@ struct Routing: Sendable {
       request.head.authority = host.text(defaultPort: origin.isSecure ? 443 : 80)
     } else if !route.group.isPlain {
       request.group = route.group
+    }
+    if method != .get, method != .head {
+      let hosts = [host, forwarded.host.flatMap { Authority($0) }].compactMap { $0 }
+      try GatewayDestination(
+        route: route, origin: "\(origin.scheme)://\(request.head.authority ?? "")", hosts: hosts, host: host
+      ).change(&fields)
     }
     route.requestFields.apply(to: &fields)
     request.route = route

@@ -158,8 +158,12 @@ extension ProxyServer {
     /// Maximum time between two pieces of a request's body, and for a client to take 64 to 128 KiB of a response (up to
     /// 2 MiB after it took as much within 20 ms). The connection of a slower client is reset.
     public var bodyTimeout: TimeAmount
-    /// Maximum time in which no byte moves in either direction of a tunnel.
-    public var tunnelTimeout: TimeAmount
+    /// Maximum time in which no byte moves in either direction of a tunnel; nil is as long as both connections live.
+    public var tunnelTimeout: TimeAmount?
+    /// How long a request goes on after its client has ended its side of the connection, before the answer begins; nil is
+    /// as long as it takes. The client may be gone, or wait for the answer. A request whose response other requests wait
+    /// for goes on.
+    public var abandonedTimeout: TimeAmount? = .seconds(30)
     /// Maximum number of bytes of answers from memory that are kept as the client gets them, for a second; 0 keeps none.
     public var preparedAnswers = 2 << 20
     /// The clients that may purge responses; with nil, `PURGE` and `BAN` go to the origin as other methods do.
@@ -170,12 +174,12 @@ extension ProxyServer {
     public var logger: Logger
 
     /// Makes a configuration: 75 s between requests, 20 s for a head, 60 s for a piece of a body,
-    /// 10 min of silence in a tunnel, 4096 connections.
+    /// tunnels without a limit, 4096 connections.
     public init(
       host: String, port: Int, mode: Mode, tls: TLSConfiguration? = nil, name: String = "httpcache",
       limits: MessageLimits = MessageLimits(), connectionLimit: Int = 4096,
       idleTimeout: TimeAmount = .seconds(75), headTimeout: TimeAmount = .seconds(20),
-      bodyTimeout: TimeAmount = .seconds(60), tunnelTimeout: TimeAmount = .minutes(10),
+      bodyTimeout: TimeAmount = .seconds(60), tunnelTimeout: TimeAmount? = nil,
       accessLog: AccessLog = AccessLog(.none), logger: Logger = Logger(label: "httpcache")
     ) {
       self.host = host

@@ -132,10 +132,10 @@ extension ByteStream {
   ///
   /// - Throws: `StreamError`.
   func writeOut(until deadline: NIODeadline) async throws(StreamError) {
-    let timer = channel.eventLoop.scheduleTask(deadline: deadline) { [channel] in
-      channel.close(promise: nil)
-    }
-    defer { timer.cancel() }
+    let timer =
+      deadline < .distantFuture
+      ? channel.eventLoop.scheduleTask(deadline: deadline) { [channel] in channel.close(promise: nil) } : nil
+    defer { timer?.cancel() }
     do { try await channel.writeAndFlush(IOData.byteBuffer(ByteBuffer())) } catch { throw .failed(error) }
   }
 

@@ -37,6 +37,7 @@ final class ByteStream: Sendable {
     var timer: (deadline: NIODeadline, scheduled: Scheduled<Void>)?
     var watcher: (@Sendable () -> Void)?
     var closeHook: (@Sendable () -> Void)?
+    var waiting: Waiting?
   }
 
   enum End {
@@ -150,6 +151,7 @@ extension ByteStream {
   }
 
   func arm(_ deadline: NIODeadline) {
+    guard deadline < .distantFuture else { return }
     let isArmed = state.withLock { state in
       guard let timer = state.timer else { return state.isClosed }
       return timer.deadline <= deadline

@@ -109,6 +109,7 @@ extension ByteStream {
     }
     woken.reader?.resume()
     woken.watcher?()
+    timeAbandoned()
   }
 
   /// The channel is closed.
@@ -116,12 +117,13 @@ extension ByteStream {
     ended()
     let woken = state.withLock { state in
       state.isClosed = true
+      let waiting = state.waiting.take()?.timer
       state.writeDeadline = nil
       let timer = state.timer?.scheduled
       state.timer = nil
-      return (writer: state.writer.take(), hook: state.closeHook.take(), timer: timer)
+      return (writer: state.writer.take(), hook: state.closeHook.take(), timers: [timer, waiting])
     }
-    woken.timer?.cancel()
+    for timer in woken.timers { timer?.cancel() }
     woken.writer?.resume()
     woken.hook?()
   }

@@ -25,6 +25,8 @@ final class FileSender {
   private let reader: any BodyReader
   private let region: HTTPCacheStore.FileRegion
   private let handle: NIOFileHandle
+  /// The bytes of the latest range that the system has taken.
+  private(set) var sentBytes: Int64 = 0
 
   /// - Parameter timeout: maximum time for a client to take a slice.
   /// - Returns: nil if the body has to be copied.
@@ -53,6 +55,7 @@ final class FileSender {
     var start = range.lowerBound
     var slice = Self.shortestSlice
     var earlier: EventLoopFuture<Void>?
+    sentBytes = 0
     do {
       while start < range.upperBound {
         let next = min(range.upperBound, start + slice)
@@ -65,11 +68,14 @@ final class FileSender {
         if let before {
           let began = stream.now
           try await finish(before, of: range)
+          // The slice before this one ends where this one starts.
+          sentBytes = start - range.lowerBound
           slice = stream.now - began < Self.shortTime ? min(2 * slice, Self.longestSlice) : Self.shortestSlice
         }
         start = next
       }
       if let earlier { try await finish(earlier, of: range) }
+      sentBytes = Int64(range.count)
       // The file changed meanwhile, and changed bytes may have been sent: the connection must end here.
       guard reader.isVerified(range) else { throw StreamError.closed }
     } catch {

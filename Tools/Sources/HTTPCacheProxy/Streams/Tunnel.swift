@@ -5,11 +5,11 @@ import Synchronization
 final class Tunnel: Sendable {
   private let client: ByteStream
   private let origin: ByteStream
-  private let silence: TimeAmount
+  private let silence: TimeAmount?
   /// The last time at which bytes moved in either direction.
   private let lastMove: Mutex<NIODeadline>
 
-  private init(client: ByteStream, origin: ByteStream, silence: TimeAmount) {
+  private init(client: ByteStream, origin: ByteStream, silence: TimeAmount?) {
     self.client = client
     self.origin = origin
     self.silence = silence
@@ -18,9 +18,9 @@ final class Tunnel: Sendable {
 
   /// Runs a tunnel.
   ///
-  /// - Parameter silence: maximum time in which no byte moves in either direction.
+  /// - Parameter silence: maximum time in which no byte moves in either direction; nil is for ever.
   /// - Returns: the number of bytes sent to `client`.
-  static func run(client: ByteStream, origin: ByteStream, silence: TimeAmount) async -> Int64 {
+  static func run(client: ByteStream, origin: ByteStream, silence: TimeAmount?) async -> Int64 {
     let tunnel = Tunnel(client: client, origin: origin, silence: silence)
     let executor = EventLoopExecutor(client.channel.eventLoop)
     async let up = Task(executorPreference: executor) { await tunnel.pass(from: client, to: origin) }.value
@@ -46,7 +46,7 @@ final class Tunnel: Sendable {
         lastMove.withLock { $0 = source.now }
       }
       // If the peer has ended its output, ending ours closes the connection and drops unwritten bytes.
-      try await sink.writeOut(until: sink.now + silence)
+      try await sink.writeOut(until: sink.now.after(silence))
       sink.finishOutput()
     } catch {
       source.close()
@@ -60,10 +60,10 @@ final class Tunnel: Sendable {
     _ wait: (NIODeadline) async throws(StreamError) -> Result
   ) async throws(StreamError) -> Result {
     while true {
-      let deadline = lastMove.withLock { $0 } + silence
+      let deadline = lastMove.withLock { $0 }.after(silence)
       do {
         return try await wait(deadline)
-      } catch StreamError.timedOut where lastMove.withLock({ $0 }) + silence > deadline {
+      } catch StreamError.timedOut where lastMove.withLock({ $0 }).after(silence) > deadline {
         // Bytes have moved in the other direction since.
       }
     }

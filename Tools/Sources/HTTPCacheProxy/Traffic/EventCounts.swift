@@ -21,7 +21,8 @@ public final class EventCounts: CacheObserver {
   public func observe(_ event: CacheEvent) {
     switch event {
     case .answered: break
-    case .storeFailed(let operation, _): counts.withLock { $0.storeErrors[operation, default: 0] += 1 }
+    case .storeFailed(let operation, _):
+      if !event.isOfOneEntry { counts.withLock { $0.storeErrors[operation, default: 0] += 1 } }
     case .upstreamFailed(_, let error):
       counts.withLock { $0.originFailures[error.kind.rawValue, default: 0] += 1 }
     case .validatingInBackground: counts.withLock { $0.validations += 1 }
@@ -44,5 +45,15 @@ public final class EventCounts: CacheObserver {
     text.add(
       "httpcache_background_validations_total", .counter,
       help: "Stale responses that were validated after they were used (RFC 5861).", value: counts.validations)
+  }
+}
+
+extension CacheEvent {
+  /// Whether one entry could not be used or completed, because it was evicted, replaced or damaged meanwhile. The store
+  /// itself works, and the response comes from the origin.
+  package var isOfOneEntry: Bool {
+    guard case .storeFailed(let operation, let error) = self else { return false }
+    return ["read body", "extend", "store"].contains(operation)
+      && [.damaged, .unavailable, .superseded].contains(error.code)
   }
 }

@@ -1,5 +1,7 @@
 /// The requests for one target that were not answered from the cache.
 public struct MissedTarget: Sendable, Hashable {
+  /// The host that clients asked for, cut after 255 bytes; empty if unknown.
+  public internal(set) var host = ""
   /// The target as clients sent it, cut after 1,024 bytes.
   public internal(set) var target: String
   /// The number of requests. While more targets are requested than are kept, it may be too high by `uncertainty`.
@@ -16,6 +18,20 @@ public struct MissedTarget: Sendable, Hashable {
   public internal(set) var status = 0
   /// Why the latest response that was not stored was not; nil if each was stored.
   public internal(set) var refusal: String?
+
+  /// The common facts of requests for one target.
+  struct Key: Hashable {
+    let host: String
+    let target: String
+  }
+
+  /// - Parameter count: the requests of the target whose place this one takes.
+  init(_ key: Key, count: Int64 = 0) {
+    (host, target) = (key.host, key.target)
+    (self.count, uncertainty) = (count, count)
+  }
+
+  var key: Key { Key(host: host, target: target) }
 
   mutating func add(_ entry: AccessLog.Entry) {
     count += 1

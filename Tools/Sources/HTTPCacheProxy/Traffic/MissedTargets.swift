@@ -2,12 +2,13 @@
 /// least requests, and its count as uncertainty, so that a target with many requests is never missing.
 struct MissedTargets: Sendable {
   private static let longestTarget = 1_024
+  private static let longestHost = 255
   /// Outcomes of requests that the cache answered, or that it has no part in.
   private static let otherOutcomes = Set(
-    [RequestOutcome.hit, .stale, .validated, .tunnel, .own].map(\.rawValue))
+    [RequestOutcome.hit, .stale, .validated, .shared, .tunnel, .own].map(\.rawValue))
 
   private let capacity: Int
-  private var rows: [String: MissedTarget] = [:]
+  private var rows: [MissedTarget.Key: MissedTarget] = [:]
 
   /// - Parameter capacity: the number of targets.
   init(capacity: Int = 256) { self.capacity = capacity }
@@ -20,13 +21,15 @@ struct MissedTargets: Sendable {
 
   /// Adds a request.
   mutating func add(_ entry: AccessLog.Entry) {
-    let target = String(entry.target.prefix(Self.longestTarget))
-    if rows[target] == nil, rows.count >= capacity,
+    let key = MissedTarget.Key(
+      host: String(entry.host.prefix(Self.longestHost)),
+      target: String(entry.target.prefix(Self.longestTarget)))
+    if rows[key] == nil, rows.count >= capacity,
       let least = rows.min(by: { $0.value.count < $1.value.count })
     {
       rows[least.key] = nil
-      rows[target] = MissedTarget(target: target, count: least.value.count, uncertainty: least.value.count)
+      rows[key] = MissedTarget(key, count: least.value.count)
     }
-    rows[target, default: MissedTarget(target: target)].add(entry)
+    rows[key, default: MissedTarget(key)].add(entry)
   }
 }

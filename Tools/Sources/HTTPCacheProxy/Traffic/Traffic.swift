@@ -48,13 +48,13 @@ final class Traffic: Sendable {
 
   /// The most missed targets of all event loops, most requests first.
   var missedTargets: [MissedTarget] {
-    var all: [String: MissedTarget] = [:]
+    var all: [MissedTarget.Key: MissedTarget] = [:]
     for part in Array(parts.values) + [other] {
       for target in part.missed.withLock({ $0.targets }) {
-        all[target.target, default: MissedTarget(target: target.target)].add(target)
+        all[target.key, default: MissedTarget(target.key)].add(target)
       }
     }
-    return all.values.sorted { ($1.count, $0.target) < ($0.count, $1.target) }
+    return all.values.sorted { ($1.count, $0.target, $0.host) < ($0.count, $1.target, $1.host) }
   }
 }
 

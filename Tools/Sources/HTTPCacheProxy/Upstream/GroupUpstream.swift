@@ -4,7 +4,7 @@ public import Logging
 
 /// Sends the requests for a group of addresses to one of them, and to the next one if that fails.
 ///
-/// The context of a request names the group (`OriginGroup`); other requests pass unchanged.
+/// The context of a request names the group (`UpstreamContext`); other requests pass unchanged.
 public struct GroupUpstream: Upstream {
   private let base: NIOUpstream
   private let logger: Logger
@@ -24,11 +24,12 @@ public struct GroupUpstream: Upstream {
   ///
   /// - Throws: `UpstreamError` of the last address.
   public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-    guard let group = request.context as? OriginGroup else { return try await base.send(request) }
+    let context = request.upstreamContext
+    guard context.address == nil, let group = context.group else { return try await base.send(request) }
     var failure = UpstreamError(.unreachable, "\(group.origin) has no address")
     for index in group.order() {
       var request = request
-      request.context = group.addresses[index]
+      request.context = UpstreamContext(address: group.addresses[index], silence: context.silence)
       do throws(UpstreamError) {
         let response = try await base.send(request)
         group.succeeded(index)

@@ -28,7 +28,7 @@ final class IncomingBody: BodySource {
 
   private let stream: ByteStream
   private let epoch: Int
-  private let stall: TimeAmount
+  private let stall: TimeAmount?
   private let pace: ClientPace?
   private let state: Mutex<State>
   private let isResponse: Bool
@@ -41,13 +41,13 @@ final class IncomingBody: BodySource {
   /// - Parameters:
   ///   - connectionOptions: the names that the head's `Connection` lists.
   ///   - laterTrailers: the trailers that do not come with the bytes.
-  ///   - stall: maximum time to wait for the next bytes.
+  ///   - stall: maximum time to wait for the next bytes; nil is for ever.
   ///   - pace: notified when the caller requests bytes and when it gets them.
   ///   - beforePull: called before each pull.
   ///   - ended: called once at the end.
   init(
     _ stream: ByteStream, framing: Framing, limits: MessageLimits, isResponse: Bool,
-    connectionOptions: Set<String> = [], laterTrailers: StreamTrailers? = nil, stall: TimeAmount,
+    connectionOptions: Set<String> = [], laterTrailers: StreamTrailers? = nil, stall: TimeAmount?,
     pace: ClientPace? = nil,
     beforePull: (@Sendable () async throws -> Void)? = nil,
     ended: @escaping @Sendable (Ending) -> Void
@@ -110,7 +110,7 @@ final class IncomingBody: BodySource {
     do {
       try await beforePull?()
       while true {
-        guard var buffer = try await stream.read(until: stream.now + stall, epoch: epoch) else {
+        guard var buffer = try await stream.read(until: stream.now.after(stall), epoch: epoch) else {
           try decoder.end()
           finish(decoder)
           return nil

@@ -93,8 +93,9 @@ public final class NIOUpstream: Upstream {
 
   /// The origin of a request: from its context, else from its target.
   private static func origin(_ request: UpstreamRequest) throws(UpstreamError) -> Origin {
-    if let origin = request.context as? Origin { return origin }
-    if let group = request.context as? OriginGroup, let first = group.order().first {
+    let context = request.upstreamContext
+    if let address = context.address { return address }
+    if let group = context.group, let first = group.order().first {
       return group.addresses[first]
     }
     guard let origin = Origin(scheme: request.head.scheme, authority: request.head.authority) else {
@@ -120,8 +121,10 @@ extension NIOUpstream {
     public var connectTimeout: TimeAmount
     /// Maximum time from the end of a sent request, its body included, to the end of the final response's head.
     public var headTimeout: TimeAmount
-    /// Maximum time between two pieces of a body, in either direction.
-    public var bodyTimeout: TimeAmount
+    /// Maximum time between two pieces of a body, in either direction; nil is as long as the connection lives.
+    public var bodyTimeout: TimeAmount?
+    /// Maximum time between two pieces of an event stream (`text/event-stream`); nil is as long as the connection lives.
+    public var eventStreamTimeout: TimeAmount?
     /// How long an unused connection is kept.
     public var idleTimeout: TimeAmount
     /// How long to wait for `100 Continue` before the body is sent anyway (RFC 9110 §10.1.1).
@@ -147,11 +150,11 @@ extension NIOUpstream {
     /// The HTTP proxy that every request of `send` goes to, in absolute form; nil sends each to its origin.
     public var proxy: Proxy?
 
-    /// Makes a configuration: 10 s to connect, 60 s for a head, 60 s between pieces of a body, 30 s
-    /// unused, 1 s for `100 Continue`, 1,024 connections to an origin, 256 unused ones.
+    /// Makes a configuration: 10 s to connect, 60 s for a head, 10 min between pieces of a body, event streams
+    /// without a limit, 30 s unused, 1 s for `100 Continue`, 1,024 connections to an origin, 256 unused ones.
     public init(
       connectTimeout: TimeAmount = .seconds(10), headTimeout: TimeAmount = .seconds(60),
-      bodyTimeout: TimeAmount = .seconds(60), idleTimeout: TimeAmount = .seconds(30),
+      bodyTimeout: TimeAmount? = .minutes(10), idleTimeout: TimeAmount = .seconds(30),
       continueTimeout: TimeAmount = .seconds(1), connectionsPerOrigin: Int = 1_024,
       idleConnections: Int = 256, limits: MessageLimits = MessageLimits(),
       tls: TLSConfiguration = .makeClientConfiguration()
@@ -165,6 +168,15 @@ extension NIOUpstream {
       self.idleConnections = idleConnections
       self.limits = limits
       self.tls = tls
+    }
+
+    /// Maximum time in which an origin may be silent within a body; nil is as long as the connection lives.
+    ///
+    /// - Parameter fields: those of the response; nil while the request is sent.
+    func silence(of request: UpstreamRequest, response fields: HTTPFields? = nil) -> TimeAmount? {
+      if let limit = request.upstreamContext.silence { return limit.time }
+      let type = FieldList.token(before: ";", in: fields?[.contentType] ?? "")
+      return FieldList.lowercased(type) == "text/event-stream" ? eventStreamTimeout : bodyTimeout
     }
   }
 

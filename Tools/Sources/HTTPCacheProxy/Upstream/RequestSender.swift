@@ -33,6 +33,8 @@ final class RequestSender: Sendable {
   private let isHTTP2: Bool
   private let pace: ClientPace
   private let configuration: NIOUpstream.Configuration
+  /// Maximum time for the origin to take the next bytes; nil is for ever.
+  private let silence: TimeAmount?
   private let state: Mutex<State>
 
   /// - Parameter lease: the connection; a stream of HTTP/2 only for a request without a body.
@@ -42,6 +44,7 @@ final class RequestSender: Sendable {
     stream = lease.stream
     isHTTP2 = lease.http2 != nil
     self.configuration = configuration
+    silence = configuration.silence(of: request)
     state = Mutex(State(phase: request.body == nil ? .finished : .waiting))
   }
 
@@ -70,7 +73,7 @@ final class RequestSender: Sendable {
     if isHTTP2 {
       let frame = HTTP2Frame.FramePayload.headers(.init(headers: HPACKHeaders(head), endStream: true))
       stream.channel.write(frame, promise: nil)
-      return try await stream.flush(until: .now() + configuration.bodyTimeout)
+      return try await stream.flush(until: .now() + configuration.headTimeout)
     }
     var fields = head.headerFields
     let acceptsTrailers = FieldList.contains("trailers", in: fields[.te])
@@ -107,7 +110,7 @@ final class RequestSender: Sendable {
     }
     buffer.writeStaticString("\r\n")
     stream.write(buffer)
-    try await stream.flush(until: .now() + configuration.bodyTimeout)
+    try await stream.flush(until: .now() + configuration.headTimeout)
     guard request.body != nil else { return }
     if FieldList.contains("100-continue", in: fields[.expect]) {
       let timer = stream.channel.eventLoop.scheduleTask(in: configuration.continueTimeout) { self.goOn() }
@@ -161,7 +164,7 @@ final class RequestSender: Sendable {
         unit = 0
         pace.goesOn()
       }
-      try await stream.flush(until: stream.now + configuration.bodyTimeout)
+      try await stream.flush(until: stream.now.after(silence))
       pace.waits()
     }
     if let length = body.length, sent < length {
@@ -171,7 +174,7 @@ final class RequestSender: Sendable {
     var buffer = stream.channel.allocator.buffer(capacity: 64)
     buffer.writeLastChunk(body.trailers)
     stream.write(buffer)
-    try await stream.flush(until: .now() + configuration.bodyTimeout)
+    try await stream.flush(until: .now().after(silence))
   }
 
   private func fail(_ error: any Error) {

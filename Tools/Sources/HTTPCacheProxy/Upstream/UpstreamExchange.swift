@@ -105,7 +105,7 @@ struct UpstreamExchange: Sendable {
       sender.stop()
       return UpstreamResponse(head: HTTPResponse(status: head.status, headerFields: fields), body: .empty)
     }
-    fields = FieldHygiene.forwardable(fields)
+    fields = fields.forwardable(of: head.status)
     let response = HTTPResponse(status: head.status, headerFields: fields)
     let isPersistent = head.isPersistent && framing != .untilClose
     // A final response without a 100 means that the origin does not want the body (RFC 9110 §10.1.1).
@@ -117,7 +117,7 @@ struct UpstreamExchange: Sendable {
     let body = IncomingBody(
       lease.stream, framing: framing, limits: configuration.limits, isResponse: true,
       connectionOptions: FieldHygiene.connectionOptions(head.fields), laterTrailers: lease.heads?.trailers,
-      stall: configuration.bodyTimeout, pace: lease.pace
+      stall: configuration.silence(of: request, response: fields), pace: lease.pace
     ) { ending in
       switch ending {
       case .complete: finish(sender, isReusable: isPersistent)

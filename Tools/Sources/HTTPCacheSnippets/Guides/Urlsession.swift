@@ -14,6 +14,7 @@ private func program1() async throws {
   var settings = HTTPClient.Configuration.singletonConfiguration
   settings.redirectConfiguration = .disallow
   settings.failInvalidStatus()
+  settings.failConnectionErrors()
   let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
   let transport = AsyncHTTPClientUpstream(client: client, isDecompressing: true)
   let overNIO = CachedURLSession(cache: try HTTPCache.open(.userCaches("com.example.app")), via: transport)

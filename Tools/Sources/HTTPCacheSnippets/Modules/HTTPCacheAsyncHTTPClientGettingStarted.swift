@@ -19,6 +19,7 @@ private func program1() async throws {
   var configuration = HTTPClient.Configuration()
   configuration.redirectConfiguration = .disallow
   configuration.failInvalidStatus()
+  configuration.failConnectionErrors()
   let mine = HTTPClient(configuration: configuration)
   let sharing = CachedHTTPClient(cache: cache, sharing: mine)
   let answer = try await sharing.get(url: "https://www.example.com/", cachePolicy: .revalidate)

@@ -1,3 +1,4 @@
+import HTTPCacheProxy
 import HTTPCacheTesting
 import HTTPCaching
 import Synchronization
@@ -22,5 +23,29 @@ struct StoreFailureObserverTests {
     observer.observe(.storeFailed(operation: "store", full))
     #expect(lines.withLock { $0.count } == 3)
     #expect(lines.withLock { $0.last?.contains("no room") } == true)
+  }
+
+  @Test(
+    "an entry that was evicted or damaged meanwhile is no error of the storage, and is not counted as one")
+  func oneEntry() {
+    let lines = Mutex<[String]>([])
+    let counts = EventCounts(
+      next: StoreFailureObserver(clock: ManualClock(now: Timestamp(seconds: 0))) { line in
+        lines.withLock { $0.append(line) }
+      })
+    counts.observe(.storeFailed(operation: "read body", CacheError(.unavailable, "evicted")))
+    counts.observe(.storeFailed(operation: "extend", CacheError(.superseded, "replaced")))
+    counts.observe(.storeFailed(operation: "store", CacheError(.unavailable, "the part is gone")))
+    #expect(lines.withLock { $0.isEmpty })
+    counts.observe(.storeFailed(operation: "read body", CacheError(.damaged, "block 7")))
+    #expect(lines.withLock { $0.first?.hasPrefix("a stored response is damaged") } == true)
+    var text = PrometheusText()
+    counts.add(to: &text)
+    #expect(!text.text.contains("operation="))
+    counts.observe(.storeFailed(operation: "store", CacheError(.noSpace, "full")))
+    text = PrometheusText()
+    counts.add(to: &text)
+    #expect(text.text.contains("httpcache_store_errors_total{operation=\"store\"} 1"))
+    #expect(lines.withLock { $0.last?.hasPrefix("cache storage error (store: ") } == true)
   }
 }

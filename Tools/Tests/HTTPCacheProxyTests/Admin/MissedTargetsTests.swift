@@ -48,6 +48,18 @@ extension AccessLog.Entry {
     #expect(often.map { $0.count >= 250 && $0.count - $0.uncertainty <= 250 } == true)
   }
 
+  @Test("two hosts with one path are two targets")
+  func hosts() {
+    var targets = MissedTargets()
+    for host in ["a.test", "b.test", "a.test"] {
+      var entry = AccessLog.Entry.sample(target: "/x", outcome: "miss")
+      entry.host = host
+      targets.add(entry)
+    }
+    let counts = targets.targets.sorted { $0.host < $1.host }.map { "\($0.host)\($0.target) \($0.count)" }
+    #expect(counts == ["a.test/x 2", "b.test/x 1"])
+  }
+
   @Test("a long target is cut, so that a client cannot fill the memory")
   func length() {
     var targets = MissedTargets()

@@ -50,6 +50,42 @@ struct ClientShareTests {
     }
   }
 
+  @Test("behind a trusted proxy the client that it names has a share, over both versions of HTTP")
+  func behindProxy() async throws {
+    let range = try #require(AddressRange("127.0.0.0/8"))
+    try await withShare(
+      of: 1,
+      configure: {
+        $0.isHTTP2WithoutTLS = true
+        $0.trustedForwarders = [range]
+      }
+    ) { fixture in
+      let (one, other) = ("192.0.2.7", "192.0.2.8")
+      func ask(_ client: String) throws -> RawPeer {
+        let peer = try fixture.connect()
+        peer.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nX-Forwarded-For: \(client)\r\n\r\n")
+        return peer
+      }
+      let first = try ask(one)
+      let (held, _) = try await fixture.origin.acceptRequest()
+      #expect(try await ask(one).receiveAll().hasPrefix("HTTP/1.1 429 "))
+      let http2 = try HTTP2Peer(fixture.port)
+      http2.request(1, "/", [("x-forwarded-for", one)])
+      #expect(try await http2.response(1).status == "429")
+      http2.request(3, "/", [("x-forwarded-for", other)])
+      let (second, _) = try await fixture.origin.acceptRequest()
+      second.send(done)
+      #expect(try await http2.response(3).status == "204")
+      held.send(done)
+      #expect(try await first.receiveAll().hasPrefix("HTTP/1.1 204 "))
+      http2.request(5, "/", [("x-forwarded-for", one)])
+      let (third, _) = try await fixture.origin.acceptRequest()
+      third.send(done)
+      #expect(try await http2.response(5).status == "204")
+      http2.end()
+    }
+  }
+
   @Test("bodies of many refused requests that are on their way end no other stream (RFC 9113 §5.1)")
   func refusedBodies() async throws {
     try await withShare(of: 1) { fixture in

@@ -63,8 +63,9 @@ import Testing
     "a peer's header table counts as 4,096 bytes at most, whole frame or cut, any place (RFC 7541 §4.2)",
     arguments: [0, 5, 12])
   func headerTable(_ cut: Int) throws {
-    func settings(_ table: [UInt8]) -> [UInt8] {
-      HTTP2Peer.frame(HTTP2Peer.settings, payload: [0, 4, 0, 0, 255, 255, 0, 1] + table + [0, 1] + table)
+    func settings(_ table: [UInt8], and more: [UInt8] = []) -> [UInt8] {
+      HTTP2Peer.frame(
+        HTTP2Peer.settings, payload: [0, 4, 0, 0, 255, 255, 0, 1] + table + [0, 1] + table + more)
     }
     let channel = EmbeddedChannel(handler: FrameAligner())
     for (given, counted) in [([255, 255, 255, 255], [0, 0, 16, 0]), ([0, 0, 8, 0], [0, 0, 8, 0])]
@@ -75,8 +76,48 @@ import Testing
       try channel.writeInbound(ByteBuffer(bytes: bytes[(12 + cut)...]))
       var received: [UInt8] = []
       while let part = try channel.readInbound(as: ByteBuffer.self) { received += Array(buffer: part) }
-      #expect(received == frame(3) + settings(counted) + frame(3))
+      let isFirst = given[0] == 255
+      let passed =
+        isFirst ? settings(counted, and: Self.largestFrames) + Self.confirmation : settings(counted)
+      #expect(received == frame(3) + passed + frame(3))
     }
+  }
+
+  private static let largestFrames: [UInt8] = [0, 5, 0, 255, 255, 255]
+  private static let confirmation = HTTP2Peer.frame(HTTP2Peer.settings, flags: 1)
+
+  @Test("a later size of frames counts as the largest one, unless it is not allowed")
+  func frameSizes() throws {
+    func settings(_ size: [UInt8]) -> [UInt8] {
+      HTTP2Peer.frame(HTTP2Peer.settings, payload: [0, 5] + size)
+    }
+    let channel = EmbeddedChannel(handler: FrameAligner())
+    let sizes: [[UInt8]] = [[0, 0, 64, 0], [0, 0, 128, 0], [0, 0, 63, 255], [1, 0, 0, 0]]
+    try channel.writeInbound(ByteBuffer(bytes: sizes.flatMap(settings)))
+    var received: [UInt8] = []
+    while let part = try channel.readInbound(as: ByteBuffer.self) { received += Array(buffer: part) }
+    let first = HTTP2Peer.frame(HTTP2Peer.settings, payload: Self.largestFrames + Self.largestFrames)
+    let later = HTTP2Peer.frame(HTTP2Peer.settings, payload: Self.largestFrames)
+    #expect(received == first + Self.confirmation + later + settings(sizes[2]) + settings(sizes[3]))
+  }
+
+  @Test(
+    "SETTINGS count as confirmed behind the peer's first ones, and its own first confirmation is left out",
+    arguments: 0...80)
+  func confirmation(_ cut: Int) throws {
+    let settings = HTTP2Peer.frame(HTTP2Peer.settings, payload: [0, 4, 0, 0, 255, 255])
+    let empty = HTTP2Peer.frame(HTTP2Peer.settings)
+    let preface = [UInt8](repeating: 80, count: FrameAligner.preface)
+    let sent = preface + settings + frame(3) + Self.confirmation + empty + Self.confirmation
+    let channel = EmbeddedChannel(handler: FrameAligner(prefaceLength: FrameAligner.preface))
+    try channel.writeInbound(ByteBuffer(bytes: sent[..<min(cut, sent.count)]))
+    try channel.writeInbound(ByteBuffer(bytes: sent[min(cut, sent.count)...]))
+    var received: [UInt8] = []
+    while let part = try channel.readInbound(as: ByteBuffer.self) { received += Array(buffer: part) }
+    let counted = HTTP2Peer.frame(
+      HTTP2Peer.settings, payload: [0, 4, 0, 0, 255, 255] + Self.largestFrames)
+    #expect(
+      received == preface + counted + Self.confirmation + frame(3) + empty + Self.confirmation)
   }
 
   @Test("a frame that is too long passes on with its first bytes, to be refused")

@@ -64,11 +64,44 @@ final class HTTP2Peer {
     for (name, value) in fields {
       block.append(0)
       for text in [name, value] {
-        block.append(UInt8(text.utf8.count))
+        block += length(text.utf8.count)
         block.append(contentsOf: text.utf8)
       }
     }
     return block
+  }
+
+  /// The length of a string without Huffman's code (RFC 7541 §5.1, §5.2).
+  private static func length(_ count: Int) -> [UInt8] {
+    guard count >= 127 else { return [UInt8(count)] }
+    var (octets, rest) = ([UInt8(127)], count - 127)
+    while rest > 127 {
+      octets.append(UInt8(rest & 127 | 128))
+      rest >>= 7
+    }
+    return octets + [UInt8(rest)]
+  }
+
+  /// Sends the head of a whole GET, in as many frames as its length needs.
+  ///
+  /// - Parameter frameBytes: the bytes of each frame.
+  func longRequest(_ stream: UInt32, _ fields: [(String, String)], frameBytes: Int = 16_384) {
+    let pseudo = [(":method", "GET"), (":scheme", "http"), (":authority", "h"), (":path", "/")]
+    let block = Self.block(pseudo + fields)
+    for start in stride(from: 0, to: block.count, by: frameBytes) {
+      let isLast = start + frameBytes >= block.count
+      send(
+        start == 0 ? Self.headers : Self.continuation, flags: (start == 0 ? 1 : 0) | (isLast ? 4 : 0), stream,
+        Array(block[start..<min(block.count, start + frameBytes)]))
+    }
+  }
+
+  /// Waits for the server's SETTINGS, and confirms them.
+  func confirmSettings() async throws {
+    while true {
+      let frame = try await next()
+      if frame.type == Self.settings, frame.flags & 1 == 0 { return send(Self.settings, flags: 1, 0) }
+    }
   }
 
   /// Sends the head of a request, by default a whole GET.

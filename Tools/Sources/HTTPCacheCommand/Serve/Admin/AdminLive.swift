@@ -54,6 +54,8 @@ struct AdminLive: Codable {
 
 /// A row of `/missed`.
 struct AdminMissed: Codable {
+  /// The host that clients asked for; nil from a server that does not tell it.
+  var host: String?
   var target: String
   var requests: Int64
   /// At most so many of `requests` belong to other targets.
@@ -66,6 +68,7 @@ struct AdminMissed: Codable {
   var reason: String?
 
   init(_ target: MissedTarget) {
+    host = target.host
     self.target = target.target
     requests = target.count
     uncertainty = target.uncertainty
@@ -77,12 +80,19 @@ struct AdminMissed: Codable {
   }
 }
 
+extension AdminMissed {
+  /// Host and path, or the target as it is if it names the host itself.
+  var place: String { target.hasPrefix("/") ? (host ?? "") + target : target }
+}
+
 /// A line of `/requests`.
 struct AdminRequestLine: Codable {
   /// Seconds since 1970.
   var time: Double
   var client: String
   var method: String
+  /// The host that the client asked for; nil from a server that does not tell it.
+  var host: String?
   var target: String
   var status: Int
   var bytes: Int64
@@ -90,17 +100,21 @@ struct AdminRequestLine: Codable {
   var outcome: String
   /// Why the response was not stored.
   var notStored: String?
+  /// Why the request was refused.
+  var reason: String?
 
   init(_ request: FinishedRequest, at time: Double) {
     self.time = time
     client = request.client
     method = request.method
+    host = request.host
     target = request.target
     status = request.status
     bytes = request.bytes
     milliseconds = Double(request.microseconds) / 1_000
     outcome = request.outcome
     notStored = request.refusal
+    reason = request.reason
   }
 }
 

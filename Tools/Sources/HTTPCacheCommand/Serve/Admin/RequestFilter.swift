@@ -9,7 +9,7 @@ struct RequestFilter: Sendable {
   /// Makes a filter; nil matches all.
   ///
   /// - Parameters:
-  ///   - target: a part of the target.
+  ///   - target: a part of host and target.
   ///   - outcomes: words as in the access log, with commas between them.
   ///   - client: the address of the client.
   /// - Throws: `AdminQuery.Invalid` for a word that no outcome has, or for no address: such a filter would wait for ever.
@@ -30,6 +30,6 @@ struct RequestFilter: Sendable {
   func matches(_ request: FinishedRequest) -> Bool {
     (outcomes.isEmpty || outcomes.contains(request.outcome))
       && (client.map { $0 == IPAddress(request.client) } ?? true)
-      && (target.map { request.target.contains($0) } ?? true)
+      && (target.map { (request.host + request.target).contains($0) } ?? true)
   }
 }

@@ -7,7 +7,7 @@ enum OverrideList {
     [
       "name", "match", "types", "statuses", "fresh", "fresh-at-least", "fresh-at-most", "ignore",
       "ignore-vary", "cache-control", "default-cache-control", "ignore-reload", "drop-query", "keep-query",
-      "ignore-query", "sort-query", "pin", "never-store",
+      "ignore-query", "sort-query", "pin", "never-store", "sharing-despite",
     ] + ReuseWindow.allCases.map(\.rawValue)
 
   /// - Parameter values: the values of the file's keys.
@@ -63,9 +63,24 @@ enum OverrideList {
     for window in ReuseWindow.allCases {
       if let value = values[window.rawValue] { effects.append(.window(window, try seconds(value))) }
     }
+    let shared = try protections(values)
+    if !shared.isEmpty { effects.append(.sharingDespite(shared)) }
     if let value = values["pin"] { effects.append(.pins(try value.boolean())) }
     if let value = values["never-store"] { effects.append(.stores(!(try value.boolean()))) }
     return effects
+  }
+
+  private static func protections(
+    _ values: [String: ConfigValue]
+  ) throws(ConfigFailure) -> Set<RuleEffect.Protection> {
+    var names: Set<RuleEffect.Protection> = []
+    for part in try values["sharing-despite"].map(each) ?? [] {
+      guard let one = RuleEffect.Protection(rawValue: try part.string()) else {
+        throw part.failure("one of \(RuleEffect.Protection.allCases.map(\.rawValue).joined(separator: ", "))")
+      }
+      names.insert(one)
+    }
+    return names
   }
 
   private static func keyEffects(_ values: [String: ConfigValue]) throws(ConfigFailure) -> [RuleEffect] {

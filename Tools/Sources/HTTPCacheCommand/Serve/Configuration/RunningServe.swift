@@ -49,6 +49,7 @@ struct RunningServe {
         let old = file, let path = new.route.config
       else { return }
       let newFile = try ServeFile(path)
+      try newFile.checkOverrides(isShared: new.mode == .shared)
       let (mode, newFiles) = try new.modeAndFiles(newFile)
       let later = Self.changes(old, newFile) + (try files.replace(with: newFiles, in: server))
       if new.route.forward == command.route.forward, !new.route.forward { server.setMode(mode) }

@@ -18,6 +18,7 @@ struct ServeFile {
   private(set) var options: [(key: ServeKey, arguments: [String], line: Int?)] = []
   private(set) var routes = ServeRoutes()
   private(set) var overrides: [RuleOverride] = []
+  private let overridesWithoutEffect: [ConfigFailure]
 
   /// Reads a file.
   ///
@@ -33,6 +34,13 @@ struct ServeFile {
     }
     routes = try ServeRoutes(values)
     overrides = try OverrideList.read(values)
+    overridesWithoutEffect = try OverrideEffects.missing(values)
+  }
+
+  /// - Parameter isShared: whether the cache is for many users.
+  /// - Throws: `ConfigFailure` for an override without an effect.
+  func checkOverrides(isShared: Bool) throws(ConfigFailure) {
+    if isShared, let failure = overridesWithoutEffect.first { throw failure }
   }
 
   private static func node(_ path: String) throws(ConfigFailure) -> Node {

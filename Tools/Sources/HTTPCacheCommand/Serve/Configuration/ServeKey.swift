@@ -42,6 +42,9 @@ struct ServeKey: Equatable {
     ServeKey("dir", .value), ServeKey("capacity", .value, aliases: ["--disk"]),
     ServeKey("memory", .value), ServeKey("largest-entry", .value), ServeKey("min-free", .value),
     ServeKey("allow-no-cache", .flag), ServeKey("timeout", .value), ServeKey("grace", .value),
+    ServeKey("origin-silence", .value), ServeKey("client-silence", .value),
+    ServeKey("tunnel-silence", .value),
+    ServeKey("client-gone-after", .value),
     ServeKey("seed", .list), ServeKey("encryption-key-file", .value),
     ServeKey("verbose", .flag, aliases: ["-v"]),
   ]

@@ -8,6 +8,7 @@ struct ServeRoutes {
   private static let groupKeys = ["addresses", "host", "failures", "pause"]
   private static let routeKeys = [
     "host", "path", "upstream", "strip-path", "preserve-host", "cache", "request-fields", "response-fields",
+    "origin-silence", "client-silence", "tunnel-silence",
   ]
   private static let fieldKeys = ["set", "remove", "keep"]
   static let keys = groupKeys + routeKeys + fieldKeys
@@ -93,9 +94,25 @@ struct ServeRoutes {
     route.stripsPath = try values["strip-path"]?.boolean() ?? false
     route.preservesHost = try values["preserve-host"]?.boolean() ?? false
     route.isCached = try values["cache"]?.boolean() ?? true
+    route.silence = try Self.silence(values)
     if let rules = values["request-fields"] { route.requestFields = try Self.fields(rules) }
     if let rules = values["response-fields"] { route.responseFields = try Self.fields(rules) }
     return route
+  }
+
+  private static func silence(_ values: [String: ConfigValue]) throws(ConfigFailure) -> SilenceLimits {
+    let longest = SilenceOptions.longest
+    var limits = SilenceLimits()
+    if let value = values["origin-silence"] {
+      limits.origin = SilenceLimit(seconds: Int64(try value.seconds(0...longest)))
+    }
+    if let value = values["client-silence"] {
+      limits.client = .seconds(Int64(try value.seconds(1...longest)))
+    }
+    if let value = values["tunnel-silence"] {
+      limits.tunnel = SilenceLimit(seconds: Int64(try value.seconds(0...longest)))
+    }
+    return limits
   }
 
   /// A route for all requests to a URL; nil for another text.

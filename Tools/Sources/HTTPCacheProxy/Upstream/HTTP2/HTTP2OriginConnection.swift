@@ -25,6 +25,7 @@ final class HTTP2OriginConnection: Sendable {
 
   let channel: any Channel
   private let multiplexer: NIOHTTP2Handler.StreamMultiplexer
+  private let limits: MessageLimits
   private let idleTimeout: TimeAmount
   private let state = Mutex(State())
 
@@ -34,17 +35,19 @@ final class HTTP2OriginConnection: Sendable {
   /// - Throws: what adding handlers throws.
   init(_ channel: any Channel, limits: MessageLimits, idleTimeout: TimeAmount) throws {
     self.channel = channel
+    self.limits = limits
     self.idleTimeout = idleTimeout
     var connection = NIOHTTP2Handler.ConnectionConfiguration()
     connection.initialSettings = [
       HTTP2Setting(parameter: .enablePush, value: 0),
-      HTTP2Setting(parameter: .maxHeaderListSize, value: limits.headBytes),
+      HTTP2Setting(parameter: .maxHeaderListSize, value: limits.decodedHeadBytes),
       HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
     ]
+    connection.maximumSequentialContinuationFrames = MessageLimits.continuationFrames
     connection.targetWindowSize = 4 << 20
     var stream = NIOHTTP2Handler.StreamConfiguration()
     stream.targetWindowSize = Self.window
-    try channel.pipeline.syncOperations.addHandler(FrameAligner())
+    try channel.pipeline.syncOperations.addHandlers([FrameAligner(), HeadWriter(limits)])
     multiplexer = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
       mode: .client, connectionConfiguration: connection, streamConfiguration: stream
     ) { $0.close() }
@@ -81,6 +84,7 @@ final class HTTP2OriginConnection: Sendable {
   func open(_ origin: Origin) async -> ConnectionLease? {
     let pace = ClientPace()
     guard begin(pace) else { return nil }
+    let limits = limits
     let opened = multiplexer.createStreamChannel { $0.eventLoop.makeSucceededVoidFuture() }
       .flatMapThrowing { channel in
         try channel.syncOptions?.setOption(.autoRead, value: false)
@@ -88,7 +92,7 @@ final class HTTP2OriginConnection: Sendable {
           ByteStream(channel: channel, window: ByteStream.windowOfHTTP2), HTTP2ResponseHeads()
         )
         try channel.pipeline.syncOperations.addHandlers(
-          [HTTP2ResponseHandler(heads, stream), ByteStreamHandler(stream)])
+          [HTTP2ResponseHandler(heads, stream, limits: limits), ByteStreamHandler(stream)])
         channel.closeFuture.whenComplete { _ in self.end(pace) }
         return ConnectionLease(stream, origin, http2: self, heads: heads, pace: pace)
       }

@@ -9,19 +9,23 @@ final class HTTP2ResponseHandler: ChannelInboundHandler {
 
   private let heads: HTTP2ResponseHeads
   private let stream: ByteStream
+  private let limits: MessageLimits
   private var hasFinalHead = false
   private var hasEnded = false
 
-  init(_ heads: HTTP2ResponseHeads, _ stream: ByteStream) {
+  init(_ heads: HTTP2ResponseHeads, _ stream: ByteStream, limits: MessageLimits) {
     self.heads = heads
     self.stream = stream
+    self.limits = limits
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
     case .headers(let frame):
-      guard take(frame.headers) else {
-        context.fireErrorCaught(ProtocolViolation(UpstreamExchange.tooManyInterim))
+      do throws(ProtocolViolation) {
+        try take(frame.headers)
+      } catch {
+        context.fireErrorCaught(error)
         return context.close(promise: nil)
       }
       if frame.endStream { end(context) }
@@ -32,17 +36,18 @@ final class HTTP2ResponseHandler: ChannelInboundHandler {
     }
   }
 
-  /// - Returns: false if there are too many interim responses.
-  private func take(_ headers: HPACKHeaders) -> Bool {
+  /// - Throws: `ProtocolViolation` if there are too many interim responses, or the trailers are too large.
+  private func take(_ headers: HPACKHeaders) throws(ProtocolViolation) {
     // A block after the final head has the trailers.
     guard !hasFinalHead else {
-      heads.trailers.set(headers)
-      return true
+      guard headers.fit(limits) else {
+        throw ProtocolViolation("trailers larger than \(limits.headBytes) bytes")
+      }
+      return heads.trailers.set(headers)
     }
     hasFinalHead = headers.first(name: ":status")?.hasPrefix("1") != true
-    guard heads.add(headers) else { return false }
+    guard heads.add(headers) else { throw ProtocolViolation(UpstreamExchange.tooManyInterim) }
     stream.interrupt()
-    return true
   }
 
   private func end(_ context: ChannelHandlerContext) {

@@ -82,6 +82,9 @@ extension ResponseHead {
   ///
   /// - Throws: `ProtocolViolation`.
   init(_ headers: HPACKHeaders, limits: MessageLimits) throws(ProtocolViolation) {
+    guard headers.fit(limits) else {
+      throw ProtocolViolation("a head larger than \(limits.headBytes) bytes")
+    }
     var (code, fields) = (Int?.none, HTTPFields())
     for (name, value, _) in headers {
       if name == ":status" {

@@ -141,7 +141,7 @@ async function showMissed() {
   const rows = await json(`/missed?${query({ by: element("order").value })}`);
   const body = element("missed").tBodies[0];
   body.replaceChildren(...rows.slice(0, 15).map((one) => row([
-    one.target, { number: number(one.requests) }, { number: time(one.meanSeconds) },
+    one.target.startsWith("/") ? (one.host || "") + one.target : one.target, { number: number(one.requests) }, { number: time(one.meanSeconds) },
     { number: time(one.slowestSeconds) }, `${one.outcome}, ${one.status}`, one.reason || "",
   ])));
   if (rows.length === 0) body.replaceChildren(row(["none so far", "", "", "", "", ""]));

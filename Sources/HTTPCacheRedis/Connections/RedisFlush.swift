@@ -1,0 +1,42 @@
+#if Redis
+  import NIOCore
+
+  /// Commands that are written together, and their replies so far.
+  struct RedisFlush: Sendable {
+    typealias Outcome = RedisWaiter.Outcome
+
+    let bytes: ByteBuffer
+    let deadline: RedisDeadline
+    /// The moment at which it fails, if nothing arrives before.
+    private(set) var next: NIODeadline
+    private let count: Int
+    private(set) var replies: [RESPValue] = []
+    /// Called once.
+    let finish: @Sendable (Outcome) -> Void
+
+    /// - Parameter commands: not empty.
+    init(
+      _ commands: [RedisCommand], by deadline: RedisDeadline, _ finish: @escaping @Sendable (Outcome) -> Void
+    ) {
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(commands.reduce(0) { $0 + RESPEncoder.length(of: $1.arguments) })
+      for command in commands { RESPEncoder.append(command.arguments, to: &bytes) }
+      self.bytes = ByteBuffer(bytes: bytes)
+      self.deadline = deadline
+      next = deadline.next
+      count = commands.count
+      self.finish = finish
+    }
+
+    /// Adds a reply.
+    ///
+    /// - Returns: whether it was the last.
+    mutating func add(_ reply: RESPValue) -> Bool {
+      replies.append(reply)
+      return replies.count == count
+    }
+
+    /// Notes that bytes arrived.
+    mutating func progressed() { next = deadline.next }
+  }
+#endif

@@ -1,0 +1,40 @@
+/// A reply of a server, in version 2 of the Redis serialization protocol (RESP2).
+enum RESPValue: Sendable, Hashable {
+  /// A simple string, without its end of line.
+  case simple([UInt8])
+  /// An error: the first word is its code.
+  case error(String)
+  case integer(Int64)
+  case bulk([UInt8])
+  case array([RESPValue])
+  /// A null bulk string or a null array.
+  case null
+
+  /// The bytes of a string of either kind.
+  var bytes: [UInt8]? {
+    switch self {
+    case .simple(let bytes), .bulk(let bytes): bytes
+    case .error, .integer, .array, .null: nil
+    }
+  }
+
+  /// A string as text; nil if it is not UTF-8.
+  var text: String? { bytes.flatMap { String(validating: $0, as: UTF8.self) } }
+
+  /// An integer, or a string that is one.
+  var number: Int64? {
+    switch self {
+    case .integer(let number): number
+    case .simple(let bytes), .bulk(let bytes): RESPNumber.parse(bytes)
+    case .error, .array, .null: nil
+    }
+  }
+
+  /// The elements of an array.
+  var elements: [RESPValue]? {
+    switch self {
+    case .array(let elements): elements
+    case .simple, .error, .integer, .bulk, .null: nil
+    }
+  }
+}

@@ -1,0 +1,17 @@
+#if Redis
+  /// The deadlines of a tier's functions.
+  struct RedisLimits: Sendable {
+    /// Of look-ups and locks.
+    var question = Duration.milliseconds(50)
+    /// Of changes, reports, lists of nodes, and each step of a wipe; and what is added to the wait for changes.
+    var change = Duration.milliseconds(250)
+    /// Of reading log and table.
+    var state = Duration.seconds(1)
+    /// Of writing a part of a body.
+    var part = Duration.seconds(1)
+    /// Without a byte of a body that is read.
+    var progress = Duration.milliseconds(250)
+    /// Of publishing, and of reading parts of a body, in all.
+    var publication = Duration.seconds(5)
+  }
+#endif

@@ -1,0 +1,198 @@
+#if Redis
+  import HTTPCacheStore
+  public import HTTPCaching
+
+  extension RedisTier {
+    /// The number of changes that the log keeps, and some more: the server cuts it in blocks.
+    static let longestLog = 10_000
+    /// The nodes that told of themselves within this time are listed.
+    private static let silence: Int64 = 10_000
+    /// The number of names of nodes above which those are removed that are silent for an hour.
+    private static let mostNodes: Int64 = 64
+    private static let forgotten: Int64 = 3_600_000
+
+    /// Adds a change to the log. A server without free memory takes it, too.
+    public func add(
+      _ change: SharedChange, at position: SharedPosition?
+    ) async throws(SharedTierError) -> SharedPosition {
+      let selection: [UInt8]
+      do throws(CacheError) {
+        selection = try seal.seal(
+          SelectionCodec.encode(change.selection), at: .change(uid: change.uid, kind: change.kind.rawValue))
+      } catch {
+        throw SharedTierError(.refused, "the change cannot be encrypted: \(error)")
+      }
+      var arguments: [RedisArgument] = [
+        .text(change.uid), .text(change.kind.rawValue), .bytes(selection),
+        .text(position?.description ?? "*"),
+        .number(Self.longestLog), change.kind == .invalidate ? "i" : "r",
+      ]
+      for number in change.scopeClasses { arguments.append(.number(number)) }
+      let reply = try await run(
+        RedisScripts.change, [keys.table, keys.log], arguments, by: RedisDeadline(limits.change))
+      guard let added = SharedPosition(reply.text) else { throw Self.unexpected("the position of a change") }
+      return added
+    }
+
+    /// The next changes of the log, over the connection that `state()` made.
+    public func changes(
+      after position: SharedPosition, waitingFor wait: Duration, limit: Int
+    ) async throws(SharedTierError) -> SharedChanges {
+      let waiting: [RedisArgument] = wait > .zero ? ["BLOCK", .number(Self.milliseconds(wait))] : []
+      let read: [RedisArgument] = ["XREAD", "COUNT", .number(max(1, limit))] + waiting
+      let replies = try await send(
+        [
+          RedisCommand("HGET", .bytes(keys.table), "last"),
+          RedisCommand(read + ["STREAMS", .bytes(keys.log), .text(position.description)]),
+          RedisCommand("HGET", .bytes(keys.table), "nonce"),
+        ], for: keys.log, on: .log, by: RedisDeadline(max(wait, .zero) + limits.change))
+      var entries: [SharedLogEntry] = []
+      if let streams = replies[1].elements {
+        guard let stream = streams.first?.elements, stream.count == 2 else {
+          throw Self.unexpected("the changes")
+        }
+        entries = try log(stream[1])
+      }
+      // The log is lost if it lacks a change that the table has.
+      let isLost = entries.isEmpty && SharedPosition(replies[0].text) ?? .start > position
+      return SharedChanges(entries: entries, nonce: isLost ? "" : replies[2].text ?? "")
+    }
+
+    /// All that the log still has. A log that was lost begins with an invalidation of everything.
+    public func state() async throws(SharedTierError) -> SharedState {
+      let state = try await read()
+      guard state.last > state.state.log.last?.position ?? .start else { return state.state }
+      // The table knows of changes that the log lost: nodes that have not read them invalidate everything.
+      let uid = "lost-log-\(RedisRecord.text(ofBody: .random(in: .min ... .max)))"
+      _ = try await add(SharedChange(uid: uid, kind: .invalidate, selection: .all), at: nil)
+      return try await read().state
+    }
+
+    private func read() async throws(SharedTierError) -> (state: SharedState, last: SharedPosition) {
+      // The table first: it has no position then that the log does not have yet. Changes that come between the commands
+      // are in the log.
+      let replies = try await send(
+        [
+          RedisCommand("HGETALL", .bytes(keys.table)),
+          RedisCommand("XRANGE", .bytes(keys.log), "-", "+"),
+          RedisCommand("XINFO", "STREAM", .bytes(keys.log)),
+        ], for: keys.log, on: .newLog, by: RedisDeadline(limits.state))
+      guard let table = replies[0].elements else { throw Self.unexpected("the table") }
+      var scopes: [Int: SharedScopePositions] = [:]
+      var (current, last) = ("", SharedPosition.start)
+      for index in stride(from: 0, to: table.count - 1, by: 2) {
+        guard let field = table[index].text, let value = table[index + 1].text else { continue }
+        if field == "nonce" { current = value }
+        guard let position = SharedPosition(value) else { continue }
+        if field == "last" { last = position }
+        guard let number = Int(field.dropFirst()), (0..<SharedScopes.classCount).contains(number) else {
+          continue
+        }
+        if field.hasPrefix("i") {
+          scopes[number, default: SharedScopePositions()].raise(.invalidate, to: position)
+        }
+        if field.hasPrefix("r") {
+          scopes[number, default: SharedScopePositions()].raise(.remove, to: position)
+        }
+      }
+      let entries = try log(replies[1])
+      let isCut = Self.isCut(replies[2], length: entries.count)
+      if current.isEmpty { current = try await makeNonce() }
+      return (SharedState(nonce: current, log: entries, isCut: isCut, scopes: scopes), last)
+    }
+
+    /// The random word of the table, which is made if there is none. Only then: a server without memory refuses to.
+    private func makeNonce() async throws(SharedTierError) -> String {
+      let nonce = RedisRecord.text(ofBody: .random(in: 1 ... .max))
+      let replies = try await send(
+        [
+          RedisCommand("HSETNX", .bytes(keys.table), "nonce", .text(nonce)),
+          RedisCommand("HGET", .bytes(keys.table), "nonce"),
+        ], for: keys.log, on: .newLog, by: RedisDeadline(limits.state))
+      guard let made = replies[1].text else { throw Self.unexpected("the random word") }
+      return made
+    }
+
+    /// Whether a log of `length` entries once had others before them; also if the server does not tell.
+    private static func isCut(_ info: RESPValue, length: Int) -> Bool {
+      // There is no log.
+      if case .error = info { return length > 0 }
+      guard let values = info.elements else { return true }
+      for index in stride(from: 0, to: values.count - 1, by: 2) where values[index].text == "entries-added" {
+        return values[index + 1].number.map { $0 > Int64(length) } ?? true
+      }
+      return true
+    }
+
+    private func log(_ reply: RESPValue) throws(SharedTierError) -> [SharedLogEntry] {
+      guard let entries = reply.elements else { throw Self.unexpected("the log") }
+      var log: [SharedLogEntry] = []
+      for entry in entries {
+        guard let parts = entry.elements, parts.count == 2, let position = SharedPosition(parts[0].text)
+        else {
+          throw Self.unexpected("an entry of the log")
+        }
+        log.append(SharedLogEntry(position: position, change: change(parts[1].elements ?? [])))
+      }
+      return log
+    }
+
+    /// Nil for a change of another version, or of a node with another key.
+    private func change(_ fields: [RESPValue]) -> SharedChange? {
+      var values: [String: [UInt8]] = [:]
+      for index in stride(from: 0, to: fields.count - 1, by: 2) {
+        if let name = fields[index].text, let value = fields[index + 1].bytes { values[name] = value }
+      }
+      guard let uid = values["u"].flatMap({ String(validating: $0, as: UTF8.self) }),
+        let kind = values["k"].flatMap({ SharedChange.Kind(rawValue: String(decoding: $0, as: UTF8.self)) }),
+        let sealed = values["s"],
+        let bytes = try? seal.open(sealed, at: .change(uid: uid, kind: kind.rawValue)),
+        let selection = SelectionCodec.decode(bytes)
+      else { return nil }
+      return SharedChange(uid: uid, kind: kind, selection: selection)
+    }
+
+    // MARK: Nodes
+
+    /// Tells how far a node has applied the log.
+    public func report(_ node: SharedNode) async throws(SharedTierError) {
+      let deadline = RedisDeadline(limits.change)
+      let now = try Self.time(try await send([RedisCommand("TIME")], for: keys.nodes, by: deadline)[0])
+      let replies = try await send(
+        [
+          RedisCommand("HSET", .bytes(keys.nodes), .text(node.name), "\(node.applied)|\(now)"),
+          RedisCommand("HLEN", .bytes(keys.nodes)),
+        ], for: keys.nodes, by: deadline)
+      if let count = replies[1].number, count > Self.mostNodes { try await forgetNodes(by: deadline) }
+    }
+
+    /// The nodes that told of themselves in the last 10 s, by name.
+    public func nodes() async throws(SharedTierError) -> [SharedNode] {
+      let (now, nodes) = try await allNodes(by: RedisDeadline(limits.change))
+      return nodes.filter { $0.seen >= now - Self.silence }.sorted { $0.name < $1.name }
+    }
+
+    private func allNodes(by deadline: RedisDeadline) async throws(SharedTierError) -> (Int64, [SharedNode]) {
+      let replies = try await send(
+        [RedisCommand("TIME"), RedisCommand("HGETALL", .bytes(keys.nodes))], for: keys.nodes, by: deadline)
+      guard let fields = replies[1].elements else { throw Self.unexpected("the nodes") }
+      let nodes: [SharedNode] = stride(from: 0, to: fields.count - 1, by: 2).compactMap { index in
+        guard let name = fields[index].text, let value = fields[index + 1].text,
+          let bar = value.lastIndex(of: "|"),
+          let applied = SharedPosition(String(value[..<bar])),
+          let seen = Int64(value[value.index(after: bar)...])
+        else { return nil }
+        return SharedNode(name: name, applied: applied, seen: seen)
+      }
+      return (try Self.time(replies[0]), nodes)
+    }
+
+    private func forgetNodes(by deadline: RedisDeadline) async throws(SharedTierError) {
+      let (now, nodes) = try await allNodes(by: deadline)
+      let names = nodes.filter { $0.seen < now - Self.forgotten }.map { RedisArgument.text($0.name) }
+      guard !names.isEmpty else { return }
+      _ = try await send(
+        [RedisCommand(["HDEL", .bytes(keys.nodes)] + names)], for: keys.nodes, by: deadline)
+    }
+  }
+#endif

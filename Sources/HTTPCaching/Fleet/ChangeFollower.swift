@@ -1,0 +1,131 @@
+import HTTPCacheStore
+
+/// Follows the log of a tier: meets it (*handshake*), adds this node's changes that wait, and applies the changes of
+/// other nodes. One for each cache.
+struct ChangeFollower {
+  let fleet: Fleet
+  let shelf: Shelf
+
+  /// How long to wait for a change. Each answer is a sign of life, so this is also the heartbeat.
+  private static let heartbeat = Duration.seconds(1)
+  /// More changes at once than these are not applied one by one.
+  private static let backlogLimit = 4_096
+  /// The longest absence after which the log alone tells what was missed: other nodes remember changes for longer.
+  private static let longestAbsence = Duration.seconds(60)
+  private static let pauses = (shortest: Duration.milliseconds(250), longest: Duration.seconds(2))
+
+  private var clock: any CacheClock { fleet.clock }
+  private var log: FleetLog { fleet.log }
+
+  /// Follows the log until the task is cancelled.
+  func run() async {
+    var pause = Self.pauses.shortest
+    var lastInvalidation = clock.uptime
+    while !Task.isCancelled {
+      do throws(SharedTierError) {
+        try await meet()
+        pause = Self.pauses.shortest
+        let wasFollowed = try await follow()
+        if Task.isCancelled { break }
+        _ = log.disconnected()
+        // Meet the new log at once, unless the tier changes its log all the time.
+        if wasFollowed { continue }
+      } catch {
+        if Task.isCancelled { break }
+        if log.disconnected() {
+          fleet.observers.tell(.fleet(.disconnected(error)))
+          lastInvalidation = clock.uptime
+        }
+      }
+      do { try await clock.sleep(for: pause) } catch { break }
+      pause = min(pause * 2, Self.pauses.longest)
+      if let bound = fleet.options.stalenessBound, clock.uptime - lastInvalidation >= bound {
+        lastInvalidation = clock.uptime
+        await shelf.invalidateAll(because: .stalenessBound)
+      }
+    }
+    _ = log.disconnected()
+  }
+
+  // MARK: Handshake
+
+  /// Reads the log as the server has it now, adds again what the server lost, and applies what this node missed.
+  private func meet() async throws(SharedTierError) {
+    let state = try await fleet.tier.state()
+    let usage = shelf.store.usage
+    let plan = log.reconciliation(
+      with: state, saved: fleet.positionPath.flatMap { SavedPosition.read(from: $0) },
+      hasEntries: usage.memoryEntries + usage.diskEntries > 0, longestAbsence: Self.longestAbsence,
+      uptime: clock.uptime)
+    let last = state.log.last { $0.position == plan.position }
+    log.begin(state, at: last.map { ReadPosition($0) } ?? ReadPosition(position: plan.position, entry: 0))
+    for (change, position) in plan.additions {
+      let added = try await fleet.tier.add(change, at: position)
+      log.restored(change, at: added, uptime: clock.uptime)
+    }
+    if let gap = plan.gap { await shelf.invalidateAll(because: gap) }
+    await apply(plan.unread)
+    log.connected(uptime: clock.uptime)
+    fleet.breaker.succeeded()
+    fleet.savePosition()
+    fleet.observers.tell(.fleet(.connected(restored: plan.additions.count)))
+    try await report()
+  }
+
+  // MARK: Following
+
+  /// Applies changes until the log is lost, or the log must be met again.
+  ///
+  /// - Returns: whether there were signs of life of the log that was met.
+  /// - Throws: `SharedTierError` if the connection is lost.
+  private func follow() async throws(SharedTierError) -> Bool {
+    var (lastReport, lastSave) = (clock.uptime, clock.uptime)
+    var (isUnsaved, isFollowed) = (false, false)
+    while !Task.isCancelled {
+      try await fleet.sendWaiting { change in await shelf.apply(change) }
+      let read = try await fleet.tier.changes(
+        after: log.read.position, waitingFor: Self.heartbeat, limit: Self.backlogLimit + 1)
+      guard log.heard(nonce: read.nonce, uptime: clock.uptime) else { return isFollowed }
+      isFollowed = true
+      await apply(read.entries)
+      // Entries may have been cut from the log before this node read them: it needs the positions of their scopes.
+      if read.entries.count > Self.backlogLimit { return true }
+      if !read.entries.isEmpty { isUnsaved = true }
+      let uptime = clock.uptime
+      if isUnsaved, uptime - lastSave >= Self.heartbeat {
+        fleet.savePosition()
+        (isUnsaved, lastSave) = (false, uptime)
+      }
+      guard !read.entries.isEmpty || uptime - lastReport >= Self.heartbeat else { continue }
+      lastReport = uptime
+      try await report()
+    }
+    return isFollowed
+  }
+
+  private func report() async throws(SharedTierError) {
+    try await fleet.tier.report(
+      SharedNode(name: fleet.options.nodeName, applied: log.read.position, seen: 0))
+  }
+
+  /// Applies entries in the order of the log.
+  private func apply(_ entries: [SharedLogEntry]) async {
+    guard entries.count <= Self.backlogLimit else {
+      for entry in entries { _ = log.note(entry, uptime: clock.uptime) }
+      await shelf.invalidateAll(because: .backlog)
+      if let last = entries.last { log.passed(last) }
+      return
+    }
+    for entry in entries {
+      if log.note(entry, uptime: clock.uptime) {
+        if let change = entry.change {
+          await shelf.apply(change)
+          fleet.observers.tell(.fleet(.applied(change)))
+        } else {
+          await shelf.invalidateAll(because: .unreadableChange)
+        }
+      }
+      log.passed(entry)
+    }
+  }
+}

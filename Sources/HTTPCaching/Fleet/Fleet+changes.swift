@@ -1,0 +1,79 @@
+import HTTPCacheStore
+
+/// Changes of this node that the other nodes make, too.
+extension Fleet {
+  /// Adds a change of this node to the log, or lets it wait.
+  ///
+  /// A look-up between the change in the local store and the entry in the log can bring back what was changed: apply the
+  /// change before this call, and again afterwards.
+  ///
+  /// - Returns: whether the change is in the log; else it waits.
+  @discardableResult
+  func add(_ kind: SharedChange.Kind, _ selection: CacheSelection) async -> Bool {
+    let change = SharedChange(uid: Self.makeUID(), kind: kind, selection: selection)
+    guard let connection = log.openConnection else {
+      wait(change)
+      return false
+    }
+    do throws(SharedTierError) {
+      log.adding(change)
+      let position = try await ask("add a change") { () async throws(SharedTierError) in
+        try await tier.add(change, at: nil)
+      }
+      if log.added(change, at: position, connection: connection, uptime: clock.uptime) { return true }
+    } catch {
+      // The change may have been added: it keeps its uid when it is added again.
+    }
+    wait(change)
+    return false
+  }
+
+  private func wait(_ change: SharedChange) {
+    log.wait(
+      change, replacement: SharedChange(uid: Self.makeUID(), kind: .invalidate, selection: .all))
+  }
+
+  /// Adds the changes that wait.
+  ///
+  /// - Parameter apply: applies a change to the local store, after it was added.
+  /// - Throws: `SharedTierError`; the rest still waits.
+  func sendWaiting(_ apply: (SharedChange) async -> Void) async throws(SharedTierError) {
+    while let change = log.nextWaiting {
+      guard let connection = log.openConnection else { return }
+      log.adding(change)
+      let position = try await tier.add(change, at: nil)
+      guard log.added(change, at: position, connection: connection, uptime: clock.uptime) else { return }
+      if change.kind == .wipe, case .partition(let mode, let partition) = change.selection {
+        try await tier.wipe(mode: mode, partition: partition)
+      }
+      await apply(change)
+      log.sent(change)
+    }
+  }
+
+  /// Random, so that no two nodes give one uid to different changes.
+  private static func makeUID() -> String {
+    let (high, low) = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
+    return String(high, radix: 36) + String(low, radix: 36)
+  }
+
+  /// How many nodes have applied all changes of this node.
+  ///
+  /// - Parameter limit: how long to wait for the others.
+  /// - Throws: `SharedTierError` if the tier cannot tell.
+  func receipt(within limit: Duration) async throws(SharedTierError) -> FleetReceipt {
+    let end = clock.uptime + limit
+    while true {
+      let facts = log.facts
+      let others = try await ask("ask for the nodes") { () async throws(SharedTierError) in
+        try await tier.nodes()
+      }
+      .filter { $0.name != options.nodeName }
+      let receipt = FleetReceipt(
+        applied: others.count(where: { $0.applied >= facts.lastAdded }) + 1, nodes: others.count + 1,
+        pendingChanges: facts.pendingChanges)
+      guard !receipt.isComplete, clock.uptime < end else { return receipt }
+      do { try await clock.sleep(for: min(.milliseconds(50), end - clock.uptime)) } catch { return receipt }
+    }
+  }
+}

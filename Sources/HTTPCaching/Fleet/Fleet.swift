@@ -1,0 +1,178 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import Synchronization
+
+/// The part of a cache in a fleet: the tier, what the node knows of its log, and the fetches that it leads for all nodes.
+final class Fleet: Sendable {
+  let tier: any SharedTier
+  let options: FleetOptions
+  let mode: CacheMode
+  let clock: any CacheClock
+  let observers: Observers
+  let executor: (any TaskExecutor)?
+  let log = FleetLog()
+  let breaker = TierBreaker()
+  let unshareable = UnshareableKeys()
+  /// Publications, and unlocking.
+  let background: BackgroundWork
+  /// The file of the position in the log; nil for a cache in memory only.
+  let positionPath: String?
+  private let fetches = Mutex<[UInt64: WeakFetch]>([:])
+  private let follower = Mutex<Task<Void, Never>?>(nil)
+
+  private struct WeakFetch {
+    weak var fetch: SharedFetch?
+  }
+
+  /// Publications beyond this number are dropped.
+  private static let publicationLimit = 64
+
+  init(_ tier: any SharedTier, configuration: HTTPCache.Configuration, observers: Observers) {
+    self.tier = tier
+    self.observers = observers
+    options = configuration.fleet
+    mode = configuration.rules.mode
+    clock = configuration.clock
+    executor = configuration.executor
+    background = BackgroundWork(limit: Self.publicationLimit, executor: configuration.executor)
+    positionPath = configuration.directory.flatMap { $0.isEmpty ? nil : "\($0)/\(SavedPosition.fileName)" }
+  }
+
+  // MARK: What is shared
+
+  /// Whether responses of a partition are shared.
+  func shares(mode: CacheMode, partition: String) -> Bool {
+    switch mode {
+    case .shared: true
+    case .private: options.privatePartitions.contains(partition)
+    }
+  }
+
+  /// Whether a response may be published.
+  func mayPublish(_ record: CacheRecord) -> Bool {
+    guard record.isComplete, !record.isMemoryOnly, !record.isSeed, !record.response.isInvalidated,
+      shares(mode: record.key.mode, partition: record.key.partition)
+    else { return false }
+    if let length = record.bodyLength, length > tier.largestBody { return false }
+    return tier.secret != nil
+      || record.response.nominated.allSatisfy { if case .digest = $0.value { false } else { true } }
+  }
+
+  /// Whether a change of this node concerns other nodes.
+  func concernsOthers(_ selection: CacheSelection) -> Bool {
+    switch selection {
+    case .variant, .storedBefore, .unusedSince: false
+    case .partition(let mode, let name), .site(_, let mode, let name): shares(mode: mode, partition: name)
+    case .key(let key): shares(mode: key.mode, partition: key.partition)
+    case .all, .target, .prefix, .group, .storedSince: mode == .shared || !options.privatePartitions.isEmpty
+    }
+  }
+
+  // MARK: Asking the tier
+
+  /// Calls the tier, unless the breaker is open; tells the breaker and the observer of a failure.
+  ///
+  /// - Parameter operation: what fails if the tier does, for the observer.
+  func ask<Answer: Sendable>(
+    _ operation: String, _ body: () async throws(SharedTierError) -> Answer
+  ) async throws(SharedTierError) -> Answer {
+    guard breaker.allows(uptime: clock.uptime) else {
+      throw SharedTierError(.unreachable, "the tier did not answer, and is left alone for a moment")
+    }
+    do throws(SharedTierError) {
+      let answer = try await body()
+      breaker.succeeded()
+      return answer
+    } catch {
+      // A task that was cancelled says nothing about the tier.
+      if !Task.isCancelled { breaker.failed(error.kind, uptime: clock.uptime) }
+      observers.tell(.fleet(.failed(operation: operation, error)))
+      throw error
+    }
+  }
+
+  // MARK: Fetches
+
+  /// Registers a fetch, so that the store finds it by the ticket of its request.
+  func register(_ fetch: SharedFetch, for ticket: InvalidationTicket) {
+    fetches.withLock { $0[ticket.moment] = WeakFetch(fetch: fetch) }
+  }
+
+  /// The fetch of a request; nil if there is none.
+  func fetch(for ticket: InvalidationTicket?) -> SharedFetch? {
+    guard let ticket else { return nil }
+    return fetches.withLock { $0[ticket.moment]?.fetch }
+  }
+
+  func forget(moment: UInt64) { fetches.withLock { _ = $0.removeValue(forKey: moment) } }
+
+  // MARK: Life
+
+  /// Starts to follow the log.
+  func start(_ shelf: Shelf) {
+    let task = Task(executorPreference: executor) { [self] in
+      await ChangeFollower(fleet: self, shelf: shelf).run()
+    }
+    follower.withLock { $0 = task }
+  }
+
+  /// Stops to follow the log.
+  func stop() {
+    let task = follower.withLock { $0.take() }
+    task?.cancel()
+  }
+
+  /// Stops, keeps the position, and closes the tier.
+  func close() async {
+    let task = follower.withLock { $0.take() }
+    task?.cancel()
+    await task?.value
+    background.cancel()
+    savePosition()
+    await tier.close()
+  }
+
+  /// Writes the position into the directory.
+  func savePosition() {
+    guard let positionPath, let saved = log.saved else { return }
+    _ = saved.write(to: positionPath)
+  }
+
+  /// Waits until the node has read all changes and uses the tier.
+  ///
+  /// - Returns: whether it does.
+  func join(within limit: Duration) async -> Bool {
+    let waiter = OneShot<Void>()
+    log.whenConnected(waiter)
+    await clock.limit(limit) {
+      waiter.give(())
+    } _: { _ in
+      await withTaskCancellationHandler {
+        await waiter.take()
+      } onCancel: {
+        waiter.give(())
+      }
+    }
+    return log.facts.isConnected
+  }
+
+  var status: FleetStatus {
+    let facts = log.facts
+    return FleetStatus(
+      nodeName: options.nodeName, isConnected: facts.isConnected, isPaused: breaker.isOpen,
+      position: facts.position, delay: facts.lastContact.map { max(.zero, clock.uptime - $0) },
+      pendingChanges: facts.pendingChanges)
+  }
+}
+
+/// Stops to follow the log when the last cache that uses it is released.
+final class FleetRun: Sendable {
+  private let fleet: Fleet
+
+  init(_ fleet: Fleet, shelf: Shelf) {
+    self.fleet = fleet
+    fleet.start(shelf)
+  }
+
+  deinit { fleet.stop() }
+}

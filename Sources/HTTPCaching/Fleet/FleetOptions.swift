@@ -1,0 +1,30 @@
+/// How a cache takes part in a fleet: several nodes whose caches share one tier (`HTTPCache.Configuration.shared`).
+public struct FleetOptions: Sendable {
+  /// The name of this node among the nodes of the fleet.
+  public var nodeName: String
+  /// While the tier cannot be reached, this node does not learn of changes on other nodes. With a bound it invalidates
+  /// all of its own entries once in this time, so that none is used for longer than twice the bound without the origin's
+  /// confirmation. nil uses entries for as long as they are fresh.
+  public var stalenessBound: Duration?
+  /// The partitions that a private cache shares (`CacheRules.mode`); a shared cache shares all of its partitions.
+  public var privatePartitions: Set<String>
+  /// The name of the tier in `Cache-Status` (RFC 9211 §2). The field is added only if the cache has a name, too.
+  public var cacheStatusName: String
+
+  /// Makes options.
+  ///
+  /// - Parameters:
+  ///   - nodeName: the name of this node; a random one by default.
+  ///   - stalenessBound: how long entries are used without the tier; nil for as long as they are fresh.
+  ///   - privatePartitions: the partitions that a private cache shares.
+  ///   - cacheStatusName: the name of the tier in `Cache-Status`.
+  public init(
+    nodeName: String = "node-" + String(UInt32.random(in: .min ... .max), radix: 16),
+    stalenessBound: Duration? = nil, privatePartitions: Set<String> = [], cacheStatusName: String = "fleet"
+  ) {
+    self.nodeName = nodeName
+    self.stalenessBound = stalenessBound
+    self.privatePartitions = privatePartitions
+    self.cacheStatusName = cacheStatusName
+  }
+}

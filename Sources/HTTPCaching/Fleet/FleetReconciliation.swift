@@ -1,0 +1,87 @@
+/// The steps of a node that meets the log again: where it goes on, what it adds again, and whether it must take all of
+/// its own entries for invalidated.
+///
+/// A server that lost the latest changes (a failover, an old copy, an empty restart) has a log that does not continue the
+/// one that the node has read. The node then goes back to the last entry that both have, and adds what the server lost
+/// above all positions that it has seen: a response with a ticket of the lost log is then overtaken by them.
+struct FleetReconciliation: Sendable {
+  /// The position to go on from.
+  let position: SharedPosition
+  /// The entries of the log after the position, to be applied.
+  let unread: [SharedLogEntry]
+  /// The changes to add again, each at its position.
+  let additions: [(change: SharedChange, position: SharedPosition?)]
+  /// Why all entries of this node count as invalidated; nil if they do not.
+  let gap: FleetGap?
+
+  /// For a node that has read the log before.
+  ///
+  /// - Parameters:
+  ///   - state: the log as the server has it.
+  ///   - position: the last entry that the node has read.
+  ///   - remembered: the changes that the node has seen.
+  ///   - wasAbsent: whether the node was absent for longer than nodes remember changes of others.
+  init(
+    with state: SharedState, after position: ReadPosition, remembered: RememberedChanges, wasAbsent: Bool
+  ) {
+    let common = state.log.last { entry in
+      if entry.position == position.position { return position.isEntry(entry) }
+      guard entry.position < position.position, let change = entry.change else { return false }
+      return remembered[change.uid]?.position == entry.position
+    }
+    let gap: FleetGap? = wasAbsent ? .absence : common == nil && state.isCut ? .logCut : nil
+    let start = gap == nil ? common?.position ?? .start : state.log.last?.position ?? .start
+    self.position = start
+    self.gap = gap
+    unread = state.log.filter { $0.position > start }
+    additions = Self.additions(to: state, remembered)
+  }
+
+  /// For a node that knows the log only by the position that its directory keeps.
+  ///
+  /// - Parameters:
+  ///   - state: the log as the server has it.
+  ///   - saved: the kept position; nil if there is none.
+  ///   - hasEntries: whether the node has entries.
+  init(with state: SharedState, after saved: SavedPosition?, hasEntries: Bool) {
+    additions = []
+    let end = state.log.last?.position ?? .start
+    guard hasEntries else {
+      (position, unread, gap) = (end, [], nil)
+      return
+    }
+    guard let saved else {
+      (position, unread, gap) = (end, [], .unknownPosition)
+      return
+    }
+    guard saved.nonce == state.nonce else {
+      (position, unread, gap) = (end, [], .logLost)
+      return
+    }
+    let read = saved.read
+    if state.log.contains(where: read.isEntry) || read.position == .start && !state.isCut {
+      (position, gap) = (read.position, nil)
+      unread = state.log.filter { $0.position > read.position }
+      return
+    }
+    guard !state.isCut else {
+      (position, unread, gap) = (end, [], .logCut)
+      return
+    }
+    // The server lost the entry. Other nodes may have added it again, above or below the kept position.
+    (position, unread, gap) = (.start, state.log, nil)
+  }
+
+  private static func additions(
+    to state: SharedState, _ remembered: RememberedChanges
+  ) -> [(change: SharedChange, position: SharedPosition?)] {
+    let present = Set(state.log.compactMap { $0.change?.uid })
+    let lost = remembered.all.map(\.change).filter { !present.contains($0.uid) }
+    guard !lost.isEmpty, let highest = remembered.highest else { return [] }
+    // Entries of the server that this node has not seen, at positions that the lost log had given already: responses
+    // with tickets of the lost log must not pass for later than them.
+    let unseen = state.log.filter { $0.position <= highest }.compactMap(\.change)
+      .filter { remembered[$0.uid] == nil }
+    return (lost + unseen).enumerated().map { ($0.element, highest.above(by: $0.offset + 1)) }
+  }
+}

@@ -1,0 +1,33 @@
+/// How a cache is connected with its fleet, for operators.
+public struct FleetStatus: Sendable, Hashable {
+  /// The name of this node.
+  public let nodeName: String
+  /// Whether the node has read all changes and uses the tier.
+  public let isConnected: Bool
+  /// Whether the tier is left alone for a moment, because it did not answer in time.
+  public let isPaused: Bool
+  /// The last change in the log that this node has applied.
+  public let position: SharedPosition
+  /// The time since the tier last told of its changes, or that there are none; nil before the first time.
+  public let delay: Duration?
+  /// The number of changes of this node that are not in the log yet.
+  public let pendingChanges: Int
+}
+
+extension FleetStatus: CustomStringConvertible {
+  /// One line for people.
+  public var description: String {
+    var text = isConnected ? "connected as \(nodeName)" : "\(nodeName), not connected"
+    if let delay { text += ", last heard of the log \(delay.milliseconds) ms ago" }
+    if pendingChanges > 0 { text += ", \(pendingChanges) changes wait" }
+    return text
+  }
+}
+
+extension Duration {
+  /// The whole milliseconds, toward zero; at most a year.
+  var milliseconds: Int64 {
+    let bounded = min(max(self, .zero), .seconds(366 * 86_400)).components
+    return bounded.seconds * 1_000 + bounded.attoseconds / 1_000_000_000_000_000
+  }
+}

@@ -1,0 +1,17 @@
+/// The responses that a tier has for some keys.
+public struct SharedFinding: Sendable {
+  /// The time of the server, in milliseconds since 1970.
+  public let now: Int64
+  /// The variants of each key, in the order of the question.
+  public let variants: [[SharedVariant]]
+
+  /// Makes a finding.
+  ///
+  /// - Parameters:
+  ///   - now: the time of the server, in milliseconds since 1970.
+  ///   - variants: the variants of each key, in the order of the question.
+  public init(now: Int64, variants: [[SharedVariant]]) {
+    self.now = now
+    self.variants = variants
+  }
+}

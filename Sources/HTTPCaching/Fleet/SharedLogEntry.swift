@@ -1,0 +1,17 @@
+/// A change in the log.
+public struct SharedLogEntry: Sendable, Hashable {
+  /// Where it is.
+  public let position: SharedPosition
+  /// The change; nil for an entry that this version cannot read, which counts as an invalidation of everything.
+  public let change: SharedChange?
+
+  /// Makes an entry.
+  ///
+  /// - Parameters:
+  ///   - position: where it is.
+  ///   - change: the change; nil if it cannot be read.
+  public init(position: SharedPosition, change: SharedChange?) {
+    self.position = position
+    self.change = change
+  }
+}

@@ -1,0 +1,148 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import HTTPTypes
+
+/// The question of a request to the tier of a fleet, before it goes to the origin.
+struct SharedQuestion: Sendable {
+  let exchange: Exchange
+  let forward: Exchange.Forward
+  /// Whether other requests of this node wait for the answer, so that other nodes may wait, too.
+  let isLed: Bool
+
+  var key: CacheKey { exchange.key }
+
+  /// The keys to ask for in one round trip: the request's, and those that lead to its other names.
+  var keys: [CacheKey] {
+    let rules = exchange.rules
+    return [key] + (rules.alias == nil ? [] : [key.pointer])
+      + (rules.obeysNoVarySearch ? [key.searchRule] : [])
+  }
+
+  /// Another name under which the response may be found.
+  ///
+  /// - Parameter found: the records for `keys`.
+  func otherName(_ found: [[CacheRecord]]) -> StoredNames.Other? {
+    let rules = exchange.rules
+    func record(_ name: CacheKey) -> CacheRecord? {
+      zip(keys, found).first { $0.0 == name }?.1.first { $0.key == name }
+    }
+    return StoredNames.item(of: key, by: rules.alias == nil ? nil : record(key.pointer), rules)
+      ?? StoredNames.canonical(of: key, by: rules.obeysNoVarySearch ? record(key.searchRule) : nil, rules)
+  }
+
+  /// The response that answers the request, and its age; nil if none is fresh.
+  ///
+  /// - Parameters:
+  ///   - variants: the variants of the tier, not overtaken.
+  ///   - serverTime: the time of the server when it gave them, in milliseconds since 1970.
+  func answer(among variants: [SharedVariant], serverTime: Int64, now: Timestamp) -> Selected? {
+    let (rules, request) = (exchange.rules, exchange.request)
+    // An older response does not replace one that this node had (RFC 9111 §4).
+    let known = exchange.matching.map { Self.date(of: exchange.candidates[$0]) }.max()
+    let usable = variants.compactMap { variant -> (SharedVariant, StoredResponse)? in
+      let response = variant.record.response
+      guard variant.record.isComplete, !response.isInvalidated, response.isIn(exchange.bodyForms),
+        response.isKeyed(by: rules), let seen = response.seen(by: rules)
+      else { return nil }
+      if let known, Self.date(of: seen) < known { return nil }
+      return (variant, Self.rebased(seen, of: variant, serverTime: serverTime, now: now, rules: rules))
+    }
+    guard
+      case .selected(let index) = Vary.select(
+        among: usable.map(\.1), for: request, rules: rules, digest: exchange.digest),
+      case .fresh = Reuse.decide(
+        stored: usable[index].1, request: request, directives: exchange.directives, policy: .standard,
+        rules: rules,
+        now: now)
+    else { return nil }
+    return Selected(variant: usable[index].0, stored: usable[index].1)
+  }
+
+  private static func date(of response: StoredResponse) -> Timestamp {
+    response.dateField ?? response.responseTime
+  }
+
+  /// A response of the tier that answers the request.
+  struct Selected: Sendable {
+    let variant: SharedVariant
+    /// The response with its age on this node.
+    let stored: StoredResponse
+  }
+
+  /// The response as if it arrived now from a cache on the way (RFC 9111 §4.2.3): its age is that at publication and the
+  /// time since then by the server's clock, or the apparent age by this node's clock if that is more.
+  private static func rebased(
+    _ response: StoredResponse, of variant: SharedVariant, serverTime: Int64, now: Timestamp,
+    rules: CacheRules
+  ) -> StoredResponse {
+    let resident = max(0, serverTime.saturatingSubtract(variant.published))
+    let milliseconds = max(0, variant.age).saturatingAdd(resident)
+    let age = milliseconds / 1_000 + (milliseconds % 1_000 == 0 ? 0 : 1)
+    var rebased = response
+    rebased.requestTime = now
+    rebased.responseTime = now
+    rebased.facts = Freshness.facts(
+      response: response.head(age: age), requestTime: now, responseTime: now, rules: rules)
+    return rebased
+  }
+}
+
+extension Fleet {
+  /// The way to the origin for a request: by the tier, or the upstream alone for a request that does not ask the tier.
+  ///
+  /// - Parameter isBackground: whether the request validates a stored response after its use.
+  func upstream(
+    over origin: any Upstream, for conversation: Conversation, isBackground: Bool
+  ) -> (any Upstream)? {
+    let exchange = conversation.exchange
+    guard obstacle(exchange, isBackground: isBackground) == nil else { return nil }
+    return SharedUpstream(
+      fleet: self, origin: origin,
+      question: SharedQuestion(
+        exchange: exchange, forward: conversation.forward, isLed: conversation.flight != nil))
+  }
+
+  /// Why a request does not ask the tier; nil if it does.
+  func obstacle(_ exchange: Exchange, isBackground: Bool) -> SharedObstacle? {
+    let key = exchange.key
+    guard shares(mode: key.mode, partition: key.partition) else { return .partition }
+    guard exchange.request.method == .get || exchange.request.method == .head, exchange.requestMiss == nil
+    else {
+      return .method
+    }
+    switch exchange.policy {
+    case .standard, .cacheElseNetwork: break
+    case .revalidate: if !isBackground { return .policy(exchange.policy) }
+    case .reload, .reloadEverywhere, .bypass, .cacheOnly, .networkElseCache: return .policy(exchange.policy)
+    }
+    let directives = exchange.directives
+    if directives.noStore || directives.noCache || directives.pragmaNoCache || directives.onlyIfCached
+      || directives.maxAge == 0
+    {
+      return .directive
+    }
+    guard log.isUsable else { return .notConnected }
+    return unshareable.contains(key, uptime: clock.uptime) ? .unshareable : nil
+  }
+}
+
+/// Why a request does not ask the tier of its fleet.
+enum SharedObstacle: Sendable, Hashable, CustomStringConvertible {
+  case partition
+  case method
+  case policy(CachePolicy)
+  case directive
+  case notConnected
+  case unshareable
+
+  var description: String {
+    switch self {
+    case .partition: "this partition is not shared"
+    case .method: "only GET and HEAD without content and preconditions are shared"
+    case .policy(let policy): "the policy \(policy) asks the origin"
+    case .directive: "the request demands the origin's answer, or forbids asking for it"
+    case .notConnected: "the tier is not connected, or changes of this node are not in its log yet"
+    case .unshareable: "a response to it could not be shared within the last minute"
+    }
+  }
+}

@@ -1,0 +1,71 @@
+public import HTTPCacheSemantics
+public import HTTPCacheStore
+
+/// The position of the last change of each class of scopes: targets, origins, partitions, groups.
+///
+/// A response is *overtaken* if one of its scopes was changed after the position that its ticket tells. The classes are
+/// fixed, so a change may overtake a response that it does not select: that costs a request to the origin, never a
+/// stale answer.
+public struct SharedScopes: Sendable {
+  /// The number of classes: 0 is the class of everything.
+  public static let classCount = 8_192
+
+  private var positions: [Int: SharedScopePositions] = [:]
+
+  /// Makes scopes that were never changed.
+  public init() {}
+
+  /// The classes that a change of a selection raises, each once.
+  ///
+  /// A selection by time raises the class of everything, because a tier knows no times of single nodes.
+  public static func classes(of selection: CacheSelection) -> [Int] {
+    let scopes = InvalidationScope.all(of: selection)
+    if scopes.isEmpty { return [0] }
+    var classes: [Int] = []
+    for scope in scopes {
+      let number = scope == .everything ? 0 : Self.number(scope.hash)
+      if !classes.contains(number) { classes.append(number) }
+    }
+    return classes
+  }
+
+  private static func number(_ hash: UInt64) -> Int { 1 + Int((hash >> 24) % UInt64(classCount - 1)) }
+
+  /// Notes a change.
+  ///
+  /// - Parameters:
+  ///   - change: the change; nil for one that cannot be read, which counts as an invalidation of everything.
+  ///   - position: where it is in the log.
+  public mutating func note(_ change: SharedChange?, at position: SharedPosition) {
+    for number in change?.scopeClasses ?? [0] {
+      positions[number, default: SharedScopePositions()].raise(change?.kind ?? .invalidate, to: position)
+    }
+  }
+
+  /// Takes over the positions of others where they are higher.
+  public mutating func merge(_ others: [Int: SharedScopePositions]) {
+    for (number, other) in others {
+      positions[number, default: SharedScopePositions()].raise(.invalidate, to: other.invalidated)
+      positions[number, default: SharedScopePositions()].raise(.remove, to: other.removed)
+    }
+  }
+
+  /// All positions, by class.
+  public var all: [Int: SharedScopePositions] { positions }
+
+  /// Whether a change after a position may select a response.
+  ///
+  /// - Parameters:
+  ///   - key: the key of the response.
+  ///   - groups: its groups (RFC 9875); nil if they are not known.
+  ///   - requestTarget: the target of the request, if it differs from the key's.
+  ///   - ticket: the position before the request was sent.
+  public func isOvertaken(
+    _ key: CacheKey, groups: [String]?, requestTarget: String?, since ticket: SharedPosition
+  ) -> Bool {
+    if let everything = positions[0], everything.last > ticket { return true }
+    return InvalidationScope.contains(of: key, groups: groups, requestTarget: requestTarget) { hash in
+      positions[Self.number(hash)].map { $0.last > ticket } ?? false
+    }
+  }
+}

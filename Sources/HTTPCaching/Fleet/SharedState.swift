@@ -1,0 +1,27 @@
+/// The log, and the positions of scopes: what a node reads before it uses the tier.
+public struct SharedState: Sendable {
+  /// A random word that is in the tier as long as nothing was lost. `SharedTier.state` makes one if there is none.
+  public let nonce: String
+  /// The changes that the log still has, in its order.
+  public let log: [SharedLogEntry]
+  /// Whether the log was ever cut at its beginning: changes before the first are unknown.
+  public let isCut: Bool
+  /// For each class of scopes that was ever changed, the positions of its last changes.
+  public let scopes: [Int: SharedScopePositions]
+
+  /// Makes a state.
+  ///
+  /// - Parameters:
+  ///   - nonce: the random word of the tier.
+  ///   - log: the changes that the log still has, in its order.
+  ///   - isCut: whether the log was ever cut at its beginning.
+  ///   - scopes: the positions of the last changes of each class of scopes.
+  public init(
+    nonce: String, log: [SharedLogEntry], isCut: Bool, scopes: [Int: SharedScopePositions]
+  ) {
+    self.nonce = nonce
+    self.log = log
+    self.isCut = isCut
+    self.scopes = scopes
+  }
+}

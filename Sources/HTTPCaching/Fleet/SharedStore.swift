@@ -1,0 +1,179 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+import Synchronization
+
+/// The outermost store of a cache in a fleet. It sees each record as it is stored: it publishes responses that this node
+/// fetched for all nodes after their commit, and turns removals, invalidations and wipes of this node into changes that
+/// the other nodes make, too.
+final class SharedStore: CacheStore {
+  let base: any CacheStore
+  let fleet: Fleet
+  private let publisher: SharedPublisher
+  // The counts of the tier are those of this process: a directory does not keep them.
+  private let hits = Atomic<Int64>(0)
+  private let bytes = Atomic<Int64>(0)
+
+  init(base: any CacheStore, fleet: Fleet) {
+    self.base = base
+    self.fleet = fleet
+    publisher = SharedPublisher(fleet: fleet)
+  }
+
+  // MARK: Responses
+
+  func peek(_ key: CacheKey) -> PeekResult { base.peek(key) }
+
+  func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] { try base.read(key) }
+
+  /// Begins to store a response; it is published after its commit if this node fetched it for all nodes.
+  func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter {
+    let writer = try await base.write(record, variantLimit: variantLimit)
+    guard let fetch = fleet.fetch(for: record.ticket) else { return writer }
+    guard fleet.mayPublish(record) else {
+      // A part says nothing about the whole response.
+      if record.isComplete { fetch.refuse() } else { fetch.release() }
+      return writer
+    }
+    return SharedWriter(writer, fetch: fetch, store: self)
+  }
+
+  /// The writer of a part, which is never published.
+  func extend(_ record: CacheRecord, at offset: Int64) async throws(CacheError) -> any BodyWriter {
+    try await base.extend(record, at: offset)
+  }
+
+  /// Replaces a record; the new record is published if a response to a fetch for all nodes freshened it.
+  func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
+    let isUpdated = try await base.update(record)
+    guard isUpdated, let fetch = fleet.fetch(for: record.ticket), fleet.mayPublish(record) else {
+      return isUpdated
+    }
+    let stored: StoredVariant?
+    do throws(CacheError) {
+      stored = try base.read(record.key).first { $0.record.sequence == record.sequence }
+    } catch { return isUpdated }
+    guard let stored, let reader = try? stored.body.open() else { return isUpdated }
+    publish(stored.record, reader, fetch)
+    return isUpdated
+  }
+
+  /// Publishes a stored response in the background.
+  ///
+  /// - Parameters:
+  ///   - record: the response as it was stored.
+  ///   - reader: reads its whole body.
+  ///   - fetch: the fetch that this node led for all nodes.
+  func publish(_ record: CacheRecord, _ reader: any BodyReader, _ fetch: SharedFetch) {
+    guard fetch.isOpen, fleet.mayPublish(record),
+      !fleet.log.isOvertaken(
+        record.key, groups: record.groups, requestTarget: fetch.key.target, since: fetch.ticket)
+    else { return fetch.release() }
+    // Names must be found before the response that they lead to.
+    var names: [CacheRecord] = []
+    if record.key != fetch.key {
+      for key in [fetch.key.pointer, fetch.key.searchRule] {
+        if let name = try? base.read(key).first?.record { names.append(name) }
+      }
+    }
+    publisher.publish(SharedPublisher.Job(record: record, reader: reader, fetch: fetch, names: names))
+  }
+
+  // MARK: Changes
+
+  /// Removes the entries that match, here and on the other nodes.
+  func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
+    guard fleet.concernsOthers(selection) else { return try await base.remove(selection) }
+    let first = await attempt { () async throws(CacheError) in try await base.remove(selection) }
+    await fleet.add(.remove, selection)
+    // A look-up before the change was in the log may have stored what was removed.
+    let again = try await base.remove(selection)
+    return try first.get() + again
+  }
+
+  /// Invalidates the entries that match, here and on the other nodes.
+  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    guard fleet.concernsOthers(selection) else { return try await base.invalidate(selection) }
+    let first = await attempt { () async throws(CacheError) in try await base.invalidate(selection) }
+    await fleet.add(.invalidate, selection)
+    _ = try await base.invalidate(selection)
+    return try first.get()
+  }
+
+  /// Removes all entries of a partition, here, in the tier and on the other nodes.
+  func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
+    guard fleet.shares(mode: mode, partition: partition) else {
+      return try await base.wipe(mode: mode, partition: partition)
+    }
+    let first = await attempt { () async throws(CacheError) in
+      try await base.wipe(mode: mode, partition: partition)
+    }
+    if await fleet.add(.wipe, .partition(mode: mode, partition)) {
+      await fleet.wipeTier(mode: mode, partition: partition)
+    }
+    let again = try await base.wipe(mode: mode, partition: partition)
+    return try first.get() + again
+  }
+
+  private func attempt<Value>(
+    _ change: () async throws(CacheError) -> Value
+  ) async -> Result<Value, CacheError> {
+    do throws(CacheError) { return .success(try await change()) } catch { return .failure(error) }
+  }
+
+  func ticket() -> InvalidationTicket { base.ticket() }
+
+  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
+    base.isOvertaken(key, groups: groups, since: ticket)
+  }
+
+  // MARK: Facts
+
+  /// The secret of the tier, so that digests are equal on all nodes; that of the store below if the tier has none.
+  var secret: [UInt8] { fleet.tier.secret ?? base.secret }
+
+  var usage: StoreUsage { base.usage }
+
+  var isInMemoryOnly: Bool { base.isInMemoryOnly }
+
+  func entries(
+    _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
+  ) async throws(CacheError) -> EntryPage {
+    try await base.entries(selection, after: cursor, limit: limit)
+  }
+
+  func note(_ refusal: RefusalNote) { base.note(refusal) }
+
+  func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] { try base.refusals(of: key) }
+
+  func count(_ counts: CacheCounts) {
+    guard counts.sharedHits != 0 || counts.sharedBytes != 0 else { return base.count(counts) }
+    hits.add(counts.sharedHits, ordering: .relaxed)
+    bytes.add(counts.sharedBytes, ordering: .relaxed)
+    var counts = counts
+    (counts.sharedHits, counts.sharedBytes) = (0, 0)
+    base.count(counts)
+  }
+
+  func counts() async throws(CacheError) -> CacheCounts {
+    var counts = try await base.counts()
+    counts += CacheCounts(
+      sharedHits: hits.load(ordering: .relaxed), sharedBytes: bytes.load(ordering: .relaxed))
+    return counts
+  }
+
+  // MARK: Housekeeping
+
+  func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
+    try await base.setCapacity(memory: memory, disk: disk)
+  }
+
+  func trimMemory(to bytes: Int64) { base.trimMemory(to: bytes) }
+
+  func flush() async { await base.flush() }
+
+  /// Leaves the fleet, then closes the store below.
+  func close() async {
+    await fleet.close()
+    await base.close()
+  }
+}

@@ -1,0 +1,62 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+
+/// Changes that come from other nodes of a fleet. They reach running requests as own changes do.
+extension Shelf {
+  /// Makes a change in the local store.
+  func apply(_ change: SharedChange) async {
+    switch change.kind {
+    case .remove:
+      for selection in await localSelections(change.selection) { await removeLocally(selection) }
+    case .invalidate:
+      for selection in await localSelections(change.selection) { await invalidateLocally(selection) }
+    case .wipe:
+      guard case .partition(let mode, let partition) = change.selection else {
+        return await removeLocally(change.selection)
+      }
+      do throws(CacheError) {
+        _ = try await wipe(mode: mode, partition: partition, in: localStore)
+      } catch {
+        // `wipe` has told the observer.
+        failedChanges.insert(change.selection, removes: true, at: configuration.clock.now)
+      }
+    }
+  }
+
+  /// Invalidates all entries of this node, because changes of other nodes may be unknown.
+  func invalidateAll(because gap: FleetGap) async {
+    observers.tell(.fleet(.invalidatedAll(gap)))
+    await invalidateLocally(.all)
+  }
+
+  /// The selections of this node for a change of another one, which may know fewer names of a target.
+  private func localSelections(_ selection: CacheSelection) async -> [CacheSelection] {
+    guard case .target(let target) = selection else { return [selection] }
+    if rules.obeysNoVarySearch { forgetFlights(ofPath: target) }
+    do throws(CacheError) {
+      return try await selections(ofTarget: target, asksForOtherNames: true)
+    } catch {
+      // The other names of the target are unknown: any target of its origin may be one.
+      observers.tell(.storeFailed(operation: "invalidate", error))
+      return [.prefix((TargetURI.origin(of: target) ?? target) + "/")]
+    }
+  }
+
+  private func removeLocally(_ selection: CacheSelection) async {
+    do throws(CacheError) {
+      let count = try await localStore.remove(selection)
+      observers.tell(.selectionRemoved(selection, count: count))
+    } catch {
+      failed(to: "remove", selection, removes: true, error)
+    }
+  }
+
+  private func invalidateLocally(_ selection: CacheSelection) async {
+    do throws(CacheError) {
+      let count = try await localStore.invalidate(selection)
+      observers.tell(.selectionInvalidated(selection, count: count))
+    } catch {
+      failed(to: "invalidate", selection, removes: false, error)
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import HTTPCacheTesting
+import Testing
+
+@testable import HTTPCaching
+
+@Suite("A fleet: meeting the log again", .timeLimit(.minutes(10)))
+struct FleetReconciliationTests {
+  private func position(_ number: UInt64) -> SharedPosition { SharedPosition(time: 1, number: number) }
+
+  private func change(_ uid: String) -> SharedChange {
+    SharedChange(uid: uid, kind: .remove, selection: .all)
+  }
+
+  private func entry(_ uid: String, _ number: UInt64) -> SharedLogEntry {
+    SharedLogEntry(position: position(number), change: change(uid))
+  }
+
+  private func state(_ log: [SharedLogEntry], isCut: Bool = false) -> SharedState {
+    SharedState(nonce: "n", log: log, isCut: isCut, scopes: [:])
+  }
+
+  private func remembering(_ entries: [SharedLogEntry]) -> RememberedChanges {
+    var remembered = RememberedChanges()
+    for entry in entries {
+      if let change = entry.change { remembered.note(change, at: entry.position, uptime: .zero) }
+    }
+    return remembered
+  }
+
+  private func plan(
+    _ log: [SharedLogEntry], after last: SharedLogEntry?, _ seen: [SharedLogEntry], isCut: Bool = false
+  ) -> FleetReconciliation {
+    FleetReconciliation(
+      with: state(log, isCut: isCut), after: last.map { ReadPosition($0) } ?? .start,
+      remembered: remembering(seen),
+      wasAbsent: false)
+  }
+
+  @Test("The same log: it goes on where it was")
+  func same() {
+    let log = [entry("a", 1), entry("b", 2), entry("c", 3)]
+    let plan = plan(log, after: log[1], Array(log[..<2]))
+    #expect(plan.position == position(2))
+    #expect(plan.unread == [log[2]])
+    #expect(plan.additions.isEmpty)
+    #expect(plan.gap == nil)
+  }
+
+  @Test("Its own change at the end of the log does not move its position")
+  func own() {
+    let log = [entry("a", 1), entry("b", 2), entry("own", 3)]
+    let plan = plan(log, after: log[0], [log[0], log[2]])
+    #expect(plan.position == position(1))
+    #expect(plan.unread == Array(log[1...]))
+  }
+
+  @Test(
+    "Lost entries are added again above everything that was seen, with their uids, and the position goes back"
+  )
+  func lost() {
+    let seen = [entry("a", 1), entry("b", 2), entry("c", 3)]
+    let plan = plan([seen[0], entry("x", 2)], after: seen[2], seen)
+    #expect(plan.position == position(1))
+    #expect(plan.additions.map(\.change.uid) == ["b", "c", "x"])
+    #expect(plan.additions.map(\.position) == [position(4), position(5), position(6)])
+    // Another entry has the position of a lost one.
+    #expect(plan.unread.map(\.position) == [position(2)])
+  }
+
+  @Test("An empty log: all is added again")
+  func empty() {
+    let seen = [entry("a", 1), entry("b", 2)]
+    let plan = plan([], after: seen[1], seen)
+    #expect(plan.position == .start)
+    #expect(plan.additions.count == 2)
+    #expect(plan.gap == nil)
+  }
+
+  @Test("An entry that was forgotten is known by its position and uid")
+  func forgotten() {
+    let log = [entry("a", 1), entry("b", 2)]
+    #expect(plan(log, after: log[1], []).unread.isEmpty)
+    #expect(plan([log[0], entry("other", 2)], after: log[1], []).unread.count == 2)
+  }
+
+  @Test("A log that was cut after the position leaves a gap")
+  func cut() {
+    let plan = plan([entry("y", 8), entry("z", 9)], after: entry("a", 1), [entry("a", 1)], isCut: true)
+    #expect(plan.gap == .logCut)
+    #expect(plan.position == position(9))
+  }
+
+  @Test("4,096 changes are remembered, for 10 minutes")
+  func bounds() {
+    var remembered = RememberedChanges()
+    for number in 0..<10_000 {
+      remembered.note(change("\(number)"), at: position(UInt64(number)), uptime: .zero)
+    }
+    #expect(remembered.all.count == 4_096)
+    #expect(remembered.all.first?.change.uid == "5904")
+    remembered.note(change("new"), at: position(20_000), uptime: .seconds(601))
+    #expect(remembered.all.map(\.change.uid) == ["new"])
+    remembered.note(change("new"), at: position(20_001), uptime: .seconds(602))
+    #expect(remembered.highest == position(20_001))
+  }
+
+  @Test("The breaker opens after three deadlines in a row, and lets one attempt through in each pause")
+  func breaker() {
+    let breaker = TierBreaker()
+    breaker.failed(.timeout, uptime: .zero)
+    breaker.failed(.timeout, uptime: .zero)
+    breaker.succeeded()
+    breaker.failed(.timeout, uptime: .zero)
+    breaker.failed(.unavailable, uptime: .zero)
+    breaker.failed(.timeout, uptime: .zero)
+    #expect(breaker.allows(uptime: .zero))
+    breaker.failed(.timeout, uptime: .zero)
+    #expect(!breaker.allows(uptime: .milliseconds(249)))
+    #expect(breaker.allows(uptime: .milliseconds(250)))
+    #expect(!breaker.allows(uptime: .milliseconds(250)))
+    breaker.failed(.timeout, uptime: .milliseconds(300))
+    #expect(!breaker.allows(uptime: .milliseconds(799)))
+    #expect(breaker.allows(uptime: .milliseconds(800)))
+    for _ in 0..<10 { breaker.failed(.unreachable, uptime: .seconds(1)) }
+    #expect(!breaker.allows(uptime: .milliseconds(2_999)))
+    #expect(breaker.allows(uptime: .seconds(3)))
+    breaker.succeeded()
+    #expect(breaker.allows(uptime: .seconds(3)))
+  }
+
+  @Test("Scopes: a change overtakes what it may select, by ticket")
+  func scopes() {
+    let key = CacheKey(mode: .shared, partition: "p", target: "https://example.com/a?b")
+    let changes: [CacheSelection] = [
+      .all, .key(key), .target(key.target), .prefix("https://example.com/a"), .prefix("https://"),
+      .partition(mode: .shared, "p"), .site(origin: "https://example.com", mode: .shared, partition: "p"),
+      .group(origin: "https://example.com", name: "g"), .storedSince(Timestamp(seconds: 0)),
+    ]
+    for selection in changes {
+      for kind in SharedChange.Kind.allCases {
+        var scopes = SharedScopes()
+        scopes.note(SharedChange(uid: "u", kind: kind, selection: selection), at: position(5))
+        #expect(scopes.isOvertaken(key, groups: ["g"], requestTarget: nil, since: position(4)))
+        #expect(!scopes.isOvertaken(key, groups: ["g"], requestTarget: nil, since: position(5)))
+      }
+    }
+    var scopes = SharedScopes()
+    scopes.note(
+      SharedChange(uid: "u", kind: .remove, selection: .target("https://example.com/other")), at: position(5))
+    #expect(!scopes.isOvertaken(key, groups: [], requestTarget: nil, since: .start))
+    #expect(scopes.isOvertaken(key, groups: [], requestTarget: "https://example.com/other", since: .start))
+    scopes.note(nil, at: position(6))
+    #expect(scopes.isOvertaken(key, groups: [], requestTarget: nil, since: position(5)))
+  }
+}

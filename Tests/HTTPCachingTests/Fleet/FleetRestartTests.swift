@@ -1,0 +1,107 @@
+import Foundation
+import HTTPCacheTesting
+import Testing
+
+@testable import HTTPCaching
+
+@Suite("A fleet: a node that restarts", .timeLimit(.minutes(10)))
+struct FleetRestartTests {
+  private let clock = ManualClock(now: Timestamp(seconds: 1_700_000_000))
+  private let origin = TestOrigin()
+
+  private func withDirectory(_ body: (String) async throws -> Void) async throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("fleet-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: url) }
+    try await body(url.path)
+  }
+
+  private func open(_ server: LoopbackServer, _ directory: String?, _ name: String) async throws -> (
+    HTTPCache, EventLog
+  ) {
+    let events = EventLog()
+    var configuration = HTTPCache.Configuration(
+      directory: directory, rules: CacheRules(mode: .shared), observer: events, clock: clock)
+    configuration.shared = LoopbackTier(server)
+    configuration.fleet.nodeName = name
+    let cache = try HTTPCache.open(configuration)
+    #expect(await cache.join(within: .seconds(5)))
+    return (cache, events)
+  }
+
+  private func get(_ cache: HTTPCache, _ path: String = "/") async throws -> (String, CacheOutcome) {
+    let response = try await cache.respond(to: TestFleet.request(path), via: origin)
+    let text = String(decoding: try await response.body.collect().array, as: UTF8.self)
+    await cache.finishBackgroundWork(within: .seconds(60))
+    return (text, response.outcome)
+  }
+
+  private func gaps(_ events: EventLog) -> [FleetGap] {
+    events.events.compactMap { if case .fleet(.invalidatedAll(let gap)) = $0 { gap } else { nil } }
+  }
+
+  @Test("It applies the changes that it missed before it serves, and keeps the rest")
+  func catchesUp() async throws {
+    try await withDirectory { directory in
+      let server = LoopbackServer(clock: clock)
+      origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+      let (other, _) = try await open(server, nil, "other")
+      let (first, _) = try await open(server, directory, "n")
+      #expect(try await get(first, "/a").0 == "1")
+      #expect(try await get(first, "/b").0 == "2")
+      try await first.remove(.target(TestFleet.target("/x")))
+      await server.waitUntilApplied(by: "n")
+      await first.close()
+      try await other.remove(.target(TestFleet.target("/a")))
+      let (second, events) = try await open(server, directory, "n")
+      #expect(gaps(events) == [])
+      #expect(try await get(second, "/b").1.isHit)
+      #expect(try await get(second, "/a").0 == "3")
+      await second.close()
+      await other.close()
+    }
+  }
+
+  @Test(
+    "Without its position, with a lost log, or with a cut log, it takes all of its entries for invalidated")
+  func gaps() async throws {
+    for gap in [FleetGap.unknownPosition, .logLost, .logCut] {
+      try await withDirectory { directory in
+        let server = LoopbackServer(clock: clock, logLimit: 3)
+        origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+        let (first, _) = try await open(server, directory, "n")
+        let text = try await get(first).0
+        await first.close()
+        switch gap {
+        case .unknownPosition:
+          try FileManager.default.removeItem(atPath: directory + "/" + SavedPosition.fileName)
+        case .logLost: server.flush()
+        case .logCut:
+          let (other, _) = try await open(server, nil, "other")
+          for number in 0..<6 { try await other.remove(.target(TestFleet.target("/\(number)"))) }
+          await other.close()
+        case .absence, .backlog, .unreadableChange, .stalenessBound: break
+        }
+        server.evict(TestFleet.key("/"))
+        let (second, events) = try await open(server, directory, "n")
+        #expect(gaps(events) == [gap])
+        #expect(try await get(second).0 != text)
+        await second.close()
+      }
+    }
+  }
+
+  @Test("A damaged position is no position")
+  func damaged() {
+    let saved = SavedPosition(
+      nonce: "nonce-1", read: ReadPosition(position: SharedPosition(time: 5, number: 6), entry: 7))
+    #expect(SavedPosition(bytes: saved.bytes) == saved)
+    for index in saved.bytes.indices {
+      var bytes = saved.bytes
+      bytes[index] ^= 1
+      #expect(SavedPosition(bytes: bytes) == nil)
+      #expect(SavedPosition(bytes: Array(saved.bytes[..<index])) == nil)
+    }
+    let long = SavedPosition(nonce: String(repeating: "é", count: 200), read: .start)
+    #expect(SavedPosition(bytes: long.bytes) == long)
+  }
+}

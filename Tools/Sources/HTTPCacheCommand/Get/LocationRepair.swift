@@ -1,0 +1,40 @@
+import HTTPCacheSemantics
+import HTTPCaching
+
+/// An upstream that repairs `Location` of redirects as a URL of the command line is repaired (RFC 9110 §10.2.2):
+/// spaces and other characters that a URI must not have, hosts with letters outside of ASCII.
+struct LocationRepair: Upstream {
+  let base: any Upstream
+
+  var defaultTimeout: Duration? { base.defaultTimeout }
+
+  func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
+    var response = try await base.send(request)
+    if (300..<400).contains(response.head.status.code), let location = response.head.headerFields[.location],
+      let repaired = Self.repaired(location, scheme: request.head.scheme)
+    {
+      response.head.headerFields[.location] = repaired
+    }
+    return response
+  }
+
+  /// A reference that is one; nil if it is one already, or has no valid host.
+  ///
+  /// - Parameter scheme: that of the request.
+  static func repaired(_ reference: String, scheme: String?) -> String? {
+    let isNetworkPath = reference.hasPrefix("//")
+    guard isNetworkPath || hasScheme(reference) else {
+      let encoded = String(TargetURL.encodingPath(of: "/" + reference).dropFirst())
+      return encoded == reference ? nil : encoded
+    }
+    let absolute = isNetworkPath ? "\(scheme ?? "http"):\(reference)" : reference
+    let isValid = absolute.utf8.allSatisfy { $0 < 0x80 } && TargetURL.encodingPath(of: absolute) == absolute
+    guard !isValid, let url = try? TargetURL(parsing: absolute) else { return nil }
+    return "\(url.scheme)://\(url.authority)\(url.path)"
+  }
+
+  private static func hasScheme(_ reference: String) -> Bool {
+    let scheme = reference.lowercased().prefix { $0 != ":" }
+    return (scheme == "http" || scheme == "https") && reference.dropFirst(scheme.count).hasPrefix("://")
+  }
+}

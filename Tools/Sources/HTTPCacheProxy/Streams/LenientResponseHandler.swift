@@ -1,0 +1,133 @@
+import HTTPCacheSemantics
+import HTTPCaching
+import HTTPTypes
+package import NIOCore
+
+/// Makes responses of HTTP/1.1 as strict parsers want them, on a connection of a client: folded lines become one
+/// (RFC 9112 §5.2), lines may end in LF alone (§2.2), white space around chunk extensions and sizes goes (§7.1.1),
+/// `Content-Length` stands once, `Location` has escapes for octets outside of ASCII. A user agent takes these forms; the
+/// proxy itself, between clients and origins, refuses those that two readers may read in two ways.
+///
+/// A response that it refuses ends the request with the reason. Stands before the codec, and sees one request after the other.
+package final class LenientResponseHandler: ChannelDuplexHandler {
+  package typealias InboundIn = ByteBuffer
+  package typealias InboundOut = ByteBuffer
+  package typealias OutboundIn = IOData
+  package typealias OutboundOut = IOData
+
+  private enum State {
+    case idle
+    case head
+    case body(BodyDecoder, isChunked: Bool)
+    /// The connection is of no use.
+    case failed
+  }
+
+  private static let limits = MessageLimits(headBytes: 256 << 10, fieldCount: HTTPFields.countLimit)
+
+  private var state = State.idle
+  private var method = HTTPRequest.Method.get
+  private var arrived = ByteBuffer()
+
+  package init() {}
+
+  package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    if case .idle = state, case .byteBuffer(let bytes) = unwrapOutboundIn(data) {
+      let line = bytes.readableBytesView.prefix { $0 != 0x20 }
+      method = HTTPRequest.Method(String(decoding: line, as: UTF8.self)) ?? .get
+      state = .head
+    }
+    context.write(data, promise: promise)
+  }
+
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var bytes = unwrapInboundIn(data)
+    arrived.writeBuffer(&bytes)
+    do throws(ProtocolViolation) {
+      while try step(context) {}
+    } catch {
+      state = .failed
+      let message = "the response is not valid HTTP: \(error.description)"
+      context.fireErrorCaught(UpstreamError(.protocol, message, cause: error))
+      context.close(promise: nil)
+    }
+    if arrived.readableBytes == 0 { arrived = ByteBuffer() }
+  }
+
+  /// - Returns: whether to go on with what has arrived.
+  private func step(_ context: ChannelHandlerContext) throws(ProtocolViolation) -> Bool {
+    switch state {
+    case .failed:
+      arrived = ByteBuffer()
+      return false
+    case .idle:
+      pass(context)
+      return false
+    case .head:
+      guard let end = try LenientHead.end(in: arrived.readableBytesView, limits: Self.limits),
+        let bytes = arrived.readBytes(length: end)
+      else { return false }
+      try begin(bytes, context)
+      return true
+    case .body(var decoder, let isChunked):
+      let content = try decoder.next(&arrived)
+      if let content { send(content, isChunked: isChunked, context) }
+      state = .body(decoder, isChunked: isChunked)
+      guard decoder.isComplete else { return content != nil }
+      if isChunked {
+        var end = context.channel.allocator.buffer(capacity: 64)
+        end.writeLastChunk(decoder.trailers)
+        context.fireChannelRead(wrapInboundOut(end))
+      }
+      state = .idle
+      return arrived.readableBytes > 0
+    }
+  }
+
+  private func begin(_ bytes: [UInt8], _ context: ChannelHandlerContext) throws(ProtocolViolation) {
+    let normal = LenientHead.normalised(bytes)
+    let head = try normal.withUnsafeBufferPointer { bytes throws(ProtocolViolation) in
+      try ResponseHead(UnsafeRawBufferPointer(bytes), limits: Self.limits)
+    }
+    let framing = try head.framing(for: method)
+    var fields = head.fields
+    if let length = try Framing.contentLength(fields) { fields[.contentLength] = String(length) }
+    // The connection goes on to the final response.
+    if head.status.code < 200, head.status.code != 101 { fields[.connection] = nil }
+    var buffer = context.channel.allocator.buffer(capacity: normal.count + 64)
+    buffer.writeBytes(normal.prefix { $0 != 0x0A })
+    buffer.writeInteger(UInt8(0x0A))
+    buffer.writeFields(LenientHead.escapedLocation(fields))
+    buffer.writeStaticString("\r\n")
+    context.fireChannelRead(wrapInboundOut(buffer))
+    if head.status.code < 200, head.status.code != 101 { return }
+    state =
+      head.status.code == 101 || framing == .none
+      ? .idle
+      : .body(BodyDecoder(framing, limits: Self.limits, trimsNames: true), isChunked: framing == .chunked)
+  }
+
+  private func send(_ content: ByteBuffer, isChunked: Bool, _ context: ChannelHandlerContext) {
+    guard isChunked else { return context.fireChannelRead(wrapInboundOut(content)) }
+    var content = content
+    var chunk = context.channel.allocator.buffer(capacity: content.readableBytes + 32)
+    chunk.writeChunkSize(content.readableBytes)
+    chunk.writeBuffer(&content)
+    chunk.writeStaticString("\r\n")
+    context.fireChannelRead(wrapInboundOut(chunk))
+  }
+
+  /// Passes on all that has arrived, as it is.
+  private func pass(_ context: ChannelHandlerContext) {
+    guard arrived.readableBytes > 0 else { return }
+    let bytes = arrived
+    arrived = ByteBuffer()
+    context.fireChannelRead(wrapInboundOut(bytes))
+  }
+
+  package func channelInactive(context: ChannelHandlerContext) {
+    // The begin of a head: the codec tells that the response is not whole.
+    if case .head = state { pass(context) }
+    context.fireChannelInactive()
+  }
+}

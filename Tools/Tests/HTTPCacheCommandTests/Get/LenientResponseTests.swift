@@ -1,0 +1,83 @@
+import Testing
+
+@testable import HTTPCacheCommand
+
+@Suite("Forms of responses that a client takes, and names if it refuses them", .timeLimit(.minutes(10)))
+struct LenientResponseTests {
+  private func get(_ response: String, _ options: String...) async throws -> CommandRun {
+    let directory = try TemporaryDirectory()
+    let bytes = response.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+    let origin = try await RawOrigin(bytes: bytes)
+    let run = await CommandRun(["get", "--dir", directory.file("cache"), origin.base + "/"] + options)
+    try await origin.close()
+    return run
+  }
+
+  private static let taken: [(String, String)] = [
+    ("a folded line (RFC 9112 §5.2)", "HTTP/1.1 200 OK\r\nX-A: one\r\n two\r\nContent-Length: 2\r\n\r\nok"),
+    ("a tab in a fold", "HTTP/1.1 200 OK\r\nX-A: one, \r\n\t two\r\n\tthree\r\nContent-Length: 2\r\n\r\nok"),
+    ("a folded length", "HTTP/1.1 200 OK\r\nContent-Length:\r\n 2\r\n\r\nok"),
+    (
+      "white space before a chunk extension",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2 ; a=b\r\nok\r\n0\r\n\r\n"
+    ),
+    (
+      "white space in a chunk extension",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a = b\r\nok\r\n0\r\n\r\n"
+    ),
+    ("a padded chunk size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2   \r\nok\r\n0 \r\n\r\n"),
+    ("space before a colon", "HTTP/1.1 200 OK\r\nX-A : one\r\nContent-Length: 2\r\n\r\nok"),
+    ("the same length twice", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok"),
+    ("the same length twice in one field", "HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\n\r\nok"),
+    ("lines that end in LF", "HTTP/1.1 200 OK\nX-A: one\nContent-Length: 2\n\nok"),
+    (
+      "a 103 with Connection: close",
+      "HTTP/1.1 103 Early Hints\r\nConnection: close\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    ),
+    ("a response up to the end of the connection", "HTTP/1.1 200 OK\r\n\r\nok"),
+    ("HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+    ("no reason phrase", "HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok"),
+    (
+      "trailers",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\no\r\n1\r\nk\r\n0\r\nX-T: 1\r\n\r\n"
+    ),
+  ]
+
+  @Test("get takes them", arguments: taken.indices)
+  func takes(_ index: Int) async throws {
+    let (name, response) = Self.taken[index]
+    let run = try await get(response)
+    #expect(run.status == 0 && run.output == "ok", "\(name): \(run.errors)")
+  }
+
+  @Test("a folded value is one line with a space")
+  func folded() async throws {
+    let run = try await get("HTTP/1.1 200 OK\r\nX-A: one, \r\n\t two\r\nContent-Length: 2\r\n\r\nok", "-i")
+    #expect(
+      run.output.contains("X-A: one, two\r\n") || run.output.contains("X-A: one, two\n"), "\(run.output)")
+  }
+
+  private static let refused: [(String, String)] = [
+    (
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok",
+      "several Content-Length values that differ"
+    ),
+    (
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      "Content-Length with Transfer-Encoding"
+    ),
+    ("HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", "a field line without a colon"),
+    ("HTTP/1.1 200 OK\r\n folded: x\r\n\r\n", "a folded field line"),
+    ("HTTP/1.1 200 OK\r\nX: a\u{0}b\r\n\r\n", "NUL or CR in the field X"),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", "an invalid chunk size"),
+    ("SSH-2.0-OpenSSH\r\n", "an invalid status line"),
+  ]
+
+  @Test("get names what it refuses", arguments: refused.indices)
+  func names(_ index: Int) async throws {
+    let (response, reason) = Self.refused[index]
+    let run = try await get(response)
+    #expect(run.status == ExitStatus.brokenProtocol.rawValue)
+    #expect(run.errors.contains(reason), "\(run.errors)")
+  }
+}

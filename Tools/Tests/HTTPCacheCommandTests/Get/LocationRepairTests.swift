@@ -1,0 +1,68 @@
+import Testing
+
+@testable import HTTPCacheCommand
+
+@Suite("Location of redirects in any form", .timeLimit(.minutes(10))) struct LocationRepairTests {
+  @Test(
+    "get asks for what curl asks for (RFC 9110 §10.2.2)",
+    arguments: [
+      ("/caf\u{c3}\u{a9}", "/caf%C3%A9"), ("/?q=caf\u{e9}", "/?q=caf%E9"), ("/a b", "/a%20b"), ("/?q=a b", "/?q=a%20b"),
+      ("/a\"<>|^[]", "/a%22%3C%3E%7C%5E%5B%5D"), ("/100%", "/100%25"), ("/100%2", "/100%252"),
+      ("b c", "/b%20c"),
+      ("/plain", "/plain"), ("?x=\u{e9}", "/start?x=%E9"),
+    ])
+  func asks(_ location: String, _ target: String) async throws {
+    let directory = try TemporaryDirectory()
+    let requests = try await redirected(to: { _ in location }, directory)
+    #expect(requests.last?.hasPrefix("GET \(target) ") == true, "\(requests)")
+  }
+
+  @Test("a path that is no UTF-8 is refused by its name: AsyncHTTPClient would ask for another one")
+  func noText() async throws {
+    let directory = try TemporaryDirectory()
+    let origin = try await RecordingOrigin { _, _ in Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8) }
+    let run = await CommandRun(["get", "--dir", directory.file("cache"), origin.authority + "/caf%E9"])
+    #expect(run.status != 0 && run.errors.contains("'/caf%E9' is no UTF-8"), "\(run.errors)")
+    try await origin.close()
+    #expect(origin.requests.isEmpty)
+  }
+
+  @Test("absolute references too, with the host of the origin")
+  func absolute() async throws {
+    let directory = try TemporaryDirectory()
+    for prefix in ["http://", "//"] {
+      let requests = try await redirected(to: { prefix + $0 + "/a b" }, directory)
+      #expect(requests.last?.hasPrefix("GET /a%20b ") == true, "\(requests)")
+    }
+  }
+
+  /// The requests of a `get` that an origin redirects once.
+  private func redirected(
+    to location: @escaping @Sendable (String) -> String, _ directory: TemporaryDirectory
+  ) async throws -> [String] {
+    let origin = try await RecordingOrigin { request, number in
+      guard number == 0 else { return Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8) }
+      let authority =
+        request.split(separator: "\r\n").first { $0.lowercased().hasPrefix("host: ") }?.dropFirst(6) ?? ""
+      let answer =
+        "HTTP/1.1 302 Found\r\nCache-Control: no-store\r\nContent-Length: 0\r\nLocation: \(location(String(authority)))\r\n\r\n"
+      return answer.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+    }
+    let run = await CommandRun(["get", "--dir", directory.file("cache"), origin.authority + "/start"])
+    #expect(run.status == 0, "\(run.errors)")
+    try await origin.close()
+    return origin.requests
+  }
+
+  @Test(
+    "hosts with letters outside of ASCII are put into Punycode (RFC 3492); what is a reference stays",
+    arguments: [
+      ("http://b\u{fc}cher.example/x", "http://xn--bcher-kva.example/x"),
+      ("//b\u{fc}cher.example/a b", "https://xn--bcher-kva.example/a%20b"), ("http://h/a?b#c", nil),
+      ("a/b", nil),
+      ("/a", nil), ("?q", nil), ("", nil), ("mailto:a", nil), ("http://[::1]:80/x", nil),
+    ])
+  func repaired(_ reference: String, _ expected: String?) {
+    #expect(LocationRepair.repaired(reference, scheme: "https") == expected)
+  }
+}

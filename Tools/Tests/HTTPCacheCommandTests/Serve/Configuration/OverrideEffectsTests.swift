@@ -1,0 +1,65 @@
+import Foundation
+import HTTPCacheSemantics
+import Testing
+
+@testable import HTTPCacheCommand
+
+@Suite("Overrides of the file that have no effect in a shared cache", .timeLimit(.minutes(10)))
+struct OverrideEffectsTests {
+  private func check(_ overrides: String, isPrivate: Bool = false) async throws -> (
+    path: String, run: CommandRun
+  ) {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("serve.yaml")
+    let text = "upstream: http://127.0.0.1:1\nlisten: 127.0.0.1:0\ncapacity: 0\n\(overrides)\n"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    let options = isPrivate ? ["--private"] : []
+    return (path, await CommandRun(["serve", "--config", path, "--check"] + options))
+  }
+
+  private static let lifting = [
+    ("ignore: [no-store, Expires]", "no-store"), ("ignore: private", "private"),
+    ("ignore-vary: [Cookie]", "Vary"),
+    ("cache-control: 'max-age=60, Public'", "private"),
+  ]
+
+  @Test("are refused, with what they need", arguments: lifting)
+  func refused(_ effect: String, _ protection: String) async throws {
+    let (path, run) = try await check("overrides: [{\(effect)}]")
+    #expect(run.status == ExitStatus.usage.rawValue)
+    #expect(run.errors.hasPrefix("httpcache: \(path), line 4: overrides[0]."), "\(run.errors)")
+    #expect(
+      run.errors.hasSuffix(" in a shared cache without sharing-despite: [\(protection)]\n"), "\(run.errors)")
+  }
+
+  @Test("are valid with it, also in another override, and in a private cache", arguments: lifting)
+  func valid(_ effect: String, _ protection: String) async throws {
+    let shared = "sharing-despite: [\(protection)]"
+    for text in ["overrides: [{\(effect), \(shared)}]", "overrides: [{\(effect)}, {match: /a, \(shared)}]"] {
+      let run = try await check(text).run
+      #expect(run.status == 0, "\(run.errors)")
+    }
+    let run = try await check("overrides: [{\(effect)}]", isPrivate: true).run
+    #expect(run.status == 0, "\(run.errors)")
+  }
+
+  @Test(
+    "others are valid",
+    arguments: [
+      "ignore: [no-cache, must-revalidate]", "ignore-vary: [Accept]", "cache-control: max-age=60",
+      "pin: true",
+    ])
+  func others(_ effect: String) async throws {
+    let run = try await check("overrides: [{\(effect)}]").run
+    #expect(run.status == 0, "\(run.errors)")
+  }
+
+  @Test("sharing-despite names the rules that may be lifted")
+  func protections() async throws {
+    let (path, run) = try await check("overrides: [{sharing-despite: nonsense}]")
+    #expect(
+      run.errors.contains(
+        "\(path), line 4: overrides[0].sharing-despite must be one of private, no-store, Authorization, Vary, Set-Cookie"
+      ), "\(run.errors)")
+  }
+}

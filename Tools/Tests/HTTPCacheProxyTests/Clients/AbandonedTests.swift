@@ -1,0 +1,92 @@
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+import NIOEmbedded
+import Synchronization
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("Clients that end their side before the answer", .timeLimit(.minutes(10))) struct AbandonedTests {
+  private let request = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+
+  @Test(
+    "the request is cancelled after a while, whether the end comes with the request or later",
+    arguments: [true, false])
+  func cancelled(_ isAtOnce: Bool) async throws {
+    try await withProxy(configure: { $0.abandonedTimeout = .milliseconds(20) }) { fixture in
+      let client = try fixture.connect()
+      client.send(request)
+      if isAtOnce { client.finish() }
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      if !isAtOnce { client.finish() }
+      #expect(try await peer.receiveAll() == "")
+      #expect(try await client.receiveAll() == "")
+    }
+  }
+
+  @Test(
+    "without a limit, and within it, the client gets its answer", arguments: [nil, TimeAmount.seconds(600)])
+  func waits(_ limit: TimeAmount?) async throws {
+    try await withProxy(configure: { $0.abandonedTimeout = limit }) { fixture in
+      let client = try fixture.connect()
+      client.send(request)
+      client.finish()
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+      #expect(try await client.receiveAll().hasSuffix("ok"))
+    }
+  }
+
+  @Test("a request that others wait for goes on")
+  func awaited() async throws {
+    let cache = try memoryCache()
+    try await withProxy(cache: cache, configure: { $0.abandonedTimeout = .milliseconds(1) }) { fixture in
+      let first = try fixture.connect()
+      first.send(request)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      let second = try fixture.connect()
+      second.send(request)
+      let target = HTTPRequest(
+        method: .get, scheme: "http", authority: "127.0.0.1:\(fixture.origin.port)", path: "/")
+      await poll { cache.isAwaited(target, partition: "http://h") }
+      first.finish()
+      // Other requests pass meanwhile, for longer than the limit.
+      for number in 0..<50 {
+        _ = try await fixture.exchange(
+          "GET /\(number) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+          "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+      }
+      peer.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok")
+      #expect(try await second.receiveAll().hasSuffix("ok"))
+      #expect(try await fixture.origin.acceptIfAny() == nil)
+    }
+  }
+
+  @Test("the while begins with the end of the client, and begins anew while the request is needed")
+  func times() async throws {
+    let loop = NIOAsyncTestingEventLoop()
+    let client = try await TestingStream(loop)
+    let isNeeded = Mutex(true)
+    client.stream.closeIfAbandoned(after: .seconds(30)) { isNeeded.withLock { $0 } }
+    await loop.advanceTime(by: .hours(1))
+    #expect(!client.stream.state.withLock { $0.isClosed })
+    try await loop.executeInContext { client.stream.ended() }
+    await loop.advanceTime(by: .seconds(31))
+    #expect(!client.stream.state.withLock { $0.isClosed })
+    isNeeded.withLock { $0 = false }
+    await loop.advanceTime(by: .seconds(31))
+    await poll { client.stream.state.withLock { $0.isClosed } }
+  }
+
+  @Test("an answer that has begun is not cut")
+  func begun() async throws {
+    let loop = NIOAsyncTestingEventLoop()
+    let client = try await TestingStream(loop)
+    client.stream.closeIfAbandoned(after: .seconds(30)) { false }
+    try await loop.executeInContext { client.stream.ended() }
+    client.stream.answerBegins()
+    await loop.advanceTime(by: .hours(1))
+    #expect(!client.stream.state.withLock { $0.isClosed })
+  }
+}

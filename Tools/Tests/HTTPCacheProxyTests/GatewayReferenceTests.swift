@@ -1,0 +1,202 @@
+import HTTPTypes
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("References of an origin that is served below another path", .timeLimit(.minutes(10)))
+struct GatewayReferenceTests {
+  private static func route(
+    _ path: String = "/app", base: String = "/deep", strips: Bool = true, addresses: [Origin] = []
+  ) -> GatewayRoute {
+    var route = GatewayRoute(
+      to: OriginGroup(Origin(isSecure: false, host: "origin"), addresses: addresses))
+    (route.path, route.basePath, route.stripsPath) = (path, base, strips)
+    return route
+  }
+
+  private func changed(_ name: String, _ value: String, by route: GatewayRoute = Self.route()) throws
+    -> String
+  {
+    var request = RoutedRequest(
+      head: HTTPRequest(method: .get, scheme: "http", authority: "origin", path: "/"))
+    request.route = route
+    let name = try #require(HTTPField.Name(name))
+    var fields: HTTPFields = [name: value]
+    request.finish(&fields)
+    return fields[name] ?? ""
+  }
+
+  @Test(
+    "the Path of a cookie (RFC 6265 §5.2.4)",
+    arguments: [
+      ("s=1; Path=/deep", "s=1; Path=/app"), ("s=1; path=/deep/; HttpOnly", "s=1; path=/app/; HttpOnly"),
+      ("s=1;Path=/deep/a;Secure", "s=1;Path=/app/a;Secure"), ("s=1; PATH = /deep/a ", "s=1; PATH =/app/a"),
+      ("s=1; Path=/deeper", "s=1; Path=/deeper"), ("s=1; Path=/", "s=1; Path=/"), ("s=1", "s=1"),
+      ("s=/deep; Path=x", "s=/deep; Path=x"), ("__Host-s=1; Path=/deep", "__Host-s=1; Path=/deep"),
+      ("s=1; Path=/deep/../x", "s=1; Path=/deep/../x"),
+      ("s=1; Path=/deep; Path=/deep/b", "s=1; Path=/app; Path=/app/b"),
+    ])
+  func cookies(_ value: String, _ expected: String) throws {
+    #expect(try changed("Set-Cookie", value) == expected)
+  }
+
+  @Test("a cookie for all of an origin is for all of its route, a __Host- cookie for all paths")
+  func cookieOfRoot() throws {
+    let route = Self.route(base: "")
+    #expect(try changed("Set-Cookie", "s=1; Path=/", by: route) == "s=1; Path=/app")
+    #expect(try changed("Set-Cookie", "__HOST-s=1; Path=/", by: route) == "__HOST-s=1; Path=/")
+    #expect(try changed("Set-Cookie", "s=1; Path=/a", by: route) == "s=1; Path=/app/a")
+    let whole = Self.route("/", strips: false)
+    #expect(try changed("Set-Cookie", "s=1; Path=/deep", by: whole) == "s=1; Path=/")
+    #expect(try changed("Set-Cookie", "s=1; Path=/deep/a", by: whole) == "s=1; Path=/a")
+  }
+
+  @Test("each of several cookies is changed alone, and keeps octets that are no UTF-8")
+  func severalCookies() throws {
+    var request = RoutedRequest(
+      head: HTTPRequest(method: .get, scheme: "http", authority: "origin", path: "/"))
+    request.route = Self.route()
+    var fields: HTTPFields = [:]
+    fields[fields: .setCookie] = [
+      HTTPField(
+        name: .setCookie, lenientValue: Array("a=\u{e9}; Path=/deep".unicodeScalars.map { UInt8($0.value) })),
+      HTTPField(name: .setCookie, value: "b=2; Path=/"),
+    ]
+    request.finish(&fields)
+    let values = fields[fields: .setCookie].map { $0.withUnsafeBytesOfValue { Array($0) } }
+    #expect(values == [Array("a=".utf8) + [0xE9] + Array("; Path=/app".utf8), Array("b=2; Path=/".utf8)])
+  }
+
+  @Test(
+    "Refresh, as browsers read it",
+    arguments: [
+      ("3; url=/deep/next", "3; url=/app/next"), ("0;URL='/deep/a b'", "0;URL='/app/a b'"),
+      ("5, url = \"http://origin/deep/x\"", "5, url = \"/app/x\""), ("3 /deep/x", "3 /app/x"),
+      ("1.5;/deep", "1.5;/app/"), ("3", "3"), ("3; url=/else", "3; url=/else"),
+      ("x; url=/deep", "x; url=/deep"),
+      ("3;", "3;"), ("3; url=", "3; url="), ("", ""),
+    ])
+  func refresh(_ value: String, _ expected: String) throws {
+    #expect(try changed("Refresh", value) == expected)
+  }
+
+  @Test(
+    "Link (RFC 8288 §3)",
+    arguments: [
+      ("</deep/s.css>; rel=preload", "</app/s.css>; rel=preload"),
+      (
+        "<http://origin/deep/a>; rel=\"next\", </else>, </deep/b>",
+        "</app/a>; rel=\"next\", </else>, </app/b>"
+      ),
+      ("<a.css>; title=\"</deep/x>\\\" </deep/y>\"", "<a.css>; title=\"</deep/x>\\\" </deep/y>\""),
+      ("<", "<"), ("", ""),
+      ("</deep/a", "</deep/a"),
+    ])
+  func links(_ value: String, _ expected: String) throws { #expect(try changed("Link", value) == expected) }
+
+  @Test("Location and Content-Location with an address of the group")
+  func addresses() throws {
+    let address = Origin(isSecure: false, host: "10.0.0.1", port: 8080)
+    for name in ["Location", "Content-Location"] {
+      let route = Self.route(addresses: [address, Origin(isSecure: false, host: "10.0.0.2")])
+      #expect(try changed(name, "http://10.0.0.1:8080/deep/y", by: route) == "/app/y")
+      #expect(try changed(name, "http://10.0.0.2/deep/y", by: route) == "/app/y")
+      #expect(try changed(name, "http://10.0.0.1/deep/y", by: route) == "http://10.0.0.1/deep/y")
+    }
+  }
+
+  @Test("Link of an interim response names the proxy too (RFC 8297)")
+  func earlyHints() async throws {
+    try await withProxy(
+      basePath: "/deep", configure: { $0.changeRoutes { ($0[0].path, $0[0].stripsPath) = ("/app", true) } }
+    ) { fixture in
+      let client = try fixture.connect()
+      client.send("GET /app/a HTTP/1.1\r\nHost: h\r\n\r\n")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 103 Early Hints\r\nLink: </deep/s.css>; rel=preload\r\n\r\n")
+      #expect(field("Link", in: try await client.receiveHead()) == "</app/s.css>; rel=preload")
+      peer.send("HTTP/1.1 204 No Content\r\nSet-Cookie: s=1; Path=/deep\r\n\r\n")
+      #expect(field("Set-Cookie", in: try await client.receiveHead()) == "s=1; Path=/app")
+    }
+  }
+
+  // MARK: WebDAV
+
+  private func asked(
+    _ lines: String, preservesHost: Bool = false, _ body: (String, Fixture) async throws -> Void
+  ) async throws {
+    try await withProxy(
+      basePath: "/deep",
+      configure: {
+        $0.changeRoutes {
+          ($0[0].path, $0[0].stripsPath, $0[0].preservesHost) = ("/app", true, preservesHost)
+        }
+      }
+    ) { fixture in
+      let client = try fixture.connect()
+      client.send("MOVE /app/x HTTP/1.1\r\nHost: www.test\r\n\(lines)\r\n")
+      let (peer, head) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
+      _ = try await client.receiveHead()
+      try await body(head, fixture)
+    }
+  }
+
+  @Test(
+    "Destination names the origin, whatever scheme a proxy in front has ended (RFC 4918 §10.3)",
+    arguments: ["http://www.test/app/y", "https://WWW.test/app/y", "/app/y", "http://www.test:80/app/z/../y"])
+  func destination(_ value: String) async throws {
+    try await asked("Destination: \(value)\r\n") { head, fixture in
+      #expect(head.hasPrefix("MOVE /deep/x "))
+      #expect(field("Destination", in: head) == "http://127.0.0.1:\(fixture.origin.port)/deep/y")
+    }
+    try await asked("Destination: \(value)\r\n", preservesHost: true) { head, _ in
+      #expect(field("Destination", in: head) == "http://www.test/deep/y")
+    }
+  }
+
+  @Test(
+    "the resources that If names are those of the origin, what stands in parentheses stays (RFC 4918 §10.4)")
+  func ifLists() async throws {
+    let value =
+      "<http://www.test/app/y> (<urn:uuid:1> [\"a)\"]) <http://other/app/y> (Not <http://www.test/app/z>)"
+    try await asked("If: \(value)\r\n") { head, fixture in
+      #expect(
+        field("If", in: head)
+          == value.replacing("http://www.test/app/", with: "http://127.0.0.1:\(fixture.origin.port)/deep/"))
+    }
+  }
+
+  @Test("a Destination on another host passes as it is; one of no route, or outside of it, is refused")
+  func otherDestination() async throws {
+    try await asked("Destination: http://other/app/y\r\n") { head, _ in
+      #expect(field("Destination", in: head) == "http://other/app/y")
+    }
+    try await withProxy(
+      basePath: "/deep", configure: { $0.changeRoutes { ($0[0].path, $0[0].stripsPath) = ("/app", true) } }
+    ) { fixture in
+      for (value, status) in [("http://h/else", 502), ("/app/..%2fy", 400), ("/app/../else", 502)] {
+        let client = try fixture.connect()
+        client.send("COPY /app/x HTTP/1.1\r\nHost: h\r\nDestination: \(value)\r\n\r\n")
+        #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 \(status) "))
+      }
+    }
+  }
+
+  @Test("MOVE and COPY invalidate what is stored for their destination", arguments: ["MOVE", "COPY"])
+  func invalidated(_ method: String) async throws {
+    try await withProxy(
+      basePath: "/deep", cache: try memoryCache(),
+      configure: { $0.changeRoutes { ($0[0].path, $0[0].stripsPath) = ("/app", true) } }
+    ) { fixture in
+      try await fixture.miss("/app/y", answer: "old")
+      #expect(try await fixture.hit("/app/y").hasSuffix("old"))
+      let client = try fixture.connect()
+      client.send("\(method) /app/x HTTP/1.1\r\nHost: h\r\nDestination: http://h/app/y\r\n\r\n")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+      _ = try await client.receiveHead()
+      try await fixture.miss("/app/y", answer: "new")
+    }
+  }
+}

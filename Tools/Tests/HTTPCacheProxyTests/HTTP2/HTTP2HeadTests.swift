@@ -1,0 +1,178 @@
+import NIOCore
+import NIOEmbedded
+import NIOHPACK
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("Long heads over HTTP/2 (RFC 9113 §6.5.2, §10.5.1)", .timeLimit(.minutes(10))) struct HTTP2HeadTests {
+  /// A long field, whole, or a cookie in crumbs as clients split it (RFC 9113 §8.2.3).
+  enum Form: String, CaseIterable, Sendable {
+    case field
+    case cookie
+    case crumbs
+    case shortCrumbs
+
+    func fields(_ size: Int) -> [(String, String)] {
+      switch self {
+      case .field: [("x-long", String(repeating: "~", count: size))]
+      case .cookie: [("cookie", String(repeating: "c", count: size))]
+      case .crumbs: crumbs("name=" + String(repeating: "v", count: 33), size)
+      case .shortCrumbs: crumbs("a=1", size)
+      }
+    }
+
+    private func crumbs(_ crumb: String, _ size: Int) -> [(String, String)] {
+      (0..<size / (crumb.utf8.count + 2)).map { _ in ("cookie", crumb) }
+    }
+  }
+
+  private func withHTTP2(_ body: (Fixture) async throws -> Void) async throws {
+    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }, body)
+  }
+
+  @Test(
+    "each size up to 64 KiB is answered, whether the SETTINGS are confirmed or not",
+    arguments: [16_000, 16_384, 20_000, 40_000, 65_000], Form.allCases)
+  func sizes(_ size: Int, _ form: Form) async throws {
+    try await withHTTP2 { fixture in
+      for confirms in [false, true] {
+        let client = try HTTP2Peer(fixture.port)
+        if confirms { try await client.confirmSettings() }
+        client.longRequest(1, form.fields(size))
+        let (peer, head) = try await fixture.origin.acceptRequest()
+        #expect(head.utf8.count > size - 100)
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+        if !confirms { client.send(HTTP2Peer.settings, flags: 1, 0) }
+        #expect(try await client.response(1).text == "ok")
+        // The connection goes on, and its table of fields is right.
+        client.request(3)
+        let (next, _) = try await fixture.origin.acceptRequest()
+        next.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+        #expect(try await client.response(3).status == "204")
+        client.end()
+      }
+    }
+  }
+
+  @Test(
+    "a longer head gets 431 on its stream, and other streams go on", arguments: [66_000, 70_000, 100_000],
+    Form.allCases)
+  func tooLong(_ size: Int, _ form: Form) async throws {
+    try await withHTTP2 { fixture in
+      for confirms in [false, true] {
+        let client = try HTTP2Peer(fixture.port)
+        if confirms { try await client.confirmSettings() }
+        client.request(1, "/before")
+        let (peer, _) = try await fixture.origin.acceptRequest()
+        client.longRequest(3, form.fields(size))
+        #expect(try await client.response(3).status == "431")
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+        #expect(try await client.response(1).text == "ok")
+        client.request(5, "/after")
+        let (next, head) = try await fixture.origin.acceptRequest()
+        #expect(head.hasPrefix("GET /after "))
+        next.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+        #expect(try await client.response(5).status == "204")
+        client.end()
+      }
+    }
+  }
+
+  @Test("a head in many short frames is answered")
+  func shortFrames() async throws {
+    try await withHTTP2 { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.longRequest(1, Form.field.fields(20_000), frameBytes: 1_300)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+      #expect(try await client.response(1).status == "204")
+      client.end()
+    }
+  }
+
+  @Test("trailers that are too long end their stream alone")
+  func trailers() async throws {
+    try await withHTTP2 { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1, method: "POST", ends: false)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      let block = HTTP2Peer.block((0..<5).map { ("x-\($0)", String(repeating: "~", count: 15_000)) })
+      for start in stride(from: 0, to: block.count, by: 16_384) {
+        let isLast = start + 16_384 >= block.count
+        client.send(
+          start == 0 ? HTTP2Peer.headers : HTTP2Peer.continuation,
+          flags: (start == 0 ? 1 : 0) | (isLast ? 4 : 0),
+          1, Array(block[start..<min(block.count, start + 16_384)]))
+      }
+      #expect(try await client.response(1).reset != nil)
+      #expect(try await !peer.receiveAll().contains("0\r\n"))
+      client.request(3)
+      let (next, _) = try await fixture.origin.acceptRequest()
+      next.send("HTTP/1.1 204 No Content\r\n\r\n")
+      #expect(try await client.response(3).status == "204")
+      client.end()
+    }
+  }
+
+  @Test("the SETTINGS of the server name the limit of 64 KiB")
+  func announced() async throws {
+    try await withHTTP2 { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      var frame = try await client.next()
+      while frame.type != HTTP2Peer.settings || frame.flags & 1 == 1 { frame = try await client.next() }
+      let settings = stride(from: 0, to: frame.payload.count, by: 6).map { Array(frame.payload[$0..<$0 + 6]) }
+      #expect(settings.contains([0, 6, 0, 1, 0, 0]))
+      client.end()
+    }
+  }
+
+  @Test("over TLS, a first request with a long head is answered", arguments: [20_000, 60_000])
+  func overTLS(_ size: Int) async throws {
+    try await withProxy(configure: { $0.tls = try? TLSTests.server() }) { inner in
+      var upstream = NIOUpstream.Configuration(tls: try TLSTests.client())
+      upstream.offersHTTP2 = true
+      try await withProxy(
+        upstream: upstream,
+        configure: {
+          $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: inner.port), basePath: "")
+        }
+      ) { outer in
+        let client = try outer.connect()
+        let long = String(repeating: "~", count: size)
+        client.send("GET /a HTTP/1.1\r\nHost: h\r\nX-Long: \(long)\r\nConnection: close\r\n\r\n")
+        let (peer, head) = try await inner.origin.acceptRequest()
+        #expect(head.contains(long) && field("Via", in: head)?.contains("2 ") == true)
+        peer.send("HTTP/1.1 200 OK\r\nX-Long: \(long)\r\nContent-Length: 2\r\n\r\nok")
+        let answer = try await client.receiveAll()
+        #expect(answer.contains(long) && answer.hasSuffix("ok"))
+      }
+    }
+  }
+
+  @Test("an origin's head that is too long is an error of its request alone")
+  func fromOrigin() async throws {
+    let origin = try await HTTP2TestOrigin { request in
+      let isLong = request.headers.first(name: ":path") == "/long"
+      let value = String(repeating: "~", count: isLong ? 70_000 : 60_000)
+      request.head([":status": "200", "cache-control": "no-store", "x-long": value])
+      request.body("ok", ends: true)
+    }
+    var upstream = NIOUpstream.Configuration(tls: try TLSTests.client())
+    upstream.offersHTTP2 = true
+    try await withProxy(
+      upstream: upstream,
+      configure: {
+        $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: origin.port), basePath: "")
+      }
+    ) { fixture in
+      let client = try fixture.connect()
+      client.send("GET /long HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      #expect(try await client.receiveAll().hasPrefix("HTTP/1.1 502 "))
+      let other = try fixture.connect()
+      other.send("GET /short HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      #expect(try await other.receiveAll().contains("\r\nok\r\n"))
+    }
+    try await origin.close()
+  }
+}

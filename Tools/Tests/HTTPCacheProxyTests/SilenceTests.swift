@@ -1,0 +1,129 @@
+import HTTPCaching
+import HTTPTypes
+import NIOCore
+import NIOEmbedded
+import NIOPosix
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("Silence", .timeLimit(.minutes(10))) struct SilenceTests {
+  private let request = UpstreamRequest(
+    head: HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/"))
+
+  @Test("a tunnel without a limit lives on, however long both ends are silent")
+  func tunnel() async throws {
+    let loop = NIOAsyncTestingEventLoop()
+    let (client, origin) = (try await TestingStream(loop), try await TestingStream(loop))
+    let tunnel = Task { await Tunnel.run(client: client.stream, origin: origin.stream, silence: nil) }
+    await client.waitForReader()
+    await origin.waitForReader()
+    await loop.advanceTime(by: .hours(1_000))
+    try await origin.receive("abc")
+    #expect(try await client.waitForBytes(3) == 3)
+    await client.waitForReader()
+    await loop.advanceTime(by: .hours(1_000))
+    try await client.receive("d")
+    #expect(try await origin.waitForBytes(1) == 1)
+    client.stream.close()
+    origin.stream.close()
+    #expect(await tunnel.value == 3)
+  }
+
+  @Test("a body without a limit may be silent for hours, one with a limit may not")
+  func body() async throws {
+    let loop = NIOAsyncTestingEventLoop()
+    let silent = try await TestingStream(loop)
+    let endless = IncomingBody(
+      silent.stream, framing: .untilClose, limits: MessageLimits(), isResponse: true, stall: nil
+    ) { _ in }
+    let next = Task { try await endless.next() }
+    await silent.waitForReader()
+    await loop.advanceTime(by: .hours(1_000))
+    try await silent.receive("data")
+    #expect(try await next.value?.count == 4)
+
+    let limited = try await TestingStream(loop)
+    let short = IncomingBody(
+      limited.stream, framing: .untilClose, limits: MessageLimits(), isResponse: true, stall: .seconds(600)
+    ) { _ in }
+    let end = Task { try await short.next() }
+    await limited.waitForReader()
+    await loop.advanceTime(by: .seconds(601))
+    await #expect(throws: UpstreamError.self) { _ = try await end.value }
+  }
+
+  @Test(
+    "event streams have no limit, other bodies 10 minutes, whatever the letters and parameters of their type",
+    arguments: [
+      ("text/event-stream", nil), ("Text/Event-Stream; charset=utf-8", nil), ("text/event-stream;a", nil),
+      ("text/html", TimeAmount.minutes(10)), (nil, TimeAmount.minutes(10)),
+      ("text/event-streams", TimeAmount.minutes(10)),
+    ] as [(String?, TimeAmount?)])
+  func defaults(_ type: String?, _ limit: TimeAmount?) {
+    var fields: HTTPFields = [:]
+    fields[.contentType] = type
+    #expect(NIOUpstream.Configuration().silence(of: request, response: fields) == limit)
+  }
+
+  @Test("the limit of a route counts instead, for event streams too")
+  func route() {
+    for (limit, expected) in [(SilenceLimit.unlimited, nil), (.after(.seconds(5)), .seconds(5))]
+      as [(SilenceLimit, TimeAmount?)]
+    {
+      var route = GatewayRoute(to: OriginGroup(Origin(isSecure: false, host: "h")))
+      route.silence.origin = limit
+      var routed = RoutedRequest(head: request.head)
+      routed.route = route
+      var request = request
+      request.context = routed.context
+      for type in ["text/event-stream", "text/html"] {
+        #expect(
+          NIOUpstream.Configuration().silence(of: request, response: [.contentType: type]) == expected)
+      }
+    }
+  }
+
+  @Test("a route's limits hold for its clients, origins and tunnels")
+  func routeEndToEnd() async throws {
+    try await withProxy(configure: { configuration in
+      configuration.changeRoutes { routes in
+        routes[0].silence.origin = .after(.milliseconds(50))
+        routes[0].silence.client = .milliseconds(50)
+        routes[0].silence.tunnel = .after(.milliseconds(50))
+      }
+    }) { fixture in
+      let reader = try fixture.connect()
+      reader.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 2\r\n\r\na")
+      #expect(try await reader.endsWithReset())
+
+      let writer = try fixture.connect()
+      writer.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\na")
+      let (other, _) = try await fixture.origin.acceptRequest()
+      #expect(try await other.receiveAll() == "a")
+
+      let upgraded = try fixture.connect()
+      upgraded.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+      let (tunnel, _) = try await fixture.origin.acceptRequest()
+      tunnel.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+      _ = try await upgraded.receiveHead()
+      #expect(try await upgraded.receiveAll() == "")
+    }
+  }
+
+  @Test("the system asks a silent peer whether it is there (RFC 9293 §3.8.4)")
+  func keepAlive() async throws {
+    let group = MultiThreadedEventLoopGroup.singleton
+    let listener = try await ServerBootstrap(group: group).bind(host: "127.0.0.1", port: 0).get()
+    let channel = try await ClientBootstrap(group: group)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { KeepAlive.enable(on: channel) }
+      }
+      .connect(host: "127.0.0.1", port: listener.localAddress?.port ?? 0).get()
+    #expect(try await channel.getOption(.socketOption(.so_keepalive)).get() != 0)
+    try await channel.close()
+    try await listener.close()
+  }
+}

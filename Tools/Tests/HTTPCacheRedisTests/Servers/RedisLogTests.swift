@@ -1,0 +1,189 @@
+import HTTPCacheStore
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheRedis
+
+@Suite(.timeLimit(.minutes(10)), .enabled(if: RedisProgram.isInstalled, "redis-server is not installed"))
+struct RedisLogTests {
+  private func withTier(_ body: (RedisTier, RedisServer) async throws -> Void) async throws {
+    let server = try await RedisServer.start()
+    let tier = try server.tier()
+    try await body(tier, server)
+    await tier.close()
+    await server.kill()
+  }
+
+  private func change(
+    _ uid: String, _ kind: SharedChange.Kind = .invalidate,
+    _ selection: CacheSelection = .target("https://e/a")
+  ) -> SharedChange {
+    SharedChange(uid: uid, kind: kind, selection: selection)
+  }
+
+  @Test("changes are read in order, from the position that was read last, as they were added")
+  func reading() async throws {
+    try await withTier { tier, _ in
+      let begin = try await tier.state()
+      #expect(begin.log.isEmpty && !begin.isCut && begin.scopes.isEmpty && !begin.nonce.isEmpty)
+      let changes = SelectionCodecTests.selections.enumerated().map {
+        change("\($0.offset)", SharedChange.Kind.allCases[$0.offset % 3], $0.element)
+      }
+      var positions: [SharedPosition] = []
+      for change in changes { positions.append(try await tier.add(change, at: nil)) }
+      #expect(positions == positions.sorted() && Set(positions).count == positions.count)
+      let read = try await tier.changes(after: .start, waitingFor: .zero, limit: 5)
+      #expect(
+        read.entries == zip(positions, changes).prefix(5).map { SharedLogEntry(position: $0, change: $1) })
+      #expect(read.nonce == begin.nonce)
+      let rest = try await tier.changes(after: positions[4], waitingFor: .seconds(5), limit: 100)
+      #expect(rest.entries.map(\.change) == changes.dropFirst(5).map { $0 })
+      #expect(
+        try await tier.changes(after: positions[10], waitingFor: .milliseconds(20), limit: 9).entries.isEmpty)
+      let state = try await tier.state()
+      #expect(state.log.map(\.position) == positions && state.nonce == begin.nonce && !state.isCut)
+      var scopes = SharedScopes()
+      for entry in state.log { scopes.note(entry.change, at: entry.position) }
+      #expect(state.scopes == scopes.all)
+    }
+  }
+
+  @Test("a change is read at once by a tier that waits for it")
+  func waiting() async throws {
+    try await withTier { tier, server in
+      let other = try server.tier()
+      _ = try await other.state()
+      async let read = other.changes(after: .start, waitingFor: .seconds(60), limit: 9)
+      let added = try await tier.add(change("a"), at: nil)
+      #expect(try await read.entries == [SharedLogEntry(position: added, change: change("a"))])
+      await other.close()
+    }
+  }
+
+  @Test("a position above all others is kept; a lower one, and one in use, is the next by the server's clock")
+  func positions() async throws {
+    try await withTier { tier, _ in
+      let future = SharedPosition(time: 9_000_000_000_000, number: 5)
+      #expect(try await tier.add(change("a"), at: future) == future)
+      #expect(try await tier.add(change("b"), at: nil) == SharedPosition(time: future.time, number: 6))
+      #expect(try await tier.add(change("c"), at: future) == SharedPosition(time: future.time, number: 7))
+      let low = try await tier.add(change("d"), at: SharedPosition(time: 1, number: 1))
+      #expect(low == SharedPosition(time: future.time, number: 8))
+    }
+  }
+
+  @Test(
+    "positions rise although the log was lost and the table was not; every node is told to invalidate everything"
+  )
+  func lostLog() async throws {
+    try await withTier { tier, server in
+      let nonce = try await tier.state().nonce
+      let future = SharedPosition(time: 9_000_000_000_000, number: 5)
+      _ = try await tier.add(change("a"), at: future)
+      #expect(try await tier.changes(after: .start, waitingFor: .zero, limit: 9).nonce == nonce)
+      try await server.send("DEL", String(decoding: tier.keys.log, as: UTF8.self))
+      #expect(try await tier.changes(after: .start, waitingFor: .zero, limit: 9).nonce.isEmpty)
+      let state = try await tier.state()
+      #expect(state.log.count == 1 && state.log[0].position > future)
+      #expect(state.log[0].change?.selection == .all && state.log[0].change?.kind == .invalidate)
+      #expect(
+        try await tier.changes(after: state.log[0].position, waitingFor: .zero, limit: 9).nonce == nonce)
+      #expect(try await tier.state().log.count == 1)
+    }
+  }
+
+  @Test("without the table there is no nonce, and the next state has another one")
+  func lostTable() async throws {
+    try await withTier { tier, server in
+      let nonce = try await tier.state().nonce
+      let added = try await tier.add(change("a"), at: nil)
+      try await server.send("FLUSHALL")
+      #expect(try await tier.changes(after: added, waitingFor: .zero, limit: 9).nonce.isEmpty)
+      let state = try await tier.state()
+      #expect(!state.nonce.isEmpty && state.nonce != nonce && state.log.isEmpty && state.scopes.isEmpty)
+      #expect(try await tier.changes(after: .start, waitingFor: .zero, limit: 9).nonce == state.nonce)
+    }
+  }
+
+  @Test("a log that was cut says so")
+  func cut() async throws {
+    try await withTier { tier, server in
+      for number in 0..<3 { _ = try await tier.add(change("\(number)"), at: nil) }
+      #expect(try await tier.state().isCut == false)
+      try await server.send("XTRIM", String(decoding: tier.keys.log, as: UTF8.self), "MAXLEN", "2")
+      let state = try await tier.state()
+      #expect(state.isCut && state.log.map { $0.change?.uid } == ["1", "2"])
+    }
+  }
+
+  @Test("the log keeps about 10,000 changes")
+  func length() async throws {
+    try await withTier { tier, server in
+      let log = String(decoding: tier.keys.log, as: UTF8.self)
+      let fill =
+        "for i = 1, 12000 do redis.call('XADD', KEYS[1], '*', 'u', i, 'k', 'x', 's', '') end return 1"
+      try await server.send("EVAL", fill, "1", log)
+      _ = try await tier.add(change("a"), at: nil)
+      let length = try #require(try await server.send("XLEN", log).number)
+      #expect((10_000...10_200).contains(length))
+      let state = try await tier.state()
+      #expect(state.isCut && state.log.count == Int(length) && state.log.last?.change == change("a"))
+      #expect(state.log.first?.change == nil)
+    }
+  }
+
+  @Test("changes of unknown kinds, and what is no change, are entries without a change")
+  func foreign() async throws {
+    try await withTier { tier, server in
+      let log = String(decoding: tier.keys.log, as: UTF8.self)
+      _ = try await tier.state()
+      for fields in [
+        ["k", "remove"], ["u", "a", "k", "dance", "s", "\0"], ["u", "a", "k", "remove", "s", "\u{7f}"],
+      ] {
+        try await RedisServer.send(["XADD", log, "*"] + fields, port: server.port)
+      }
+      let read = try await tier.changes(after: .start, waitingFor: .zero, limit: 9)
+      #expect(read.entries.map(\.change) == [nil, nil, nil])
+    }
+  }
+
+  @Test(
+    "changes are read over the connection of the state alone: after each new connection they throw until then"
+  )
+  func connections() async throws {
+    try await withTier { tier, server in
+      func kind() async -> SharedTierError.Kind? {
+        await tierError { _ = try await tier.changes(after: .start, waitingFor: .zero, limit: 1) }?.kind
+      }
+      #expect(await kind() == .unreachable)
+      _ = try await tier.state()
+      #expect(await kind() == nil)
+      try await server.send("CLIENT", "KILL", "TYPE", "normal")
+      try await eventually { await kind() == .unreachable }
+      // Another question connects, and still the changes throw.
+      _ = try await tier.find([Sample.key()])
+      #expect(await kind() == .unreachable)
+      _ = try await tier.state()
+      #expect(await kind() == nil)
+    }
+  }
+
+  @Test(
+    "nodes that told of themselves lately are listed, by name; old ones are forgotten when there are many")
+  func nodes() async throws {
+    try await withTier { tier, server in
+      let position = SharedPosition(time: 3, number: 4)
+      for name in ["b", "a|x"] { try await tier.report(SharedNode(name: name, applied: position, seen: 0)) }
+      let now = try await tier.find([Sample.key()]).now
+      let nodes = try await tier.nodes()
+      #expect(
+        nodes.map(\.name) == ["a|x", "b"] && nodes.allSatisfy { $0.applied == position && $0.seen <= now })
+      let table = String(decoding: tier.keys.nodes, as: UTF8.self)
+      for number in 0..<70 { try await server.send("HSET", table, "old\(number)", "1-1|\(now - 4_000_000)") }
+      try await server.send("HSET", table, "silent", "1-1|\(now - 20_000)")
+      #expect(try await tier.nodes().map(\.name) == ["a|x", "b"])
+      try await tier.report(SharedNode(name: "b", applied: position, seen: 0))
+      #expect(try await server.send("HLEN", table) == .integer(3))
+    }
+  }
+}

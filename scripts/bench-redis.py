@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""A tier on Redis beside redis-benchmark, in one run on one server.
+
+    bench-redis.py PROGRAM [SECONDS]
+
+PROGRAM is the built redis-tier-benchmark. Ratios, because both share the machine's processors with the server:
+redis-benchmark asks and drops what comes, the tier decodes it.
+"""
+import os, shutil, signal, socket, subprocess, sys, tempfile, time
+
+PROGRAM = sys.argv[1]
+SECONDS = sys.argv[2] if len(sys.argv) > 2 else "3"
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def peer(port, clients, count, *command):
+    """Commands a second that redis-benchmark reports."""
+    text = subprocess.run(
+        ["redis-benchmark", "-p", str(port), "-c", str(clients), "-n", str(count), "--csv", *command],
+        check=True, capture_output=True, text=True).stdout
+    return float(text.strip().splitlines()[-1].split('","')[1].strip('"'))
+
+
+def main():
+    for name in ("redis-server", "redis-benchmark", "redis-cli"):
+        if not shutil.which(name):
+            print("skipped: %s is not installed" % name)
+            return
+    folder = tempfile.mkdtemp(prefix="httpcache-redis-")
+    port = free_port()
+    server = subprocess.Popen(
+        ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+         "--maxmemory", "64mb", "--dir", folder, "--logfile", "log"], cwd=folder)
+    try:
+        for _ in range(100):
+            if subprocess.run(["redis-cli", "-p", str(port), "ping"], capture_output=True).returncode == 0:
+                break
+            time.sleep(0.05)
+
+        def cli(*words, data=b""):
+            subprocess.run(["redis-cli", "-p", str(port), "-x", *words], input=data, check=True, capture_output=True)
+
+        cli("hset", "small", "v", data=b"x" * 4800)
+        cli("hset", "large", "0", data=b"x" * 262052)
+        peers = {
+            "find 4 KiB": ("HGETALL of 4.8 KB, 50 clients", peer(port, 50, 100000, "hgetall", "small")),
+            "find nothing": ("HGETALL of nothing, 50 clients", peer(port, 50, 100000, "hgetall", "none")),
+            "part 256 KiB": ("HGET of 256 KiB, 8 clients", peer(port, 8, 10000, "hget", "large", "0")),
+        }
+        rows = subprocess.run(
+            [PROGRAM, "redis://127.0.0.1:%d" % port, SECONDS], check=True, capture_output=True, text=True).stdout
+        print("| tier | a second | redis-benchmark | a second | ratio |\n|---|---:|---|---:|---:|")
+        for row in rows.strip().splitlines():
+            name, rate = row.split("\t")
+            text, other = peers[name]
+            print("| %s | %d | %s | %d | %.2f |" % (name, int(rate), text, other, int(rate) / other))
+    finally:
+        server.send_signal(signal.SIGKILL)
+        server.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+main()
