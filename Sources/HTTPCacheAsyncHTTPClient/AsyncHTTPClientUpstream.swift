@@ -114,27 +114,6 @@
         isContentDecoded: isDecoded)
     }
 
-    /// Whether a path without its query is UTF-8 once its percent-encodings are decoded.
-    private static func isText(_ path: String) -> Bool {
-      let octets = Array(path.utf8.prefix { $0 != UInt8(ascii: "?") })
-      guard octets.contains(UInt8(ascii: "%")) else { return true }
-      var decoded: [UInt8] = []
-      var index = 0
-      while index < octets.count {
-        let digits = octets[index...].dropFirst().prefix(2)
-        if octets[index] == UInt8(ascii: "%"), digits.count == 2,
-          let octet = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-        {
-          decoded.append(octet)
-          index += 3
-        } else {
-          decoded.append(octets[index])
-          index += 1
-        }
-      }
-      return String(validating: decoded, as: UTF8.self) != nil
-    }
-
     private func outgoing(
       _ request: UpstreamRequest, _ context: Context?
     ) throws(UpstreamError) -> HTTPClientRequest {
@@ -145,7 +124,7 @@
         throw UpstreamError(.unreachable, "'\(authority)' has no valid host")
       }
       let path = request.head.path ?? "/"
-      guard Self.isText(path) else {
+      guard TargetURI.percentDecoded(path.prefix { $0 != "?" }, keepsOthers: true) != nil else {
         throw UpstreamError(
           .protocol, "'\(path)' is no UTF-8: AsyncHTTPClient would ask for '/' instead")
       }

@@ -95,22 +95,9 @@ enum FolderLayout {
     return "\(host[..<mark]):\(port)"
   }
 
-  /// The text without percent-encoding; nil if that is not UTF-8, or has a NUL.
+  /// The text without percent-encoding; nil if no file's name can have it.
   static func decoded(_ text: Substring) -> String? {
-    var bytes: [UInt8] = []
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard let pair = String(rest.prefix(2)), pair.utf8.count == 2, let value = UInt8(pair, radix: 16) else {
-        return nil
-      }
-      bytes.append(value)
-      rest = rest.dropFirst(2)
-    }
-    return bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
+    TargetURI.percentDecoded(text).flatMap { $0.utf8.contains(0) ? nil : $0 }
   }
 
   private static func encoded(_ text: String, isQuery: Bool = false) -> String {

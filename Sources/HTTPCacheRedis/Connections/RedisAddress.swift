@@ -75,7 +75,8 @@
       guard let colon = text.firstIndex(of: ":") else {
         throw invalid("it has a user without a password; write USER:PASSWORD@ or :PASSWORD@")
       }
-      let (user, password) = (decoded(text[..<colon]), decoded(text[text.index(after: colon)...]))
+      let user = TargetURI.percentDecoded(text[..<colon])
+      let password = TargetURI.percentDecoded(text[text.index(after: colon)...])
       guard let user, let password, !password.isEmpty else {
         throw invalid("its user or password is empty, or not percent-encoded UTF-8")
       }
@@ -123,32 +124,6 @@
           default: false
           }
         }
-    }
-
-    /// Percent-decoded text; nil if it is none.
-    private static func decoded(_ text: Substring) -> String? {
-      var bytes: [UInt8] = []
-      var rest = text.utf8[...]
-      while let octet = rest.popFirst() {
-        guard octet == UInt8(ascii: "%") else {
-          bytes.append(octet)
-          continue
-        }
-        guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-          return nil
-        }
-        bytes.append(high << 4 | low)
-      }
-      return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ octet: UInt8) -> UInt8? {
-      switch octet {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): octet - 48
-      case UInt8(ascii: "A")...UInt8(ascii: "F"): octet - 55
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): octet - 87
-      default: nil
-      }
     }
 
     private static func invalid(_ message: String) -> SharedTierError {

@@ -164,6 +164,30 @@ extension TargetURI {
     return high << 4 | low
   }
 
+  /// A text without percent-encoding (RFC 3986 §2.1).
+  ///
+  /// - Parameters:
+  ///   - text: a component of a URI, or a part of one.
+  ///   - keepsOthers: whether a `%` that begins no encoded octet stays as it is.
+  /// - Returns: nil if the octets are not UTF-8, or a `%` begins no encoded octet and may not stay.
+  public static func percentDecoded(_ text: some StringProtocol, keepsOthers: Bool = false) -> String? {
+    let octets = Array(text.utf8)
+    var output: [UInt8] = []
+    output.reserveCapacity(octets.count)
+    var index = 0
+    while index < octets.count {
+      if let value = triplet(octets, at: index) {
+        output.append(value)
+        index += 3
+      } else {
+        guard keepsOthers || octets[index] != UInt8(ascii: "%") else { return nil }
+        output.append(octets[index])
+        index += 1
+      }
+    }
+    return String(validating: output, as: UTF8.self)
+  }
+
   /// Octets with percent-encoding for all but unreserved characters (RFC 3986 §2.3) and some others.
   ///
   /// - Parameters:

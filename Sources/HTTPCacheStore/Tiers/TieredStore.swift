@@ -17,7 +17,8 @@ public final class TieredStore: CacheStore {
   private let tierBase: (any TierBase)?
   private let baseGenerations: (any GenerationSource)?
   private let ownGenerations = ChangeCounters()
-  private let absences = KnownAbsences()
+  /// Nil if nothing tells of changes of the store below.
+  private let absences: KnownAbsences?
   let untoldCounts = CollectedCounts()
   private let onFailure: (@Sendable (String, CacheError) -> Void)?
   private let promotionLimit: Int64
@@ -43,6 +44,7 @@ public final class TieredStore: CacheStore {
     self.onFailure = onFailure
     tierBase = base as? any TierBase
     baseGenerations = base as? any GenerationSource
+    absences = baseGenerations == nil ? nil : KnownAbsences()
     memory.beginSequence(at: MemoryStore.firstSequenceOfTier)
   }
 
@@ -78,11 +80,11 @@ public final class TieredStore: CacheStore {
     let generation = generation(of: key)
     if let variants = useCurrent(key, generation: generation) { return variants }
     let group = distrustOutdated(memory.use(key), of: key)
-    if group == nil, absences.contains(key, generation: generation) { return [] }
+    if group == nil, absences?.contains(key, generation: generation) == true { return [] }
     let own = group?.variants.filter(\.record.isMemoryOnly) ?? []
     do {
       let below = try base.read(key)
-      if below.isEmpty, baseGenerations != nil { absences.note(key, generation: generation) }
+      if below.isEmpty { absences?.note(key, generation: generation) }
       let promotion = Promotion(key, of: below, over: group, generation: generation, tier: self)
       finish(promotion, over: group)
       return Self.merge(own: own, below: promotion.variants)

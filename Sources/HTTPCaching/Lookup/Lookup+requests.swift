@@ -17,15 +17,11 @@ extension Lookup {
         .invalidRequest,
         "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
     }
-    var ownRules = configuration.rules
-    if options.isPrivate(under: ownRules) { ownRules.mode = .private }
-    var rules = ownRules.resolved(for: request, target: target)
+    var rules = configuration.rules.resolved(for: request, target: target)
     if options.separatesCredentials { rules.separatesCredentials = true }
-    var keyRules = rules
-    // The entries belong to the cache, whose mode lists and wipes them.
-    keyRules.mode = configuration.rules.mode
-    var key = CacheKey(
-      request: request, target: target, rules: keyRules, partition: options.partition)
+    // The key is made before the mode changes: the entries belong to the cache, whose mode lists and wipes them.
+    var key = CacheKey(request: request, target: target, rules: rules, partition: options.partition)
+    if options.isPrivate(under: rules) { rules.mode = .private }
     if let digest = content?.digest { key = key.with(contentDigest: digest) }
     var (policy, hasBody) = (policy, hasBody || content?.hasBody == true)
     if request.namesOtherHost {
