@@ -1,5 +1,7 @@
+public import Foundation
+
 /// A store does not behave as `CacheStore` requires.
-public struct StoreViolation: Error, Sendable, CustomStringConvertible {
+public struct StoreViolation: LocalizedError, Sendable, CustomStringConvertible {
   /// The behaviour, and the expected one.
   public let message: String
   /// The line of the check.
@@ -13,6 +15,8 @@ public struct StoreViolation: Error, Sendable, CustomStringConvertible {
 
   /// Message and line.
   public var description: String { "\(message) (check at line \(line))" }
+  /// Message and line.
+  public var errorDescription: String? { description }
 }
 
 /// Throws a violation with `message` unless `condition` holds.
