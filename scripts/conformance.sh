@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the public HTTP cache tests, if they are installed: against `httpcache serve --shared` and, as a
-# private cache, through `httpcache drive`. With --all also in the other modes of the suite.
+# private cache, through `httpcache drive`. With --all also in the other modes of the suite, and through a fleet.
 # Usage: conformance.sh [--all] [PATH OF httpcache]
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
@@ -19,10 +19,12 @@ if [ "${1:-}" = --all ]; then
 fi
 program=$(realpath "${1:-.build/debug/httpcache}")
 directory=$(mktemp -d)
-server=
+servers=()
 stop() {
-  [ -z "$server" ] || { kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; }
-  server=
+  local server
+  for server in "${servers[@]}"; do kill "$server" 2>/dev/null || true; done
+  for server in "${servers[@]}"; do wait "$server" 2>/dev/null || true; done
+  servers=()
 }
 trap 'stop; rm -rf "$directory"' EXIT
 
@@ -58,27 +60,35 @@ suite() {
   fi
 }
 
-# Starts a new proxy on `port` for an origin on `origin`: proxy NAME OPTIONS OF serve...
+# Waits for a server that was just started: await NAME PORT LOG
+await() {
+  for _ in $(seq 100); do
+    if (exec 3<>"/dev/tcp/127.0.0.1/$2") 2>/dev/null; then return; fi
+    kill -0 "${servers[-1]}" 2>/dev/null || break
+    sleep 0.1
+  done
+  cat "$3"
+  echo "$1 did not start"
+  exit 1
+}
+
+# Starts a new proxy on `port` for the origin on `origin`: proxy NAME OPTIONS OF serve...
 proxy() {
   local name=$1
   shift
   port=$(free_port)
-  origin=$(free_port)
   # The suite expects Set-Cookie to be stored (docs/conformance.md).
   "$program" serve --shared --keep-set-cookie --dir "$directory/$name" --listen "127.0.0.1:$port" \
     --upstream "http://127.0.0.1:$origin" "$@" >"$results/serve.log" 2>&1 &
-  server=$!
-  for _ in $(seq 100); do
-    if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then break; fi
-    kill -0 "$server" 2>/dev/null || { cat "$results/serve.log"; echo "serve did not start"; exit 1; }
-    sleep 0.1
-  done
+  servers+=($!)
+  await serve "$port" "$results/serve.log"
 }
 
 # One run through a new proxy: shared NAME OPTIONS OF run.py...
 shared() {
   local name=$1
   shift
+  origin=$(free_port)
   proxy "$name"
   suite "$name" 159 100 --base "http://127.0.0.1:$port" --origin-port "$origin" "$@"
   stop
@@ -89,9 +99,33 @@ secure() {
   local name=$1 version=$2
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
     -keyout "$directory/key.pem" -out "$directory/certificate.pem" 2>/dev/null
+  origin=$(free_port)
   proxy "$name" --tls-certificate "$directory/certificate.pem" --tls-key "$directory/key.pem"
   suite "$name" 159 100 --mode proxy --client-cmd "scripts/conformance-curl.py $port $version" \
     --origin-port "$origin"
+  stop
+}
+
+# One run through two proxies of a fleet, which share nothing but a Redis server; each connection, which has one request,
+# goes to the other one: fleet NAME REQUIRED OPTIMAL
+fleet() {
+  local name=$1 required=$2 optimal=$3 redis first
+  if ! command -v redis-server >/dev/null 2>&1; then
+    echo "skipped: $name: redis-server is not there"
+    return
+  fi
+  redis=$(free_port)
+  redis-server --bind 127.0.0.1 --port "$redis" --save '' --dir "$directory" >"$results/redis.log" 2>&1 &
+  servers+=($!)
+  await redis-server "$redis" "$results/redis.log"
+  origin=$(free_port)
+  proxy "$name-a" --fleet "redis://127.0.0.1:$redis"
+  first=$port
+  proxy "$name-b" --fleet "redis://127.0.0.1:$redis"
+  python3 scripts/alternating.py "$directory/alternating" "$first" "$port" &
+  servers+=($!)
+  while [ ! -s "$directory/alternating" ]; do sleep 0.1; done
+  suite "$name" "$required" "$optimal" --base "http://127.0.0.1:$(cat "$directory/alternating")" --origin-port "$origin"
   stop
 }
 
@@ -118,6 +152,7 @@ if [ -n "$all" ]; then
   shared shared-reuse --reuse
   secure shared-tls 1.1
   secure shared-http2 2
+  fleet shared-fleet 159 95
   # Fewer than through serve: AsyncHTTPClient delivers no 1xx responses.
   private shared-urlsession-nio "urlsession --transport asynchttpclient --shared" 155 95 --mode proxy
   private private-strict engine 137 73 --strict
