@@ -1,4 +1,5 @@
 #if Redis
+  import HTTPCacheSemantics
   public import HTTPCaching
 
   /// The place of a server or a cluster, with the user that asks it: `redis://` or `rediss://` (over TLS), as
