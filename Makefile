@@ -11,7 +11,7 @@ RELEASE_BUILD := $(TOOLS) -c release -debug-info-format none --disable-default-t
 	$(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib)
 
 .PHONY: run build install uninstall deb help test lint format checks api conformance conformance-all demo \
-	examples fuzz fuzz-images fuzz-recordings hostile resets attack attack-check torture bench bench-disk bench-doors bench-images bench-redis bench-check bench-serve simulate simulate-races races peers docs \
+	examples fuzz fuzz-images fuzz-recordings hostile resets attack attack-check torture bench bench-disk bench-doors bench-images bench-redis bench-check bench-serve simulate simulate-races simulate-fleet races peers docs \
 	prerequisites clean
 
 # Runs the demo of the command, built for debugging; with URL=https://… fetches that URL through your cache.
@@ -162,7 +162,12 @@ simulate:
 simulate-races: prerequisites
 	scripts/simulate-races.sh --seed $(or $(SEED),1) --count $(or $(N),100000)
 
-# Simulates interleavings for 30 s, with the build of the tests.
+# The same with processes that share a tier; then each mistake in their protocol has to be found in N worlds.
+simulate-fleet: prerequisites
+	scripts/simulate-races.sh --seed $(or $(SEED),1) --count $(or $(N),100000) --fleet
+	scripts/simulate-races.sh mistakes $(or $(N),100000)
+
+# Simulates interleavings for 45 s, with the build of the tests.
 races: prerequisites
 	scripts/simulate-races.sh short
 

@@ -4,7 +4,8 @@ import HTTPCacheSimulation
 struct Options {
   static let usage = """
     usage: simulate-races [--seed N] [--count N | --seconds N] [--scenario NAME | --scenarios]
-                          [--fleet] [--strict | --allow KIND,…] [--trace] [--digests]
+                          [--fleet | --mutation NAME] [--strict | --allow KIND,…] [--first] [--trace]
+                          [--digests]
     """
 
   /// The first seed.
@@ -15,14 +16,16 @@ struct Options {
   var seconds = 30
   /// The world of which only the order of the steps changes; nil makes a world for each seed.
   var scenario: Scenario?
-  /// Whether the processes of each world share a tier.
-  var isFleet = false
+  /// How the processes of each world share a tier; nil if they do not.
+  var fleet: FleetPlan?
   /// Whether to run each scenario, one after the other.
   var runsScenarios = false
   /// The rules that may be broken.
   var allowed = Violation.Kind.known
   /// Whether no violation is allowed, known or not.
   var isStrict = false
+  /// Whether to end after the first world that breaks a rule.
+  var stopsAtFirst = false
   /// Whether to print the digest of the steps of each world.
   var printsDigests = false
   /// Whether to print each step of each world.
@@ -46,7 +49,11 @@ struct Options {
         continue
       }
       if name == "--fleet" {
-        isFleet = true
+        fleet = FleetPlan()
+        continue
+      }
+      if name == "--first" {
+        stopsAtFirst = true
         continue
       }
       if name == "--digests" {
@@ -67,6 +74,9 @@ struct Options {
       case "--scenario":
         guard let found = Scenario.all.first(where: { $0.name == value }) else { return nil }
         scenario = found
+      case "--mutation":
+        guard let mutation = FleetPlan.Mutation(rawValue: value) else { return nil }
+        fleet = FleetPlan(mutation: mutation)
       case "--allow":
         allowed = []
         for kind in value.split(separator: ",") {

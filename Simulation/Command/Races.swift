@@ -20,9 +20,8 @@ struct Races {
   init(_ options: Options) { self.options = options }
 
   private func simulate(_ seed: UInt64, keepsNotes: Bool) -> Simulation.Result {
-    options.isFleet
-      ? Simulation.runFleet(seed: seed, keepsNotes: keepsNotes)
-      : Simulation.run(seed: seed, scenario: options.scenario, keepsNotes: keepsNotes)
+    Simulation.run(
+      seed: seed, scenario: options.scenario, fleet: options.fleet, keepsNotes: keepsNotes)
   }
 
   /// Runs worlds until there have been enough of them.
@@ -51,6 +50,7 @@ struct Races {
           min(result.steps, before?.steps ?? .max)
         )
       }
+      if options.stopsAtFirst, !found.isEmpty { break }
       // Run every hundredth world twice: a seed must repeat its steps.
       if worlds % 100 == 1 {
         let again = simulate(seed, keepsNotes: false)

@@ -9,11 +9,13 @@ import HTTPCacheSimulation
 #endif
 
 // simulate-races [--seed N] [--count N | --seconds N] [--scenario NAME | --scenarios]
-//                [--fleet] [--strict | --allow KIND,…] [--trace] [--digests]
+//                [--fleet | --mutation NAME] [--strict | --allow KIND,…] [--first]
+//                [--trace] [--digests]
 //
 // Runs worlds, one for each seed from N on, and prints each rule that was broken, with the seed that breaks
 // the rule again. Ends with 1 if a rule was broken that is neither known nor named by --allow; --strict
-// allows none.
+// allows none. With --fleet, processes share a tier; --mutation makes a mistake in its protocol, to see that the
+// oracle finds it (FleetPlan.Mutation).
 
 // The order of dictionaries must follow from the seed as well.
 if getenv("SWIFT_DETERMINISTIC_HASHING") == nil {

@@ -1,20 +1,26 @@
 /// The fleet of a world: processes that share a tier and nothing else.
-struct FleetPlan: Sendable {
+package struct FleetPlan: Sendable {
   /// A mistake in the protocol, made on purpose: a test then knows that the oracle finds it.
-  enum Mutation: String, Sendable, CaseIterable {
+  package enum Mutation: String, Sendable, CaseIterable {
     /// A response carries the position at its publication, not the one before its request.
-    case ticketAtPublication
+    case ticketAtPublication = "ticket-at-publication"
     /// A change deletes responses of the tier, and raises no positions.
-    case deletesWithoutPositions
+    case deletesWithoutPositions = "deletes-without-positions"
     /// A change is applied before it is in the log, and not afterwards.
-    case appliesOnlyBefore
-    /// An own change moves the position of its node.
-    case ownChangeCountsAsRead
+    case appliesOnlyBefore = "applies-only-before"
+    /// An own change moves the position of its node: what others changed before it is not read.
+    case ownChangeCountsAsRead = "own-change-counts-as-read"
     /// Changes that a server lost are not added again.
-    case nothingAddedAgain
+    case nothingAddedAgain = "nothing-added-again"
   }
 
+  /// The mistake; nil for the protocol as it is.
   var mutation: Mutation?
+
+  /// Makes a plan.
+  ///
+  /// - Parameter mutation: the mistake; nil for the protocol as it is.
+  package init(mutation: Mutation? = nil) { self.mutation = mutation }
 }
 
 /// An event of the tier of a fleet.
@@ -27,6 +33,8 @@ enum TierFault: Sendable {
   case flush
   /// The responses of a target are evicted.
   case evict(target: Int)
+  /// The bodies in parts are evicted.
+  case evictBodies
   /// A process cannot reach the server, or can again.
   case away(process: Int)
   /// The log has an entry that no process can read.

@@ -16,6 +16,8 @@ final class Oracle: @unchecked Sendable {
     let version: Int
     /// The step in which the invalidation began.
     let begun: Int
+    /// The uid of its change in the log of a fleet; nil if it is not known.
+    var change: String?
     /// The step in which the invalidation ended.
     var ended = 0
   }
@@ -25,6 +27,8 @@ final class Oracle: @unchecked Sendable {
   private var floors: [Floor] = []
   /// Whether each process of a fleet has read all changes.
   var isFleetSettled = false
+  /// The uids of the changes of others that each process of a fleet has applied, in order.
+  private var applied: [Int: [String]] = [:]
   /// The responses that the hook refused, by serial number.
   var refused: Set<Int> = []
 
@@ -42,6 +46,12 @@ final class Oracle: @unchecked Sendable {
       "from here on \(origin.plan.targets[floor.target].path) has at least version \(floor.version) (\(floor.cause))",
       floor.version)
   }
+
+  /// A process of a fleet has applied a change of another one.
+  func didApply(_ change: String, process: Int) { applied[process, default: []].append(change) }
+
+  /// The number of changes of others that a process has applied.
+  func appliedChanges(_ process: Int) -> Int { applied[process]?.count ?? 0 }
 
   func report(_ kind: Violation.Kind, _ message: String, _ circumstances: String = "") {
     origin.scheduler.note("VIOLATION \(kind.rawValue): \(message)", kind.rawValue.count)
@@ -62,7 +72,7 @@ final class Oracle: @unchecked Sendable {
     if sent.isUnstorable, sent.client != client {
       report(.leaked, "client \(client) got response \(serial), which was for client \(sent.client) alone")
     }
-    checkFreshness(response.outcome, serial, sent, client, began)
+    checkFreshness(response, sent, described, client, began)
     guard plan.method == .get else { return checkAge(described, sent, plan, client, began) }
     var representation = described
     if status != 206 {
@@ -134,8 +144,7 @@ final class Oracle: @unchecked Sendable {
     let overtaken = floors.prefix(began.endedInvalidations).last { floor in
       floor.target == plan.target && floor.version > answer.version
         && floor.partition ?? plan.partition == plan.partition
-        // A process of a fleet learns of the changes of others later.
-        && (origin.plan.fleet == nil || isFleetSettled || floor.process == plan.process)
+        && isKnown(floor, to: plan.process, began)
     }
     guard let overtaken else { return }
     let isHere = overtaken.process == plan.process
@@ -152,6 +161,13 @@ final class Oracle: @unchecked Sendable {
       circumstances(of: overtaken, sent))
   }
 
+  /// Whether a process knows of an invalidation: a process of a fleet learns of the changes of others later.
+  private func isKnown(_ floor: Floor, to process: Int, _ began: Beginning) -> Bool {
+    if origin.plan.fleet == nil || isFleetSettled || floor.process == process { return true }
+    guard let change = floor.change else { return false }
+    return applied[process]?.prefix(began.appliedChanges).contains(change) ?? false
+  }
+
   /// The progress of the response when the invalidation ended, and when it began.
   private func circumstances(of floor: Floor, _ sent: SimulatedOrigin.Sent) -> String {
     func phase(_ step: Int) -> String {
@@ -162,16 +178,38 @@ final class Oracle: @unchecked Sendable {
     return "\(sent.isConfirmation ? "304, " : "")begun \(phase(floor.begun)), ended \(phase(floor.ended))"
   }
 
+  /// A fresh answer from a store or a tier is within its lifetime, and at least as old as it says (RFC 9111 §4.2).
   private func checkFreshness(
-    _ outcome: CacheOutcome, _ serial: Int, _ sent: SimulatedOrigin.Sent, _ client: Int, _ began: Beginning
+    _ response: CacheResponse, _ sent: SimulatedOrigin.Sent, _ described: Representation, _ client: Int,
+    _ began: Beginning
   ) {
-    // A 304 of a tier has no serial number, so a response that it confirmed keeps the number of an older one.
-    guard case .hit(_, _, nil) = outcome, !origin.plan.jumps, origin.plan.fleet == nil else { return }
+    let age: Duration
+    switch response.outcome {
+    case .hit(let told, _, nil), .shared(_, let told, _): age = told
+    case .hit, .validated, .forwarded, .unsatisfiable: return
+    }
+    guard !origin.plan.jumps else { return }
+    var sent = sent
+    if origin.plan.fleet != nil {
+      // A 304 of a tier has no serial number: its `Date` tells which response of the origin confirmed the answer.
+      let date = response.head.headerFields[.date]
+      guard let confirming = origin.latest(described, date: date) else {
+        return report(
+          .wrongHead, "client \(client) got \(described.label) of \(date ?? "no date"), which was not sent")
+      }
+      sent = confirming
+    }
+    let passed = began.uptime - sent.uptime
     // Ages are whole seconds.
-    if began.uptime - sent.uptime > .seconds(sent.lifetime + 1) {
+    if passed > .seconds(sent.lifetime + 1) {
       report(
         .staleAsFresh,
-        "client \(client) got response \(serial) as fresh, of \(sent.uptime), at \(began.uptime)")
+        "client \(client) got \(described.label) as fresh, of \(sent.uptime), at \(began.uptime)")
+    }
+    if passed > age + .seconds(1) {
+      report(
+        .tooYoung,
+        "client \(client) got \(described.label), of \(sent.uptime), at \(began.uptime) with an age of \(age)")
     }
   }
 
@@ -193,4 +231,6 @@ final class Oracle: @unchecked Sendable {
 struct Beginning: Sendable {
   let uptime: Duration
   let endedInvalidations: Int
+  /// The number of changes of other processes of a fleet that the process had applied.
+  var appliedChanges = 0
 }

@@ -2,16 +2,20 @@ import HTTPCacheSemantics
 
 extension Scenario {
   /// The small worlds that have a name.
-  package static let all: [Scenario] = beforeTheHead + validations + waiting
+  package static let all: [Scenario] = beforeTheHead + validations + waiting + fleets
 
-  private static let get = Operation.Client()
-  private static func client(_ change: (inout Operation.Client) -> Void) -> Operation {
+  /// A plain request.
+  static let get = Operation.Client()
+
+  /// A request that differs from a plain one.
+  static func client(_ change: (inout Operation.Client) -> Void) -> Operation {
     var client = Operation.Client()
     change(&client)
     return .client(client)
   }
 
-  private static func world(
+  /// A world with fixed operations.
+  static func world(
     _ operations: [Operation], targets: [WorldPlan.Target] = [WorldPlan.Target(path: "/a", varying: .never)],
     _ change: (inout WorldPlan) -> Void = { _ in }
   ) -> WorldPlan {

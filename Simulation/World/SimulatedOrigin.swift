@@ -15,6 +15,9 @@ final class SimulatedOrigin: @unchecked Sendable {
     let client: Int
     let uptime: Duration
     let lifetime: Int64
+    /// What it gives or confirms, and its `Date`.
+    let representation: Representation
+    let date: String
     /// Whether no store of the world may keep the response.
     let isUnstorable: Bool
     /// The step in which the cache got the head.
@@ -76,6 +79,12 @@ final class SimulatedOrigin: @unchecked Sendable {
       && self.representation(target, version: representation.version, form: form) == representation
   }
 
+  /// The last response with a representation and a `Date`; nil if there was none.
+  func latest(_ representation: Representation, date: String?) -> Sent? {
+    sent.values.filter { $0.representation == representation && $0.date == date }
+      .max { $0.uptime < $1.uptime }
+  }
+
   /// A fault of the origin in answering a request.
   enum Fault: Sendable { case none, unreachable, lost, serverError, hangs, breaksOff(after: Int) }
 
@@ -114,7 +123,8 @@ final class SimulatedOrigin: @unchecked Sendable {
     let isUnstorable =
       plan.unstorableEvery > 0 && current.version % plan.unstorableEvery == 0
     sent[lastSerial] = Sent(
-      client: client, uptime: scheduler.uptime, lifetime: plan.lifetime, isUnstorable: isUnstorable)
+      client: client, uptime: scheduler.uptime, lifetime: plan.lifetime, representation: current,
+      date: scheduler.now.httpDate, isUnstorable: isUnstorable)
     head.headerFields[.serial] = String(lastSerial)
     scheduler.note(
       "origin: \(request.method) for client \(client) makes \(current.label), serial \(lastSerial)",

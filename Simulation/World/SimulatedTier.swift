@@ -16,7 +16,9 @@ final class SimulatedTier: SharedTier, @unchecked Sendable {
   private var read = SharedPosition.start
   private var own = SharedPosition.start
   /// Changes that are in the log, and not applied again yet.
-  private(set) var added: [CacheSelection] = []
+  private var added: [CacheSelection] = []
+  /// The changes that this process has tried to add, without those that a server had lost.
+  private(set) var attempts: [SharedChange] = []
 
   let secret: [UInt8]? = [UInt8](repeating: 5, count: 32)
   let largestBody: Int64 = 1 << 20
@@ -125,7 +127,8 @@ final class SimulatedTier: SharedTier, @unchecked Sendable {
   func add(_ change: SharedChange, at position: SharedPosition?) async throws(SharedTierError)
     -> SharedPosition
   {
-    try await call(LoopbackTier.Deadline.part) { () async throws(SharedTierError) in
+    if position == nil { attempts.append(change) }
+    return try await call(LoopbackTier.Deadline.part) { () async throws(SharedTierError) in
       if mutation == .nothingAddedAgain, let position { return position }
       let place = try await base.add(change, at: position)
       if mutation == .deletesWithoutPositions { server.evict(change.selection) }
@@ -138,14 +141,12 @@ final class SimulatedTier: SharedTier, @unchecked Sendable {
   func changes(
     after position: SharedPosition, waitingFor wait: Duration, limit: Int
   ) async throws(SharedTierError) -> SharedChanges {
-    var position = position
-    if mutation == .ownChangeCountsAsRead { position = max(position, own) }
-    let start = position
-    let read = try await call(wait + LoopbackTier.Deadline.part) { () async throws(SharedTierError) in
-      try await base.changes(after: start, waitingFor: wait, limit: limit)
+    let found = try await call(wait + LoopbackTier.Deadline.part) { () async throws(SharedTierError) in
+      try await base.changes(after: position, waitingFor: wait, limit: limit)
     }
-    self.read = read.entries.last?.position ?? start
-    return read
+    read = found.entries.last?.position ?? position
+    guard mutation == .ownChangeCountsAsRead else { return found }
+    return SharedChanges(entries: found.entries.filter { $0.position >= own }, nonce: found.nonce)
   }
 
   func state() async throws(SharedTierError) -> SharedState {

@@ -25,22 +25,21 @@ package struct Simulation: Sendable {
   /// - Parameters:
   ///   - seed: determines the world, its script and the order of all steps.
   ///   - scenario: the world to be used instead of the seed's own; the seed then determines the order alone.
+  ///   - fleet: how processes share a tier, in a world of its own or in a scenario that has a fleet; nil for the
+  ///     scenario's own, and for a world without a tier.
   ///   - keepsNotes: whether the result tells what happened.
-  package static func run(seed: UInt64, scenario: Scenario? = nil, keepsNotes: Bool = false) -> Result {
-    run(seed: seed, scenario: scenario, fleet: nil, keepsNotes: keepsNotes)
-  }
-
-  /// Makes and runs the world of a seed in which processes share a tier.
-  package static func runFleet(seed: UInt64, keepsNotes: Bool = false) -> Result {
-    run(seed: seed, scenario: nil, fleet: FleetPlan(), keepsNotes: keepsNotes)
-  }
-
-  static func run(seed: UInt64, scenario: Scenario?, fleet: FleetPlan?, keepsNotes: Bool = false) -> Result {
+  package static func run(
+    seed: UInt64, scenario: Scenario? = nil, fleet: FleetPlan? = nil, keepsNotes: Bool = false
+  ) -> Result {
     var random = SeededGenerator(seed: seed)
     var plan: WorldPlan
     if let scenario {
       plan = scenario.plan
       plan.weights = WorldPlan.weights(&random)
+      if plan.fleet != nil {
+        if let fleet { plan.fleet = fleet }
+        plan.setFleetWeights(&random)
+      }
     } else {
       plan = fleet.map { WorldPlan.randomFleet($0, &random) } ?? WorldPlan.random(&random)
     }
@@ -65,6 +64,7 @@ package struct Simulation: Sendable {
     world.healFleet()
     guard run(world, until: { world.isFleetSettled }) else { return }
     world.oracle.isFleetSettled = true
+    scheduler.note("all changes are read")
     world.probe()
     guard run(world, until: { world.active == 0 }) else { return }
     world.active += 1

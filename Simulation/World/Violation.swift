@@ -17,6 +17,8 @@ package struct Violation: Sendable, Hashable, CustomStringConvertible {
     case staleAfterClearSite = "stale-after-clear-site"
     /// A fresh hit is older than its lifetime (RFC 9111 §4.2).
     case staleAsFresh = "stale-as-fresh"
+    /// An answer is older than its age tells (RFC 9111 §4.2.3).
+    case tooYoung = "too-young"
     /// The body is of a representation that the request does not select (RFC 9111 §4.1, §4.3.4).
     case wrongVariant = "wrong-variant"
     /// The body is of another target, or the origin has never sent it.

@@ -40,9 +40,11 @@ extension World {
         for variant in (try? memory.variants(of: key)) ?? [] { oracle.check(stored: variant.record) }
       }
     }
+    checkShared()
   }
 
-  private var keys: [(partition: String, target: String)] {
+  /// The partitions and targets of all entries.
+  var keys: [(partition: String, target: String)] {
     plan.partitions.flatMap { partition in
       plan.targets.map { (partition, SimulatedOrigin.site + $0.path) }
     }

@@ -9,7 +9,9 @@ extension World {
     callers.append(Caller(plan: plan, upstream: upstream))
     active += 1
     callers[number].task = scheduler.start { [self] in
-      let began = Beginning(uptime: scheduler.uptime, endedInvalidations: oracle.endedInvalidations)
+      let began = Beginning(
+        uptime: scheduler.uptime, endedInvalidations: oracle.endedInvalidations,
+        appliedChanges: oracle.appliedChanges(plan.process))
       callers[number].began = began.uptime
       scheduler.note("client \(number) begins: \(plan)", number)
       do { try await answer(plan, number, began, upstream) } catch {
@@ -108,6 +110,7 @@ extension World {
     let selection = selection(plan)
     scheduler.note("purge begins: \(plan)", plan.target)
     let begun = scheduler.steps
+    let attempts = attemptedChanges(plan.process)
     active += 1
     scheduler.start { [self] in
       do {
@@ -121,7 +124,8 @@ extension World {
             Oracle.Floor(
               cause: .purge, process: plan.process, target: target,
               partition: plan.scope == .key || plan.scope == .partition ? plan.partition : nil,
-              version: versions[target], begun: begun))
+              version: versions[target], begun: begun,
+              change: change(selection, of: plan.process, after: attempts)))
         }
       } catch { scheduler.note("purge failed: \(error)") }
       active -= 1

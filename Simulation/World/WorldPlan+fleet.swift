@@ -23,12 +23,17 @@ extension WorldPlan {
     plan.originFaults = random.pick([0, 0, 0, 0.1])
     plan.operations = fleetScript(plan, &random)
     plan.weights = weights(&random)
-    for place in [Place.tierBegin, .tierEnd] {
-      plan.weights.places[place.rawValue] = random.pick([0.2, 1, 5])
+    plan.setFleetWeights(&random)
+    return plan
+  }
+
+  /// Chooses how likely the steps are that only a fleet has.
+  mutating func setFleetWeights(_ random: inout SeededGenerator) {
+    for place in Place.allCases where place.isOfTier {
+      weights.places[place.rawValue] = random.pick([0.2, 1, 5])
     }
     // The log is followed all the time, so that time always can pass.
-    plan.weights.time = random.pick([0.02, 0.2])
-    return plan
+    weights.time = random.pick([0.02, 0.2])
   }
 
   private static func fleetScript(_ plan: WorldPlan, _ random: inout SeededGenerator) -> [Operation] {
@@ -36,10 +41,11 @@ extension WorldPlan {
     for _ in 0..<(6 + random.below(9)) {
       let (process, target) = (random.below(plan.processes), random.below(plan.targets.count))
       switch random.below(20) {
-      case 0..<11:
+      case 0..<8:
         operations.append(
           .client(
             Operation.Client(process: process, target: target, form: random.pick(["a", "a", "b"]))))
+      case 8..<11: operations.append(.client(client(plan, &random)))
       case 11:
         operations.append(
           .client(Operation.Client(method: .put, process: process, target: target)))
@@ -51,8 +57,14 @@ extension WorldPlan {
               removes: random.chance(0.5))))
       case 16:
         operations.append(.tier(random.pick([.replicate, .replicate, .failOver, .failOver, .flush])))
-      case 17: operations.append(.tier(random.chance(0.5) ? .evict(target: target) : .away(process: process)))
-      case 18: operations.append(.advance(seconds: random.pick([1, 4, 10])))
+      case 17:
+        operations.append(
+          .tier(
+            random.pick([
+              .evict(target: target), .evict(target: target), .evictBodies, .away(process: process),
+              .away(process: process), .unreadable,
+            ])))
+      case 18: operations.append(.advance(seconds: random.pick([1, 4, 10, 70])))
       default: operations.append(.settle)
       }
     }

@@ -72,7 +72,8 @@ extension WorldPlan {
     return operations
   }
 
-  private static func client(_ plan: WorldPlan, _ random: inout SeededGenerator) -> Operation.Client {
+  /// A request of any kind.
+  static func client(_ plan: WorldPlan, _ random: inout SeededGenerator) -> Operation.Client {
     var client = Operation.Client()
     client.process = random.below(plan.processes)
     client.target = random.below(plan.targets.count)

@@ -61,7 +61,7 @@
         metadata["cache.bytes"] = "\(new)"
         metadata["cache.previous"] = "\(old)"
         metadata["cache.usage"] = "\(usage)"
-      case .fleet(let event): name(Self.name(of: event), event.description)
+      case .fleet(let event): add(event)
       case .storeFailed(let operation, let error):
         name("store-failed", "the store failed", reason: error.code)
         if let key = error.key { add(key) }
@@ -70,16 +70,34 @@
       }
     }
 
-    private static func name(of event: FleetEvent) -> String {
+    private mutating func add(_ event: FleetEvent) {
       switch event {
-      case .connected: "fleet-connected"
-      case .disconnected: "fleet-disconnected"
-      case .applied: "fleet-applied"
-      case .invalidatedAll: "fleet-invalidated-all"
-      case .published: "fleet-published"
-      case .notPublished: "fleet-not-published"
-      case .failed: "fleet-failed"
+      case .connected(let restored): name("fleet-connected", "connected with the fleet", count: restored)
+      case .disconnected(let error):
+        name("fleet-disconnected", "disconnected from the fleet")
+        add(error)
+      case .applied(let change):
+        name("fleet-applied", "applied another node's change", target: change.selection.text)
+        metadata["cache.operation"] = "\(change.kind.rawValue)"
+      case .invalidatedAll(let gap):
+        name("fleet-invalidated-all", "invalidated all entries", reason: gap)
+      case .published(let key, let bytes):
+        name("fleet-published", "published")
+        add(key, bytes)
+      case .notPublished(let key, let error):
+        name("fleet-not-published", "not published")
+        add(key)
+        add(error)
+      case .failed(let operation, let error):
+        name("fleet-failed", "the tier failed")
+        metadata["cache.operation"] = "\(operation)"
+        add(error)
       }
+    }
+
+    private mutating func add(_ error: SharedTierError) {
+      metadata["cache.reason"] = "\(error.kind.rawValue)"
+      metadata["cache.error"] = "\(error.message)"
     }
 
     private mutating func name(

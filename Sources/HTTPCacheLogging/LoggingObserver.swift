@@ -46,8 +46,7 @@
       case .answered: .trace
       case .stored, .kept, .notStored, .removed, .freshened, .invalidated, .notAsked,
         .validatingInBackground, .capacityChanged, .fleet(.applied), .fleet(.published),
-        .fleet(.notPublished),
-        .fleet(.failed):
+        .fleet(.notPublished), .fleet(.failed):
         .debug
       }
     }

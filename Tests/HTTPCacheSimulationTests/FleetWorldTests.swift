@@ -1,13 +1,12 @@
+import HTTPCacheSimulation
 import Testing
-
-@testable import HTTPCacheSimulation
 
 /// Worlds whose processes share a tier.
 @Suite(.timeLimit(.minutes(10))) struct FleetWorldTests {
   @Test("no interleaving breaks a rule")
   func rulesHold() {
-    for seed in UInt64(1)...20 {
-      for violation in Simulation.runFleet(seed: seed).violations {
+    for seed in UInt64(1)...200 {
+      for violation in Simulation.run(seed: seed, fleet: FleetPlan()).violations {
         Issue.record("simulate-races --fleet --seed \(seed): \(violation)")
       }
     }
@@ -16,7 +15,18 @@ import Testing
   @Test("a seed makes the same steps each time")
   func sameSteps() {
     for seed in UInt64(1)...3 {
-      #expect(Simulation.runFleet(seed: seed).digest == Simulation.runFleet(seed: seed).digest)
+      let first = Simulation.run(seed: seed, fleet: FleetPlan())
+      #expect(first.digest == Simulation.run(seed: seed, fleet: FleetPlan()).digest)
     }
+  }
+
+  @Test("each mistake in the protocol is found", arguments: FleetPlan.Mutation.allCases)
+  func finds(_ mutation: FleetPlan.Mutation) {
+    let scenario = Scenario.finding(mutation)
+    let found = (UInt64(1)...300).contains { seed in
+      Simulation.run(seed: seed, scenario: scenario, fleet: FleetPlan(mutation: mutation)).violations
+        .contains { scenario.breaks.contains($0.kind) }
+    }
+    #expect(found, "simulate-races --scenario \(scenario.name) --mutation \(mutation.rawValue) finds nothing")
   }
 }

@@ -9,8 +9,9 @@ import HTTPCacheTesting
   private let scheduler = Scheduler(
     random: SeededGenerator(seed: 1), weights: Scheduler.Weights(), keepsNotes: false)
 
-  private func origin(_ target: WorldPlan.Target) -> SimulatedOrigin {
+  private func origin(_ target: WorldPlan.Target, _ fleet: FleetPlan?) -> SimulatedOrigin {
     var plan = WorldPlan()
+    plan.fleet = fleet
     plan.targets = [target]
     return SimulatedOrigin(plan: plan, scheduler: scheduler, random: SeededGenerator(seed: 2))
   }
@@ -19,10 +20,10 @@ import HTTPCacheTesting
   private func kinds(
     _ target: WorldPlan.Target = WorldPlan.Target(path: "/a"), asked form: String = "a",
     sentTo sender: Int = 0, floor: Int? = nil, outcome: CacheOutcome? = nil, waits: Duration = .zero,
-    range: Range<Int>? = nil,
+    range: Range<Int>? = nil, fleet: FleetPlan? = nil,
     change: (inout HTTPResponse, inout [UInt8]) -> Void = { _, _ in }
   ) -> [Violation.Kind] {
-    let origin = origin(target)
+    let origin = origin(target, fleet)
     let oracle = Oracle(origin: origin)
     if let floor {
       oracle.add(
@@ -91,8 +92,29 @@ import HTTPCacheTesting
   @Test("a fresh hit that outlived its lifetime is told (RFC 9111 §4.2)")
   func outlived() {
     let target = WorldPlan.Target(path: "/a", lifetime: 5)
-    let hit = CacheOutcome.hit(age: .seconds(0), lifetime: .seconds(5), allowance: nil)
-    #expect(kinds(target, outcome: hit, waits: .seconds(9)) == [.staleAsFresh])
-    #expect(kinds(target, outcome: hit, waits: .seconds(5)).isEmpty)
+    func hit(_ age: Int) -> CacheOutcome {
+      .hit(age: .seconds(age), lifetime: .seconds(5), allowance: nil)
+    }
+    #expect(kinds(target, outcome: hit(9), waits: .seconds(9)) == [.staleAsFresh])
+    #expect(kinds(target, outcome: hit(5), waits: .seconds(5)).isEmpty)
+  }
+
+  @Test("an answer that is older than it says is told (RFC 9111 §4.2.3)")
+  func tooYoung() {
+    func answer(_ age: Int) -> CacheOutcome {
+      .shared(.miss(.absent), age: .seconds(age), lifetime: .seconds(1_000))
+    }
+    #expect(kinds(outcome: answer(6), waits: .seconds(8)) == [.tooYoung])
+    #expect(kinds(outcome: answer(7), waits: .seconds(8)).isEmpty)
+  }
+
+  @Test("in a fleet, a fresh answer has a date at which the origin sent or confirmed it (RFC 9111 §4.3.4)")
+  func date() {
+    let answer = CacheOutcome.shared(.miss(.absent), age: .seconds(0), lifetime: .seconds(1_000))
+    #expect(kinds(outcome: answer, fleet: FleetPlan()).isEmpty)
+    #expect(
+      kinds(outcome: answer, fleet: FleetPlan()) { head, _ in
+        head.headerFields[.date] = Timestamp(seconds: 1_700_000_001).httpDate
+      } == [.wrongHead])
   }
 }

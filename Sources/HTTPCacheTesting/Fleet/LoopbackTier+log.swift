@@ -91,7 +91,7 @@ extension LoopbackTier {
         scopes: state.contents.scopes)
       return (shared, state.generation)
     }
-    connection.withLock { $0.generation = generation }
+    connection.withLock { ($0.generation, $0.nonce) = (generation, state.nonce) }
     return state
   }
 

@@ -9,6 +9,8 @@ public import HTTPCaching
 public final class LoopbackTier: SharedTier {
   struct Connection: Sendable {
     var generation: Int?
+    /// The nonce of the log that this node has read last.
+    var nonce: String?
     var isAway = false
     var delay = Duration.zero
     var isClosed = false
@@ -69,6 +71,15 @@ public final class LoopbackTier: SharedTier {
   public var onCall: (@Sendable (String) async -> Void)? {
     get { connection.withLock { $0.onCall } }
     set { connection.withLock { $0.onCall = newValue } }
+  }
+
+  /// Whether the server has lost nothing since this node last read its state.
+  package var hasMetServer: Bool {
+    let connection = connection.withLock { $0 }
+    return server.state.withLock { state in
+      connection.generation == state.generation && connection.nonce != nil
+        && connection.nonce == state.contents.nonce
+    }
   }
 
   /// Whether the tier was closed.

@@ -49,7 +49,7 @@ final class HandedOutFiles: Sendable {
         for: request.unconditional(keepsRange: false), policy: policy, options: options),
       let stored = answer.body.source.stored,
       writesMemoryOnly
-        || (!answers.shelf.store.isSealed && (directory == nil || !answer.isMemoryOnly))
+        || (!answers.shelf.localStore.isSealed && (directory == nil || !answer.isMemoryOnly))
     else { return nil }
     let length = stored.range.upperBound
     do throws(CacheError) { try await check(stored.reader, length: length) } catch {

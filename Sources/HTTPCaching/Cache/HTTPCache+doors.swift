@@ -86,7 +86,8 @@ extension HTTPCache {
     var work = UnfinishedWork()
     (work.flights, work.waiters) = engine.coalescing.counts
     work.transfers = engine.shelf.running.count
-    work.backgroundTasks = engine.background.count
+    work.backgroundTasks = engine.background.count + (engine.fleet?.background.count ?? 0)
+    work.fetches = engine.fleet?.fetchCount ?? 0
     return work
   }
 }
@@ -99,6 +100,8 @@ package struct UnfinishedWork: Sendable, Hashable {
   package var waiters = 0
   /// Running transfers, counted once for each of their targets.
   package var transfers = 0
+  /// Fetches that this node leads for all nodes of a fleet.
+  package var fetches = 0
   /// Running background tasks.
   package var backgroundTasks = 0
 

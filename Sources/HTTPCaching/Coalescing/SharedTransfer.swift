@@ -7,17 +7,20 @@ struct SharedTransfer: Sendable {
   let transfer: Transfer
   /// The groups of the response (RFC 9875).
   let groups: [String]
+  /// Whether the tier of a fleet gave the response, and not the origin.
+  let isFromTier: Bool
   /// The range of the whole body in octets; nil if the transfer brings all of the body.
   var range: Range<Int64>?
   /// The reader of one follower; nil before it has one.
   private var source: TransferBodySource?
 
   init(
-    response: StoredResponse, transfer: Transfer, groups: [String], range: Range<Int64>? = nil
+    response: StoredResponse, transfer: Transfer, groups: [String], isFromTier: Bool, range: Range<Int64>? = nil
   ) {
     self.response = response
     self.transfer = transfer
     self.groups = groups
+    self.isFromTier = isFromTier
     self.range = range
   }
 

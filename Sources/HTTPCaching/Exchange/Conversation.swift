@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCacheStore
 
 /// A request to the origin, with what is known when its response arrives.
@@ -21,6 +22,13 @@ struct Conversation: Sendable {
     self.variants = variants
     self.forward = forward
     self.flight = flight
+  }
+
+  /// The response answers no other request, here and on other nodes.
+  func refuse(_ refusal: StorageRefusal) {
+    flight?.release(isUnshareable: true)
+    // A request that leads no others may have got a response that only concerns itself.
+    if flight != nil || refusal.isLasting { fetch?.refuse(isLasting: refusal.isLasting) }
   }
 
   /// A copy of the request, with a flight.

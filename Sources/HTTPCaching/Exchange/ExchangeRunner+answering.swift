@@ -32,13 +32,20 @@ extension ExchangeRunner {
 
   /// Answers a follower with the leader's response.
   func answer(
-    _ conversation: Conversation, with stored: StoredResponse, _ body: MessageBody, now: Timestamp
+    _ conversation: Conversation, with shared: SharedTransfer, _ body: MessageBody, now: Timestamp
   ) -> CacheResponse {
-    let exchange = conversation.exchange
-    shelf.store.count(CacheCounts(hits: 1))
-    let head = stored.head(age: Age.current(stored, now: now))
-    let outcome = CacheOutcome.forwarded(
-      conversation.forward.reason, status: head.status.code, storage: .store, collapsed: true)
+    let (exchange, stored) = (conversation.exchange, shared.response)
+    let age = Age.current(stored, now: now)
+    let head = stored.head(age: age)
+    let outcome: CacheOutcome
+    if shared.isFromTier {
+      shelf.store.count(CacheCounts(sharedHits: 1))
+      outcome = SharedAge(age: age, lifetime: stored.facts.freshnessLifetime).outcome(conversation.forward.reason)
+    } else {
+      shelf.store.count(CacheCounts(hits: 1))
+      outcome = .forwarded(
+        conversation.forward.reason, status: head.status.code, storage: .store, collapsed: true)
+    }
     return finish(
       head, body: body, outcome: outcome, of: exchange, stored: stored,
       change: exchange.contentChange(of: stored.head, receivedAt: now))

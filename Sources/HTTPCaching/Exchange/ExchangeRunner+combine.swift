@@ -67,7 +67,8 @@ extension ExchangeRunner {
     await shelf.register(transfer, for: exchange.key, storedAs: record.key, conversation.forward)
     flight?.share(
       SharedTransfer(
-        response: terms.response, transfer: transfer, groups: record.groups, range: range))
+        response: terms.response, transfer: transfer, groups: record.groups,
+        isFromTier: conversation.shared != nil, range: range))
     transfer.start()
     return answer(
       conversation, with: head(of: combination, wanted: wanted, response, to: exchange.request), body,

@@ -41,8 +41,7 @@ extension ExchangeRunner {
   private func supersede(
     _ response: UpstreamResponse, refusal: StorageRefusal, in conversation: Conversation
   ) async -> CacheResponse {
-    conversation.flight?.release(isUnshareable: true)
-    if conversation.flight != nil { conversation.fetch?.refuse() }
+    conversation.refuse(refusal)
     await apply(
       conversation.exchange.superseded(by: response.head, .doNotStore(refusal)), in: conversation)
     return pass(response, refusal: refusal, in: conversation)
@@ -79,7 +78,9 @@ extension ExchangeRunner {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
     }
     await shelf.register(transfer, for: exchange.key, storedAs: key, forward)
-    flight?.share(SharedTransfer(response: stored, transfer: transfer, groups: record.groups))
+    flight?.share(
+      SharedTransfer(
+        response: stored, transfer: transfer, groups: record.groups, isFromTier: conversation.shared != nil))
     transfer.start()
     if length == 0 { await transfer.ended() }
     return answer(conversation, with: response.head, body, storing: stored)
@@ -91,8 +92,7 @@ extension ExchangeRunner {
   func passUnshared(
     _ response: UpstreamResponse, refusal: StorageRefusal, in conversation: Conversation
   ) -> CacheResponse {
-    conversation.flight?.release(isUnshareable: true)
-    if conversation.flight != nil { conversation.fetch?.refuse() }
+    conversation.refuse(refusal)
     return pass(response, refusal: refusal, in: conversation)
   }
 

@@ -158,7 +158,7 @@ struct ExchangeRunner: Sendable {
       guard let body = try await shared.makeBody(startingWithin: limit.left(at: clock.uptime), clock) else {
         return try await lookUp(&exchange, mayWait: false)
       }
-      return answer(conversation, with: shared.response, body, now: clock.now)
+      return answer(conversation, with: shared, body, now: clock.now)
     case .timedOut:
       let error = UpstreamError(.timeout, "another request for the same resource got no answer in time")
       engine.observers.tell(.upstreamFailed(target: exchange.target, error))

@@ -58,12 +58,14 @@ final class Fleet: Sendable {
       || record.response.nominated.allSatisfy { if case .digest = $0.value { false } else { true } }
   }
 
-  /// Whether a change of this node concerns other nodes.
+  /// Whether a change of this node concerns other nodes. Each node of a shared cache may have entries of one user's
+  /// partition, although their responses are not shared.
   func concernsOthers(_ selection: CacheSelection) -> Bool {
     switch selection {
     case .variant, .storedBefore, .unusedSince: false
-    case .partition(let mode, let name), .site(_, let mode, let name): shares(mode: mode, partition: name)
-    case .key(let key): shares(mode: key.mode, partition: key.partition)
+    case .partition(let keyMode, let name), .site(_, let keyMode, let name):
+      mode == .shared || shares(mode: keyMode, partition: name)
+    case .key(let key): mode == .shared || shares(mode: key.mode, partition: key.partition)
     case .all, .target, .prefix, .group, .storedSince: mode == .shared || !options.privatePartitions.isEmpty
     }
   }
@@ -103,6 +105,9 @@ final class Fleet: Sendable {
     guard let ticket else { return nil }
     return fetches.withLock { $0[ticket.moment]?.fetch }
   }
+
+  /// The number of fetches that have not ended.
+  var fetchCount: Int { fetches.withLock { $0.count } }
 
   func forget(moment: UInt64) { fetches.withLock { _ = $0.removeValue(forKey: moment) } }
 

@@ -18,7 +18,8 @@ extension FleetStatus: CustomStringConvertible {
   /// One line for people.
   public var description: String {
     var text = isConnected ? "connected as \(nodeName)" : "\(nodeName), not connected"
-    if let delay { text += ", last heard of the log \(delay.milliseconds) ms ago" }
+    if let delay { text += ", all changes read up to \(delay.milliseconds) ms ago" }
+    if isPaused { text += ", left alone for a moment" }
     if pendingChanges > 0 { text += ", \(pendingChanges) changes wait" }
     return text
   }

@@ -77,7 +77,7 @@ struct Explainer {
       engine.offlineReason == nil ? fleet.obstacle(exchange, isBackground: false)?.description : "offline"
     explanation.steps.insert(
       CacheExplanation.Step(
-        "Is the fleet asked before the origin?", obstacle.map { "no: \($0)" } ?? "yes; \(fleet.status)",
+        "Is the fleet asked before the origin?", "\(obstacle.map { "no: \($0)" } ?? "yes"); \(fleet.status)",
         section: "", topic: .request), at: end)
   }
 

@@ -29,6 +29,13 @@ extension Shelf {
     await invalidateLocally(.all)
   }
 
+  /// Stores the response of each running request as invalidated, because changes of other nodes may have overtaken it.
+  func overtakeRunningRequests() async {
+    do throws(CacheError) { _ = try await localStore.invalidate(.all) } catch {
+      failed(to: "invalidate", .all, removes: false, error)
+    }
+  }
+
   /// The selections of this node for a change of another one, which may know fewer names of a target.
   private func localSelections(_ selection: CacheSelection) async -> [CacheSelection] {
     guard case .target(let target) = selection else { return [selection] }

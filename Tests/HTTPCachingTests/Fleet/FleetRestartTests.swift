@@ -90,6 +90,48 @@ struct FleetRestartTests {
     }
   }
 
+  @Test("A response that was asked for before the first connection, and that a change overtook, is not used")
+  func firstConnection() async throws {
+    let server = LoopbackServer(clock: clock)
+    origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+    let (other, _) = try await open(server, nil, "other")
+    let (tier, gate) = (LoopbackTier(server), Gate())
+    tier.onCall = { name in if name == "state" { try? await gate.pass() } }
+    var configuration = HTTPCache.Configuration(rules: CacheRules(mode: .shared), clock: clock)
+    configuration.shared = tier
+    let cache = try HTTPCache.open(configuration)
+    origin.hold()
+    let old = Task { try await get(cache) }
+    await origin.arrived(1)
+    try await other.remove(.target(TestFleet.target("/")))
+    gate.open()
+    #expect(await cache.join(within: .seconds(5)))
+    origin.release()
+    #expect(try await old.value.0 == "1")
+    #expect(try await get(cache).0 == "2")
+    await cache.close()
+    await other.close()
+  }
+
+  #if Crypto
+    @Test("A node with an encrypted directory hands out no file in the clear")
+    func handsOutNoFile() async throws {
+      try await withDirectory { directory in
+        origin.always(200, [.cacheControl: "max-age=600"], "one")
+        var configuration = HTTPCache.Configuration(
+          directory: directory, rules: CacheRules(mode: .shared), clock: clock)
+        configuration.encryption = .key(try EncryptionKey(0..<32))
+        configuration.shared = LoopbackTier(LoopbackServer(clock: clock))
+        let cache = try HTTPCache.open(configuration)
+        #expect(await cache.join(within: .seconds(5)))
+        _ = try await get(cache)
+        #expect(try await cache.file(for: TestFleet.request("/")) == nil)
+        #expect(try await cache.file(for: TestFleet.request("/"), writesMemoryOnly: true) != nil)
+        await cache.close()
+      }
+    }
+  #endif
+
   @Test("A damaged position is no position")
   func damaged() {
     let saved = SavedPosition(

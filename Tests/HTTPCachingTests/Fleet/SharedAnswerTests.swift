@@ -75,6 +75,33 @@ struct SharedAnswerTests {
     #expect(try await fleet.nodes[1].get("/").head.headerFields[.cacheStatus] == "c; hit; ttl=50")
   }
 
+  @Test("A request that waits for one of the same node is answered by the tier, too, and says so")
+  func follower() async throws {
+    let fleet = await TestFleet()
+    fleet.origin.always(200, [.cacheControl: "max-age=60"], "one")
+    try await fleet.nodes[0].get("/")
+    fleet.clock.advance(by: 7)
+    let (gate, node) = (Gate(), fleet.nodes[1])
+    node.tier.onCall = { name in if name == "find" { try? await gate.pass() } }
+    let leader = Task { try await node.get("/") }
+    await gate.waitForArrivals(1)
+    let follower = Task { try await node.get("/") }
+    while node.cache.unfinishedWork.waiters == 0 { await Task.yield() }
+    gate.open()
+    let expected = CacheOutcome.shared(.miss(.absent), age: .seconds(7), lifetime: .seconds(60))
+    #expect(try await leader.value.outcome == expected)
+    let answer = try await follower.value
+    #expect(answer.text == "one")
+    #expect(answer.outcome == expected)
+    let outcomes = node.events.events.compactMap { event -> CacheOutcome? in
+      if case .answered(_, let outcome) = event { outcome } else { nil }
+    }
+    #expect(outcomes == [expected, expected])
+    let counts = try await node.cache.counts()
+    #expect(counts.sharedHits == 2)
+    #expect(counts.misses == 0)
+  }
+
   @Test("A range of a response that another node has: 206, and nothing of the origin")
   func range() async throws {
     let origin = RangeOrigin(count: 600_000)

@@ -59,6 +59,27 @@ struct SharedChangeTests {
     #expect(try await fleet.nodes[1].get("/").outcome.isHit)
   }
 
+  @Test("A removed prefix is exact on each node; in the tier it covers the origin")
+  func prefix() async throws {
+    let fleet = try await filled(3, ["/a/1", "/b/1"])
+    try await fleet.nodes[2].cache.remove(.storedBefore(Timestamp(seconds: .max)))
+    try await fleet.nodes[0].cache.remove(.prefix("https://example.com/a/"))
+    await fleet.applied()
+    #expect(try await fleet.nodes[1].get("/b/1").outcome.isHit)
+    #expect(try await fleet.nodes[1].get("/a/1").text == "3")
+    // The entry of the tier is older than the change.
+    #expect(try await fleet.nodes[2].get("/b/1").text == "4")
+  }
+
+  @Test("The removal of one variant stays on its node")
+  func variant() async throws {
+    let fleet = try await filled()
+    let record = try #require(try await fleet.nodes[0].cache.entries(.all).entries.first).record
+    try await fleet.nodes[0].cache.remove(.variant(record.key, sequence: record.sequence))
+    #expect(fleet.server.log.isEmpty)
+    #expect(try await fleet.nodes[1].get("/").outcome.isHit)
+  }
+
   // holds 9111-4.4-1
   @Test("§4.4 An unsafe request through one node invalidates on all")
   func unsafe() async throws {

@@ -33,6 +33,43 @@ struct SharedFailureTests {
     #expect(fleet.origin.requests.count == 2)
   }
 
+  @Test("A server that restarts empty: the changes are added again, and the nodes go on")
+  func restartsEmpty() async throws {
+    let fleet = try await filled(2)
+    try await fleet.nodes[0].cache.remove(Self.slash)
+    await fleet.applied()
+    fleet.server.failOver()
+    await fleet.advance {
+      fleet.nodes.allSatisfy { $0.count { if case .connected = $0 { true } else { false } } == 2 }
+    }
+    await fleet.applied()
+    #expect(fleet.server.log.contains { $0.change?.selection == Self.slash })
+    for node in fleet.nodes { #expect(try await node.get("/").text == "2") }
+    #expect(fleet.origin.requests.count == 2)
+  }
+
+  @Test("A promoted server whose clock is behind: lost changes are added above all positions that were seen")
+  func clockBehind() async throws {
+    let fleet = try await filled(2)
+    try await fleet.nodes[0].cache.remove(.target(TestFleet.target("/other")))
+    await fleet.applied()
+    fleet.server.replicate()
+    fleet.clock.advance(by: .milliseconds(5))
+    try await fleet.nodes[0].cache.remove(Self.slash)
+    await fleet.applied()
+    let highest = try #require(fleet.server.log.last).position
+    fleet.server.shiftClock(by: -3_600_000)
+    fleet.server.failOver()
+    await fleet.advance {
+      fleet.nodes.allSatisfy { $0.count { if case .connected = $0 { true } else { false } } == 2 }
+    }
+    await fleet.applied()
+    let again = fleet.server.log.filter { $0.change?.selection == Self.slash }
+    #expect(!again.isEmpty)
+    #expect(again.allSatisfy { $0.position > highest })
+    for node in fleet.nodes { #expect(try await node.get("/").text == "2") }
+  }
+
   @Test("FLUSHALL: the changes are added again within a heartbeat")
   func flush() async throws {
     let fleet = try await filled(3)

@@ -4,33 +4,32 @@ import Testing
 
 @Suite("The store of a cache in a fleet does what every store has to", .timeLimit(.minutes(10)))
 struct SharedStoreConformanceTests {
-  private static func store(_ requirements: StoreRequirements, mode: CacheMode) async -> (
-    any CacheStore, HTTPCache
-  ) {
-    var configuration = HTTPCache.Configuration(rules: CacheRules(mode: mode), clock: requirements.clock)
-    configuration.shared = LoopbackTier(LoopbackServer(clock: requirements.clock))
+  /// Keeps caches alive as long as a check uses their stores.
+  private let caches = WatchedState([HTTPCache]())
+
+  private func store(_ requirements: StoreRequirements, isConnected: Bool) async -> any CacheStore {
+    let tier = LoopbackTier(LoopbackServer(clock: requirements.clock))
+    tier.isAway = !isConnected
+    var configuration = HTTPCache.Configuration(clock: requirements.clock)
+    configuration.shared = tier
+    // The partition of the checks.
     configuration.fleet.privatePartitions = [""]
     let cache = HTTPCache(
       configuration: configuration,
       store: MemoryStore(
         capacity: requirements.capacity, largestEntry: requirements.largestEntry, clock: requirements.clock))
-    await cache.join(within: .seconds(5))
-    return (cache.store, cache)
+    if isConnected { await cache.join(within: .seconds(5)) }
+    caches.withLock { $0.append(cache) }
+    return cache.store
   }
 
-  @Test("conforms, connected with a tier", arguments: StoreConformance.checks)
-  func conforms(_ check: StoreCheck) async throws {
-    let caches = KeptCaches()
-    try await check.run { requirements in
-      let (store, cache) = await Self.store(requirements, mode: .private)
-      caches.keep(cache)
-      return store
-    }
+  @Test("conforms, with a tier", arguments: StoreConformance.checks)
+  func connected(_ check: StoreCheck) async throws {
+    try await check.run { await store($0, isConnected: true) }
   }
-}
 
-/// Keeps caches alive as long as a check uses their stores.
-private final class KeptCaches: Sendable {
-  private let caches = WatchedState([HTTPCache]())
-  func keep(_ cache: HTTPCache) { caches.withLock { $0.append(cache) } }
+  @Test("conforms, with a tier that cannot be reached", arguments: StoreConformance.checks)
+  func away(_ check: StoreCheck) async throws {
+    try await check.run { await store($0, isConnected: false) }
+  }
 }

@@ -45,6 +45,21 @@ struct SharingRuleTests {
     #expect(try await fleet.nodes[1].get("/").outcome.isHit)
   }
 
+  @Test("The partition of one user in a shared cache is not shared, and its changes reach all nodes")
+  func oneUser() async throws {
+    let fleet = await TestFleet()
+    fleet.origin.answers { _, number in (200, [.cacheControl: "private, max-age=60"], "\(number)") }
+    var options = RequestOptions(partition: "anna")
+    options.isOneUser = true
+    for node in fleet.nodes { try await node.get("/", options: options) }
+    let key = CacheKey(mode: .private, partition: "anna", target: TestFleet.target("/"))
+    #expect(fleet.server.variants(key).isEmpty)
+    #expect(try await fleet.nodes[1].get("/", options: options).outcome.isHit)
+    try await fleet.nodes[0].cache.remove(.partition(mode: .private, "anna"))
+    await fleet.applied()
+    #expect(!(try await fleet.nodes[1].get("/", options: options).outcome.isHit))
+  }
+
   #if Crypto
     @Test(
       "A response selected by a secret is shared only under a secret that all nodes have",
@@ -173,7 +188,7 @@ struct SharingRuleTests {
     await fleet.nodes[0].wait { if case .disconnected = $0 { true } else { false } }
     #expect(try answer(.standard)?.hasPrefix("no: the tier is not connected") == true)
     #expect(
-      try Kitchen().cache.explain(TestFleet.request("/")).steps.allSatisfy {
+      try TestCache().cache.explain(TestFleet.request("/")).steps.allSatisfy {
         $0.question != "Is the fleet asked before the origin?"
       })
   }

@@ -113,6 +113,6 @@ struct UnstoredTransferTests {
         requestTime: test.clock.now, responseTime: test.clock.now), isDecoded: false,
       rules: test.cache.configuration.rules, digest: test.cache.engine.lookup.digest)
     guard case .made(let stored) = response else { throw CacheError(.invalidRequest, "it can be stored") }
-    return SharedTransfer(response: stored, transfer: transfer, groups: [])
+    return SharedTransfer(response: stored, transfer: transfer, groups: [], isFromTier: false)
   }
 }

@@ -68,6 +68,32 @@ import Testing
     #expect(record.entries.map(\.level) == [.debug])
   }
 
+  @Test("events of a fleet: levels, and a target without its query")
+  func fleet() {
+    let target = "http://example.com/a?secret=1"
+    let error = SharedTierError(.timeout, "no answer")
+    let change = SharedChange(uid: "u", kind: .remove, selection: .target(target))
+    let events: [FleetEvent] = [
+      .connected(restored: 2), .disconnected(error), .applied(change), .invalidatedAll(.absence),
+      .published(key, bytes: 7), .notPublished(key, error), .failed(operation: "lock", error),
+    ]
+    for event in events { LoggingObserver(logger()).observe(.fleet(event)) }
+    #expect(record.entries.map(\.level) == [.info, .warning, .debug, .warning, .debug, .debug, .debug])
+    let place = ["cache.target": "http://example.com/a", "cache.partition": "anna"]
+    let failure = ["cache.reason": "timeout", "cache.error": "no answer"]
+    let expected: [[String: String]] = [
+      ["cache.event": "fleet-connected", "cache.count": "2"],
+      ["cache.event": "fleet-disconnected"].merging(failure) { $1 },
+      ["cache.event": "fleet-applied", "cache.operation": "remove", "cache.target": "http://example.com/a"],
+      ["cache.event": "fleet-invalidated-all", "cache.reason": FleetGap.absence.description],
+      ["cache.event": "fleet-published", "cache.bytes": "7"].merging(place) { $1 },
+      ["cache.event": "fleet-not-published"].merging(place) { $1 }.merging(failure) { $1 },
+      ["cache.event": "fleet-failed", "cache.operation": "lock"].merging(failure) { $1 },
+    ]
+    #expect(record.entries.map(\.metadata) == expected)
+    #expect(record.entries.allSatisfy { !$0.message.contains("secret") })
+  }
+
   @Test("queries are shown if asked for")
   func queries() {
     LoggingObserver(logger(), showsQueries: true).observe(.freshened(key))

@@ -7,8 +7,10 @@ import Synchronization
 ///
 /// The lock ends exactly once: with the publication, with `release`, with `refuse`, or when the fetch is released.
 final class SharedFetch: Sendable {
+  /// The sort of the request.
+  let sort: RequestSort
   /// The key of the request.
-  let key: CacheKey
+  var key: CacheKey { sort.key }
   /// The position in the log before the request was sent.
   let ticket: SharedPosition
   /// The responses that the tier had, for a 304 that confirms one of them.
@@ -40,11 +42,10 @@ final class SharedFetch: Sendable {
   ///   - token: of the lock; nil if there is no lock.
   ///   - request: the ticket that the local store gave to the request.
   init(
-    _ key: CacheKey, token: String?, ticket: SharedPosition, found: [SharedVariant],
-    request: InvalidationTicket,
-    fleet: Fleet
+    _ sort: RequestSort, token: String?, ticket: SharedPosition, found: [SharedVariant],
+    request: InvalidationTicket, fleet: Fleet
   ) {
-    self.key = key
+    self.sort = sort
     self.ticket = ticket
     self.found = found
     self.token = token ?? ""
@@ -107,14 +108,16 @@ final class SharedFetch: Sendable {
     endLock(refusingFor: nil)
   }
 
-  /// The response cannot be shared: other nodes do not wait for this key, and this one does not ask the tier for a while.
-  func refuse() {
+  /// The response cannot be shared: other nodes do not wait for this key.
+  ///
+  /// - Parameter isLasting: whether this node does not ask the tier for such a request for a while.
+  func refuse(isLasting: Bool = true) {
     let wasOpen = state.withLock { state in
       defer { state.isOpen = false }
       return state.isOpen
     }
     guard wasOpen else { return }
-    fleet.unshareable.insert(key, uptime: fleet.clock.uptime)
+    if isLasting { fleet.unshareable.insert(sort, uptime: fleet.clock.uptime) }
     endLock(refusingFor: Self.refusal)
   }
 
@@ -153,17 +156,6 @@ extension Fleet {
       } catch {
         // The lock expires.
       }
-    }
-  }
-
-  /// Removes the responses of a partition from the tier.
-  func wipeTier(mode: CacheMode, partition: String) async {
-    do throws(SharedTierError) {
-      try await ask("wipe") { () async throws(SharedTierError) in
-        try await tier.wipe(mode: mode, partition: partition)
-      }
-    } catch {
-      // `ask` has told the observer. The change in the log overtakes what is left.
     }
   }
 }

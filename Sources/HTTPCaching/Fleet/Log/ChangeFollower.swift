@@ -63,7 +63,11 @@ struct ChangeFollower {
       let added = try await fleet.tier.add(change, at: position)
       log.restored(change, at: added, uptime: clock.uptime)
     }
-    if let gap = plan.gap { await shelf.invalidateAll(because: gap) }
+    if let gap = plan.gap {
+      await shelf.invalidateAll(because: gap)
+    } else if plan.beginsAtEnd {
+      await shelf.overtakeRunningRequests()
+    }
     await apply(plan.unread)
     log.connected(uptime: clock.uptime)
     fleet.breaker.succeeded()

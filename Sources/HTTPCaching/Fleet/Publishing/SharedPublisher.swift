@@ -38,7 +38,7 @@ struct SharedPublisher: Sendable {
         return
       }
       guard isPublished else { return }
-      fleet.unshareable.remove(job.fetch.key)
+      fleet.unshareable.remove(job.fetch.sort)
       fleet.observers.tell(.fleet(.published(job.record.key, bytes: job.record.bodyLength ?? 0)))
     } catch {
       if token != nil { job.fetch.returnLock() }

@@ -29,11 +29,7 @@ final class SharedStore: CacheStore {
   func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter {
     let writer = try await base.write(record, variantLimit: variantLimit)
     guard let fetch = fleet.fetch(for: record.ticket) else { return writer }
-    guard fleet.mayPublish(record) else {
-      // A part says nothing about the whole response.
-      if record.isComplete { fetch.refuse() } else { fetch.release() }
-      return writer
-    }
+    guard mayPublish(record, fetch) else { return writer }
     return SharedWriter(writer, fetch: fetch, store: self)
   }
 
@@ -45,7 +41,7 @@ final class SharedStore: CacheStore {
   /// Replaces a record; the new record is published if a response to a fetch for all nodes freshened it.
   func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     let isUpdated = try await base.update(record)
-    guard isUpdated, let fetch = fleet.fetch(for: record.ticket), fleet.mayPublish(record) else {
+    guard isUpdated, let fetch = fleet.fetch(for: record.ticket), mayPublish(record, fetch) else {
       return isUpdated
     }
     let stored: StoredVariant?
@@ -55,6 +51,14 @@ final class SharedStore: CacheStore {
     guard let stored, let reader = try? stored.body.open() else { return isUpdated }
     publish(stored.record, reader, fetch)
     return isUpdated
+  }
+
+  /// Whether the response to a fetch may be published; ends the fetch if not.
+  private func mayPublish(_ record: CacheRecord, _ fetch: SharedFetch) -> Bool {
+    if fleet.mayPublish(record) { return true }
+    // A part says nothing about the whole response.
+    if record.isComplete { fetch.refuse() } else { fetch.release() }
+    return false
   }
 
   /// Publishes a stored response in the background.
@@ -101,13 +105,14 @@ final class SharedStore: CacheStore {
 
   /// Removes all entries of a partition, here, in the tier and on the other nodes.
   func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
-    guard fleet.shares(mode: mode, partition: partition) else {
+    let selection = CacheSelection.partition(mode: mode, partition)
+    guard fleet.concernsOthers(selection) else {
       return try await base.wipe(mode: mode, partition: partition)
     }
     let first = await attempt { () async throws(CacheError) in
       try await base.wipe(mode: mode, partition: partition)
     }
-    if await fleet.add(.wipe, .partition(mode: mode, partition)) {
+    if await fleet.add(.wipe, selection), fleet.shares(mode: mode, partition: partition) {
       await fleet.wipeTier(mode: mode, partition: partition)
     }
     let again = try await base.wipe(mode: mode, partition: partition)

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCacheStore
 
 /// Changes of this node that the other nodes make, too.
@@ -48,6 +49,17 @@ extension Fleet {
       }
       await apply(change)
       log.sent(change)
+    }
+  }
+
+  /// Removes the responses of a partition from the tier.
+  func wipeTier(mode: CacheMode, partition: String) async {
+    do throws(SharedTierError) {
+      try await ask("wipe") { () async throws(SharedTierError) in
+        try await tier.wipe(mode: mode, partition: partition)
+      }
+    } catch {
+      // `ask` has told the observer. The change in the log overtakes what is left.
     }
   }
 

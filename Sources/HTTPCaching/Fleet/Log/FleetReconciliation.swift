@@ -13,6 +13,8 @@ struct FleetReconciliation: Sendable {
   let additions: [(change: SharedChange, position: SharedPosition?)]
   /// Why all entries of this node count as invalidated; nil if they do not.
   let gap: FleetGap?
+  /// Whether the node has no entries, and takes the log as read: requests that it has sent may have missed changes.
+  let beginsAtEnd: Bool
 
   /// For a node that has read the log before.
   ///
@@ -33,6 +35,7 @@ struct FleetReconciliation: Sendable {
     let start = gap == nil ? common?.position ?? .start : state.log.last?.position ?? .start
     self.position = start
     self.gap = gap
+    beginsAtEnd = false
     unread = state.log.filter { $0.position > start }
     additions = Self.additions(to: state, remembered)
   }
@@ -45,6 +48,7 @@ struct FleetReconciliation: Sendable {
   ///   - hasEntries: whether the node has entries.
   init(with state: SharedState, after saved: SavedPosition?, hasEntries: Bool) {
     additions = []
+    beginsAtEnd = !hasEntries
     let end = state.log.last?.position ?? .start
     guard hasEntries else {
       (position, unread, gap) = (end, [], nil)

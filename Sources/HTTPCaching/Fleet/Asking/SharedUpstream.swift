@@ -166,8 +166,8 @@ struct SharedUpstream: Upstream {
     var fetch: SharedFetch?
     if let ticket = question.forward.ticket {
       fetch = SharedFetch(
-        key, token: turn.token, ticket: turn.ticket ?? fleet.log.ticket, found: turn.found, request: ticket,
-        fleet: fleet)
+        RequestSort(question.exchange), token: turn.token, ticket: turn.ticket ?? fleet.log.ticket,
+        found: turn.found, request: ticket, fleet: fleet)
     }
     var response = try await sendAlone(request, until: end, turn)
     fetch?.headArrived()
