@@ -165,7 +165,7 @@ simulate-races: prerequisites
 # The same with processes that share a tier; then each mistake in their protocol has to be found in N worlds.
 simulate-fleet: prerequisites
 	scripts/simulate-races.sh --seed $(or $(SEED),1) --count $(or $(N),100000) --fleet
-	scripts/simulate-races.sh mistakes $(or $(N),100000)
+	scripts/simulate-races.sh --mistakes --count $(or $(N),100000)
 
 # Simulates interleavings for 45 s, with the build of the tests.
 races: prerequisites

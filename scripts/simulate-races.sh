@@ -3,7 +3,6 @@
 #   simulate-races.sh                     30 seconds, optimized
 #   simulate-races.sh short               30 seconds with the build of the tests
 #   simulate-races.sh --seed N --count N [OPTION...]  this many worlds from a seed on, on all processors
-#   simulate-races.sh mistakes N          each mistake in the protocol of a fleet, in at most N worlds: found, or failed
 #   simulate-races.sh OPTION...           options of simulate-races
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
@@ -19,18 +18,6 @@ fi
 build=(--configuration release --product simulate-races --scratch-path .build/simulate-races)
 swift build "${build[@]}"
 program=$(swift build "${build[@]}" --show-bin-path)/simulate-races
-if [ "${1:-}" = mistakes ]; then
-  failed=0
-  for mistake in ticket-at-publication deletes-without-positions applies-only-before own-change-counts-as-read \
-    nothing-added-again; do
-    echo "$mistake"
-    if "$program" --mutation $mistake --count "$2" --first; then
-      echo "$mistake is not found in $2 worlds"
-      failed=1
-    fi
-  done
-  exit $failed
-fi
 if [ $# -lt 4 ] || [ "$1" != --seed ] || [ "$3" != --count ]; then exec "$program" "$@"; fi
 
 # One process for each processor, each with its own seeds.

@@ -4,8 +4,8 @@ import HTTPCacheSimulation
 struct Options {
   static let usage = """
     usage: simulate-races [--seed N] [--count N | --seconds N] [--scenario NAME | --scenarios]
-                          [--fleet | --mutation NAME] [--strict | --allow KIND,…] [--first] [--trace]
-                          [--digests]
+                          [--fleet | --mutation NAME | --mistakes] [--strict | --allow KIND,…]
+                          [--trace] [--digests]
     """
 
   /// The first seed.
@@ -24,6 +24,8 @@ struct Options {
   var allowed = Violation.Kind.known
   /// Whether no violation is allowed, known or not.
   var isStrict = false
+  /// Whether to look for each mistake in the protocol of a fleet.
+  var runsMistakes = false
   /// Whether to end after the first world that breaks a rule.
   var stopsAtFirst = false
   /// Whether to print the digest of the steps of each world.
@@ -52,8 +54,8 @@ struct Options {
         fleet = FleetPlan()
         continue
       }
-      if name == "--first" {
-        stopsAtFirst = true
+      if name == "--mistakes" {
+        runsMistakes = true
         continue
       }
       if name == "--digests" {

@@ -9,13 +9,12 @@ import HTTPCacheSimulation
 #endif
 
 // simulate-races [--seed N] [--count N | --seconds N] [--scenario NAME | --scenarios]
-//                [--fleet | --mutation NAME] [--strict | --allow KIND,…] [--first]
-//                [--trace] [--digests]
+//                [--fleet | --mutation NAME | --mistakes] [--strict | --allow KIND,…] [--trace] [--digests]
 //
 // Runs worlds, one for each seed from N on, and prints each rule that was broken, with the seed that breaks
 // the rule again. Ends with 1 if a rule was broken that is neither known nor named by --allow; --strict
-// allows none. With --fleet, processes share a tier; --mutation makes a mistake in its protocol, to see that the
-// oracle finds it (FleetPlan.Mutation).
+// allows none. With --fleet, processes share a tier; --mutation makes a mistake in its protocol
+// (FleetPlan.Mutation). --mistakes makes each of them, and ends with 1 if the oracle does not find one of them.
 
 // The order of dictionaries must follow from the seed as well.
 if getenv("SWIFT_DETERMINISTIC_HASHING") == nil {
@@ -37,6 +36,16 @@ if options.runsScenarios {
     if !options.isStrict { options.allowed.formUnion(scenario.known) }
     print("scenario \(scenario.name)")
     if !Races(options).run() { isRight = false }
+  }
+} else if options.runsMistakes {
+  for mutation in FleetPlan.Mutation.allCases {
+    var options = options
+    (options.fleet, options.stopsAtFirst) = (FleetPlan(mutation: mutation), true)
+    print("mistake \(mutation.rawValue)")
+    if Races(options).run() {
+      print("WRONG: it is not found")
+      isRight = false
+    }
   }
 } else {
   isRight = Races(options).run()

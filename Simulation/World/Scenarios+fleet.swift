@@ -34,7 +34,7 @@ extension Scenario {
     return [
       Scenario(
         "fleet-change-before-first-connection", breaks: [.staleAfterPurgeElsewhere],
-        fleet(2, [.tier(.away(process: 0)), .client(get), purge(1)])),
+        fleet(2, [.client(get), purge(1)]) { $0.joinsFirst = false }),
       Scenario("fleet-put-overtakes-get", breaks: [], fleet(2, [.client(get), put, .client(get)])),
       Scenario(
         "fleet-flush", breaks: [],
@@ -79,6 +79,7 @@ extension Scenario {
       plan.fleet = FleetPlan()
       plan.mode = .shared
       plan.processes = processes
+      plan.joinsFirst = true
       change(&plan)
     }
   }

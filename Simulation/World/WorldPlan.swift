@@ -39,6 +39,8 @@ struct WorldPlan: Sendable {
   var processes = 1
   /// The tier that the processes share; nil for processes that share a directory, or nothing.
   var fleet: FleetPlan?
+  /// Whether the script begins when each process of the fleet is connected.
+  var joinsFirst = false
   var partitions = [""]
   var mode = CacheMode.private
   var hook = Hook.none

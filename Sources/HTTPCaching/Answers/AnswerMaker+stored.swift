@@ -71,7 +71,7 @@ extension AnswerMaker {
       stored.count == hit.records.count
     else { return false }
     for index in stored.indices where stored[index].record !== hit.records[index] { return false }
-    shelf.store.count(CacheCounts(hits: 1, hitBytes: Int64(hit.body.count)))
+    shelf.localStore.count(CacheCounts(hits: 1, hitBytes: Int64(hit.body.count)))
     observers.tell(.answered(target: hit.target, hit.outcome))
     return true
   }

@@ -54,18 +54,20 @@ final class Fleet: Sendable {
       shares(mode: record.key.mode, partition: record.key.partition)
     else { return false }
     if let length = record.bodyLength, length > tier.largestBody { return false }
+    // No node could use it without asking the origin.
+    let facts = record.response.facts
+    if facts.freshnessLifetime <= Age.current(record.response, now: clock.now) { return false }
+    if facts.directives.contains(.noCache) { return false }
     return tier.secret != nil
       || record.response.nominated.allSatisfy { if case .digest = $0.value { false } else { true } }
   }
 
-  /// Whether a change of this node concerns other nodes. Each node of a shared cache may have entries of one user's
-  /// partition, although their responses are not shared.
+  /// Whether a change of this node concerns other nodes.
   func concernsOthers(_ selection: CacheSelection) -> Bool {
     switch selection {
     case .variant, .storedBefore, .unusedSince: false
-    case .partition(let keyMode, let name), .site(_, let keyMode, let name):
-      mode == .shared || shares(mode: keyMode, partition: name)
-    case .key(let key): mode == .shared || shares(mode: key.mode, partition: key.partition)
+    case .partition(let mode, let name), .site(_, let mode, let name): shares(mode: mode, partition: name)
+    case .key(let key): shares(mode: key.mode, partition: key.partition)
     case .all, .target, .prefix, .group, .storedSince: mode == .shared || !options.privatePartitions.isEmpty
     }
   }

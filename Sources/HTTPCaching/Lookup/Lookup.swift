@@ -120,7 +120,8 @@ final class Lookup: Sendable {
       guard let item = names.itemInMemory(of: key, rules: rules) else { return nil }
       found = item
     } else {
-      guard case .found(let stored) = shelf.store.peek(key),
+      // Not through the store of a fleet, which has no more in memory: a hit costs the same with a tier.
+      guard case .found(let stored) = shelf.localStore.peek(key),
         stored.allSatisfy({
           $0.record.response.keyFingerprint == 0 || $0.record.response.isKeyed(by: rules)
         })

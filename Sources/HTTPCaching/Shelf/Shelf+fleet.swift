@@ -30,8 +30,9 @@ extension Shelf {
   }
 
   /// Stores the response of each running request as invalidated, because changes of other nodes may have overtaken it.
+  /// For a store that has no entries; seeds stay as they are.
   func overtakeRunningRequests() async {
-    do throws(CacheError) { _ = try await localStore.invalidate(.all) } catch {
+    do throws(CacheError) { _ = try await ownStore.invalidate(.all) } catch {
       failed(to: "invalidate", .all, removes: false, error)
     }
   }

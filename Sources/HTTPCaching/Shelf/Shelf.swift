@@ -15,6 +15,8 @@ final class Shelf: Sendable {
   let fleet: Fleet?
   private let coalescing: Coalescing
   private let opened: OpenStore
+  /// The store without seeds and without the tier of a fleet.
+  let ownStore: any CacheStore
   /// Wiped partitions: responses to requests that were sent before the wipe are not stored.
   private let wipes: ChangeCounters
 
@@ -26,6 +28,7 @@ final class Shelf: Sendable {
     self.observers = observers
     self.coalescing = coalescing
     self.fleet = fleet
+    ownStore = store
     let seeded = configuration.seeded(store)
     opened = fleet.map { OpenStore(SharedStore(base: seeded, fleet: $0), local: seeded) } ?? OpenStore(seeded)
     running = RunningTransfers()
@@ -41,6 +44,7 @@ final class Shelf: Sendable {
     observers = other.observers
     coalescing = other.coalescing
     opened = other.opened
+    ownStore = other.ownStore
     fleet = other.fleet
     running = other.running
     failedChanges = other.failedChanges

@@ -51,6 +51,10 @@ struct SharedCostTests {
       Unshareable(
         testDescription: "Set-Cookie", response: [.cacheControl: "max-age=60", .setCookie: "a=1"]),
       Unshareable(testDescription: "no lifetime and no validator", response: [.cacheControl: "max-age=0"]),
+      Unshareable(
+        testDescription: "to be validated each time", response: [.cacheControl: "max-age=60, no-cache"]),
+      Unshareable(
+        testDescription: "stale at once", response: [.cacheControl: "max-age=0", .eTag: "\"a\""]),
       Unshareable(testDescription: "a redirect for now", status: 302, response: [.location: "/x"]),
       Unshareable(testDescription: "Authorization", request: [.authorization: "Basic a"]),
       Unshareable(

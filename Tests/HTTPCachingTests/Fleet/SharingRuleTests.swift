@@ -52,10 +52,11 @@ struct SharingRuleTests {
     var options = RequestOptions(partition: "anna")
     options.isOneUser = true
     for node in fleet.nodes { try await node.get("/", options: options) }
-    let key = CacheKey(mode: .private, partition: "anna", target: TestFleet.target("/"))
+    #expect(fleet.origin.requests.count == 2)
+    let key = CacheKey(mode: .shared, partition: "anna", target: TestFleet.target("/"))
     #expect(fleet.server.variants(key).isEmpty)
     #expect(try await fleet.nodes[1].get("/", options: options).outcome.isHit)
-    try await fleet.nodes[0].cache.remove(.partition(mode: .private, "anna"))
+    try await fleet.nodes[0].cache.wipe(partition: "anna")
     await fleet.applied()
     #expect(!(try await fleet.nodes[1].get("/", options: options).outcome.isHit))
   }
@@ -175,18 +176,21 @@ struct SharingRuleTests {
     #expect(fleet.origin.requests.count == 2)
   }
 
-  @Test("The explanation tells whether the tier would be asked")
+  @Test("The explanation tells whether the tier would be asked, is connected, and up to when changes were read")
   func explanation() async throws {
     let fleet = await TestFleet()
     func answer(_ policy: CachePolicy) throws -> String? {
       try fleet.nodes[0].cache.explain(TestFleet.request("/"), policy: policy).steps
         .first { $0.question == "Is the fleet asked before the origin?" }?.answer
     }
-    #expect(try answer(.standard)?.hasPrefix("yes; connected as n0") == true)
-    #expect(try answer(.reload)?.hasPrefix("no: the policy") == true)
+    #expect(try answer(.standard) == "yes; connected as n0, all changes read up to 0 ms ago")
+    #expect(
+      try answer(.reload)
+        == "no: the policy reload asks the origin; connected as n0, all changes read up to 0 ms ago")
     fleet.nodes[0].tier.isAway = true
     await fleet.nodes[0].wait { if case .disconnected = $0 { true } else { false } }
     #expect(try answer(.standard)?.hasPrefix("no: the tier is not connected") == true)
+    #expect(try answer(.standard)?.contains("; n0, not connected") == true)
     #expect(
       try TestCache().cache.explain(TestFleet.request("/")).steps.allSatisfy {
         $0.question != "Is the fleet asked before the origin?"

@@ -43,17 +43,7 @@ func memoryHitRows() throws -> [Row] {
   let rewritten = HTTPCache(
     configuration: HTTPCache.Configuration(rules: rules, clock: clock), store: store)
 
-  var sharing = HTTPCache.Configuration(clock: clock)
-  sharing.shared = StillTier()
-  sharing.fleet.privatePartitions = [""]
-  let shared = HTTPCache(configuration: sharing, store: store)
-
   return [
-    Row("peek, 1 KiB, with a tier", count: requests.count) {
-      var sum = 0
-      for request in requests { sum &+= shared.peek(request)?.head.status.code ?? 0 }
-      return sum
-    },
     Row("peek, 1 KiB, nine overrides, none matches", count: requests.count) {
       var sum = 0
       for request in requests { sum &+= overridden.peek(request)?.head.status.code ?? 0 }

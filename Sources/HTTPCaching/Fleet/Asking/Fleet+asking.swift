@@ -19,8 +19,8 @@ extension Fleet {
 
   /// Why a request does not ask the tier; nil if it does.
   func obstacle(_ exchange: Exchange, isBackground: Bool) -> SharedObstacle? {
-    let key = exchange.key
-    guard shares(mode: key.mode, partition: key.partition) else { return .partition }
+    // A shared cache decides for the partition of one user by the rules of a private one.
+    guard shares(mode: exchange.rules.mode, partition: exchange.key.partition) else { return .partition }
     guard exchange.request.method == .get || exchange.request.method == .head, exchange.requestMiss == nil
     else {
       return .method

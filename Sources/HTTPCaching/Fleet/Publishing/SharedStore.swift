@@ -105,14 +105,13 @@ final class SharedStore: CacheStore {
 
   /// Removes all entries of a partition, here, in the tier and on the other nodes.
   func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
-    let selection = CacheSelection.partition(mode: mode, partition)
-    guard fleet.concernsOthers(selection) else {
+    guard fleet.shares(mode: mode, partition: partition) else {
       return try await base.wipe(mode: mode, partition: partition)
     }
     let first = await attempt { () async throws(CacheError) in
       try await base.wipe(mode: mode, partition: partition)
     }
-    if await fleet.add(.wipe, selection), fleet.shares(mode: mode, partition: partition) {
+    if await fleet.add(.wipe, .partition(mode: mode, partition)) {
       await fleet.wipeTier(mode: mode, partition: partition)
     }
     let again = try await base.wipe(mode: mode, partition: partition)
