@@ -11,7 +11,7 @@ RELEASE_BUILD := $(TOOLS) -c release -debug-info-format none --disable-default-t
 	$(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib)
 
 .PHONY: run build install uninstall deb help test lint format checks api conformance conformance-all demo \
-	examples fuzz fuzz-images fuzz-recordings hostile resets attack attack-check torture bench bench-disk bench-doors bench-images bench-redis bench-check bench-serve simulate simulate-races simulate-fleet races peers docs \
+	examples fuzz fuzz-images fuzz-recordings hostile resets attack attack-check fleet torture bench bench-disk bench-doors bench-images bench-redis bench-check bench-serve simulate simulate-races simulate-fleet races peers docs \
 	prerequisites clean
 
 # Runs the demo of the command, built for debugging; with URL=https://… fetches that URL through your cache.
@@ -110,6 +110,11 @@ attack-check: prerequisites
 	@scripts/prerequisites.sh openssl python3
 	scripts/build-tools.sh --product httpcache
 	scripts/attack-check.sh
+
+# Runs three servers of a fleet while their Redis server is killed, stopped and emptied, DURATION (10) seconds each.
+fleet: build
+	@scripts/prerequisites.sh redis-server python3
+	Trials/fleet.py $(RELEASE) $(or $(DURATION),10)
 
 # Ends COUNT (1000000) connections to serve after each of their first bytes.
 resets: prerequisites

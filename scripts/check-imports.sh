@@ -39,7 +39,7 @@ allowed() {
     HTTPCacheProxy)
       echo "$system|Foundation|FoundationEssentials|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOTLS|NIOHPACK|NIOHTTP1|NIOHTTP2|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     HTTPCacheCommand)
-      echo "$system|CBuildCommit|HTTPCacheArchives|Dispatch|Foundation|FoundationNetworking|ArgumentParser|AsyncHTTPClient|HTTPTypes|HTTPCacheAsyncHTTPClient|HTTPCacheURLSession|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging|HTTPCacheDownloads|HTTPCacheImages|Yams" ;;
+      echo "$system|CBuildCommit|HTTPCacheArchives|Dispatch|Foundation|FoundationNetworking|ArgumentParser|AsyncHTTPClient|HTTPTypes|HTTPCacheAsyncHTTPClient|HTTPCacheURLSession|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging|HTTPCacheDownloads|HTTPCacheImages|HTTPCacheRedis|Yams" ;;
     httpcache) echo 'HTTPCacheCommand' ;;
     HTTPCacheSnippets) echo "[A-Za-z]+" ;;
     HTTPCacheExample) echo "Foundation|HTTPCaching|HTTPCacheURLSession" ;;

@@ -90,4 +90,22 @@ expect "server, from an API" "Caches hold" curl -s "http://127.0.0.1:$port/news"
 kill "${running[0]}"
 wait "${running[0]}" 2>/dev/null || true
 expect "server, without the API" "Caches hold" curl -s "http://127.0.0.1:$port/news"
+stop
+
+if redis=$(command -v redis-server || command -v valkey-server); then
+  tier=$(free_port)
+  start "$tier" "$redis" --port "$tier" --bind 127.0.0.1 --save "" --dir "$work"
+  ports=()
+  for _ in 1 2 3; do
+    port=$(free_port)
+    start "$port" "$bin/ServerExample" "$port" "$origin" "redis://127.0.0.1:$tier"
+    ports+=("$port")
+  done
+  expect "three servers, the first" "fwd=uri-miss" curl -s -D - "http://127.0.0.1:${ports[0]}/articles/1"
+  for port in "${ports[@]:1}"; do
+    expect "three servers, another" "fleet; hit" curl -s -D - "http://127.0.0.1:$port/articles/1"
+  done
+else
+  echo "skipped: three servers of a fleet: redis-server is not installed"
+fi
 exit $failed

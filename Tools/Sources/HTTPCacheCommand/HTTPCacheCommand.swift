@@ -16,7 +16,7 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
     version: CommandVersion.described,
     subcommands: [
       GetCommand.self, DownloadsCommand.self, ImageCommand.self, ServeCommand.self, TopCommand.self,
-      LogCommand.self, ListCommand.self, ShowCommand.self, PathCommand.self,
+      LogCommand.self, FleetCommand.self, ListCommand.self, ShowCommand.self, PathCommand.self,
       ExplainCommand.self,
       PurgeCommand.self, ConfigCommand.self, StatsCommand.self, VerifyCommand.self, PackCommand.self,
       UnpackCommand.self, DemoCommand.self, DriveCommand.self,
@@ -42,6 +42,10 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
   /// - Throws: `ConfigFailure`; what ArgumentParser throws.
   static func parsedWithFile(_ arguments: [String]) throws -> any ParsableCommand {
     let arguments = ShortOptions.split(arguments)
+    guard !FleetAddress.isPasswordShown(in: arguments) else {
+      throw ValidationError(
+        "--fleet: other users can see a password on a command line; use --fleet-password-file FILE.")
+    }
     do {
       return try parseAsRoot(try ServeArguments.expanded(arguments))
     } catch {

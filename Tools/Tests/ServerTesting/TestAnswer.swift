@@ -9,6 +9,13 @@ package struct TestAnswer: Sendable {
   /// The body as text.
   package let body: String
 
+  /// Makes an answer.
+  package init(status: Int, headers: HTTPHeaders, body: String) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+
   /// The first value of a field.
   package subscript(name: String) -> String? { headers.first(name: name) }
 

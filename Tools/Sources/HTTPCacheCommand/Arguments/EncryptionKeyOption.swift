@@ -37,7 +37,12 @@ struct EncryptionKeyOption: ParsableArguments {
   ///
   /// - Throws: `CacheError.invalidKey` if the file cannot be read, other users can read it too, or it holds
   ///   no key.
-  static func readKey(_ path: String) throws -> EncryptionKey {
+  static func readKey(_ path: String) throws -> EncryptionKey { try EncryptionKey(try readBytes(path)) }
+
+  /// Reads the 32 bytes of a key, or of another secret.
+  ///
+  /// - Throws: `CacheError.invalidKey` as `readKey`.
+  static func readBytes(_ path: String) throws -> [UInt8] {
     guard let file = FileHandle(forReadingAtPath: path) else {
       throw CacheError(.invalidKey, "cannot be read")
     }
@@ -52,19 +57,21 @@ struct EncryptionKeyOption: ParsableArguments {
         "other users can read this key, so it is not used; run `chmod 600` on it (its mode is \(String(status.st_mode & 0o777, radix: 8)))"
       )
     }
-    return try key(in: try file.read(upToCount: 1_024) ?? Data())
+    return try bytes(in: try file.read(upToCount: 1_024) ?? Data())
   }
 
   /// The key in some bytes: 32 raw bytes, or their text in hex or base64.
   ///
   /// - Throws: `CacheError.invalidKey`.
-  static func key(in data: Data) throws -> EncryptionKey {
-    if data.count == 32 { return try EncryptionKey(data) }
+  static func key(in data: Data) throws -> EncryptionKey { try EncryptionKey(try bytes(in: data)) }
+
+  private static func bytes(in data: Data) throws -> [UInt8] {
+    if data.count == 32 { return Array(data) }
     let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    if text.utf8.count == 64, let bytes = hexadecimal(text) { return try EncryptionKey(bytes) }
+    if text.utf8.count == 64, let bytes = hexadecimal(text) { return bytes }
     var base64 = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
     while base64.utf8.count % 4 != 0 { base64 += "=" }
-    if let bytes = Data(base64Encoded: base64), bytes.count == 32 { return try EncryptionKey(bytes) }
+    if let bytes = Data(base64Encoded: base64), bytes.count == 32 { return Array(bytes) }
     throw CacheError(
       .invalidKey, "holds neither 32 bytes, nor 64 hex digits, nor 32 bytes as base64")
   }

@@ -10,9 +10,16 @@ struct PurgeCommand: AsyncParsableCommand {
       one of the user, or the one that --shared or --dir names. If nothing is removed, says which other \
       cache has the responses, and leaves them there.
 
+      With --fleet, works on all nodes of a fleet instead, and waits until each has applied the change:
+
+        httpcache purge --fleet redis://redis.example.com --prefix https://example.com/news/
+
       Exit status:
       \(ExitStatus.help([
-        .success: "done, even if nothing matched", .newerFormat: nil, .cacheUnavailable: nil, .usage: nil,
+        .success: "done, even if nothing matched", .failure: "the server of the fleet refuses",
+        .unreachable: "the server of the fleet cannot be reached",
+        .timeout: "a node of the fleet has not applied the change yet", .newerFormat: nil,
+        .cacheUnavailable: nil, .usage: nil,
       ]))
       """)
 
@@ -45,6 +52,8 @@ struct PurgeCommand: AsyncParsableCommand {
 
   @OptionGroup var location: CacheLocation
 
+  @OptionGroup(title: "Fleet") var fleet: FleetOptionGroup
+
   func validate() throws {
     if (group == nil) != (origin == nil) { throw ValidationError("--group and --origin go together") }
     let kinds = [
@@ -54,10 +63,17 @@ struct PurgeCommand: AsyncParsableCommand {
       throw ValidationError(
         "give one of: URLs, --prefix, --older-than, --group with --origin, --partition, --all")
     }
+    if fleet.fleet != nil {
+      if location.directory != nil { throw ValidationError("--fleet and --dir exclude each other.") }
+      if olderThan != nil {
+        throw ValidationError("--older-than concerns one directory: --fleet cannot be used.")
+      }
+    }
     if prefix?.isEmpty == true { throw ValidationError("an empty --prefix matches all responses: use --all") }
   }
 
   func run() async throws {
+    if let progress = try await purgeFleet() { return try report(progress) }
     let store = try location.openStore()
     let cache = HTTPCache(
       configuration: HTTPCache.Configuration(rules: CacheRules(mode: location.mode)), store: store)
@@ -108,7 +124,7 @@ struct PurgeCommand: AsyncParsableCommand {
     return keys.map { .key($0) }
   }
 
-  private func selections(now: Timestamp) -> [CacheSelection] {
+  func selections(now: Timestamp) -> [CacheSelection] {
     if all { return [.all] }
     if let prefix { return [.prefix(TargetURL.normalizedPrefix(prefix))] }
     if let olderThan { return [.storedBefore(now.adding(.seconds(-olderThan.seconds)))] }

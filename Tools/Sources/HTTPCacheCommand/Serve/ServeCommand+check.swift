@@ -27,6 +27,7 @@ extension ServeCommand {
     _ = try encryptionKey.encryption { StartFailure($0).located(in: file).description }
     _ = try seeds.open { StartFailure($0).located(in: file).description }
     _ = try recording.upstream(over: NoUpstream())
+    try await checkFleet(file)
     try checkDirectory(file)
     try checkAddresses(file, isInUseFailure: false)
     for message in await UnresolvedUpstreams.messages(mode) { Console.report(message) }

@@ -100,10 +100,11 @@ extension ServeCommand {
   ///
   /// - Throws: `ExitCode` after a message.
   func openCache(
-    _ messages: LineWriter, observer: any CacheObserver, _ file: ServeFile?
+    _ messages: LineWriter, observer: any CacheObserver, _ file: ServeFile?, member: FleetMember? = nil
   ) throws -> HTTPCache {
     var configuration = try cacheConfiguration(messages, observer: observer, file: file)
     configuration.rules.overrides = file?.overrides ?? []
+    member?.apply(to: &configuration)
     do throws(CacheError) {
       return try HTTPCache.open(configuration, fallsBackToMemory: allowNoCache)
     } catch {

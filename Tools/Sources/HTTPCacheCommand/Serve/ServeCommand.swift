@@ -57,6 +57,8 @@ public struct ServeCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Purging") var purging: PurgeOptions
 
+  @OptionGroup(title: "Fleet") var fleet: ServeFleetOptions
+
   @OptionGroup(title: "Recording") var recording: RecordingOptions
 
   @OptionGroup(title: "Log") var log: AccessLogOptions
@@ -163,6 +165,12 @@ public struct ServeCommand: AsyncParsableCommand {
       throw ValidationError(
         "--record and --replay store in memory only: --dir and --capacity cannot be used.")
     }
+    if fleet.place.fleet != nil {
+      if mode == .private {
+        throw ValidationError("--fleet requires a shared cache: --private cannot be used.")
+      }
+      if recording.isMemoryOnly { throw ValidationError("--record and --replay exclude --fleet.") }
+    }
     if admin.admin == route.listen, route.listen.port != 0 {
       throw ValidationError("--listen and --admin must differ (both are \(route.listen)).")
     }
@@ -197,7 +205,9 @@ public struct ServeCommand: AsyncParsableCommand {
     let events = EventCounts(next: observer(messages))
     // Opening the cache gives the directory the capacity of this server, and evicts what is over it.
     try checkAddresses(file)
-    let cache = try openCache(messages, observer: events, file)
+    let member = try await fleetMember(messages, file)
+    let cache = try openCache(messages, observer: events, file, member: member)
+    await member?.join(cache)
     let origins = try NIOUpstream(group: group, configuration: originConfiguration)
     let logger = serverConfiguration.logger
     let gateway = GroupUpstream(origins, logger: logger)
@@ -216,12 +226,7 @@ public struct ServeCommand: AsyncParsableCommand {
       AdminRoutes(cache: cache, server: server, events: events), access: files.admin, group: group, file: file
     )
     let signals = TerminationSignals.stream(others: [SIGHUP, SIGUSR1], secondEnds: true)
-    let bound = ListenAddress(host: route.listen.host, port: server.port ?? route.listen.port)
-    messages.add("httpcache: listening on \(tls.tlsCertificate.isEmpty ? "http" : "https")://\(bound)\n")
-    if let admin, let address = self.admin.admin {
-      let bound = ListenAddress(host: address.host, port: admin.port ?? address.port)
-      messages.add("httpcache: admin listener on http://\(bound)\n")
-    }
+    announce(server, admin, member, messages)
     Task {
       for message in await UnresolvedUpstreams.messages(serverConfiguration.mode) {
         messages.add(message + "\n")
@@ -241,10 +246,24 @@ public struct ServeCommand: AsyncParsableCommand {
     // The admin listener goes on answering until then: /readyz tells that the proxy is ending.
     await server.shutDown(deadline: .seconds(grace))
     await admin?.shutDown()
+    await member?.leave(cache)
     if let recorded { try await finish(recorded, messages) }
     try await group.shutdownGracefully()
     // Until here a second signal ends the process at once.
     withExtendedLifetime(signals) {}
+  }
+
+  /// Says where the listeners are, and of which fleet this is a node.
+  private func announce(
+    _ server: ProxyServer, _ admin: AdminServer?, _ member: FleetMember?, _ messages: LineWriter
+  ) {
+    let bound = ListenAddress(host: route.listen.host, port: server.port ?? route.listen.port)
+    messages.add("httpcache: listening on \(tls.tlsCertificate.isEmpty ? "http" : "https")://\(bound)\n")
+    if let admin, let address = self.admin.admin {
+      let bound = ListenAddress(host: address.host, port: admin.port ?? address.port)
+      messages.add("httpcache: admin listener on http://\(bound)\n")
+    }
+    if let member { messages.add("httpcache: \(member)\n") }
   }
 
   private func finish(_ recorded: ReplayUpstream, _ messages: LineWriter) async throws {

@@ -32,6 +32,16 @@ enum ExitStatus: Int32, CaseIterable {
     }
   }
 
+  /// The status for a failure of a fleet's server.
+  init(_ kind: SharedTierError.Kind) {
+    switch kind {
+    case .unreachable: self = .unreachable
+    case .timeout: self = .timeout
+    case .unavailable, .refused: self = .failure
+    case .protocol: self = .brokenProtocol
+    }
+  }
+
   /// The status for an error of the cache.
   init(_ code: CacheError.Code) {
     switch code {
@@ -92,5 +102,11 @@ enum ExitStatus: Int32, CaseIterable {
   static func reporting(_ error: CacheError) -> ExitCode {
     Console.report("httpcache: \(error)")
     return ExitStatus(error.code).code
+  }
+
+  /// Reports a failure of a fleet's server and returns the error to throw.
+  static func reporting(_ error: SharedTierError, of fleet: FleetTier) -> ExitCode {
+    Console.report("httpcache: the fleet at \(fleet.address): \(error)")
+    return ExitStatus(error.kind).code
   }
 }

@@ -19,6 +19,10 @@ final class StoreFailureObserver: CacheObserver {
     if case .capacityChanged(let old, let new, let usage) = event {
       return tell(HumanText.capacityChange(from: old, to: new, usage: usage))
     }
+    if case .fleet(let event) = event {
+      if event.isForOperators { tell("\(event)") }
+      return
+    }
     guard case .storeFailed(let operation, let error) = event else { return }
     // An entry that was evicted meanwhile is nothing to report.
     if event.isOfOneEntry, error.code != .damaged { return }
@@ -43,4 +47,15 @@ struct LineObserver: CacheObserver {
   let writer: LineWriter
 
   func observe(_ event: CacheEvent) { writer.add("httpcache: \(event)\n") }
+}
+
+extension FleetEvent {
+  /// Whether an operator wants to know of it in a log that has no single requests and changes.
+  fileprivate var isForOperators: Bool {
+    switch self {
+    case .connected, .disconnected, .invalidatedAll: true
+    case .applied, .published, .notPublished, .failed: false
+    @unknown default: false
+    }
+  }
 }

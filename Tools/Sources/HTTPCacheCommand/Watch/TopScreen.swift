@@ -28,6 +28,7 @@ struct TopScreen {
     lines.append(
       "disk    \(Self.tier(bytes: sample.diskBytes, capacity: sample.diskCapacity, entries: sample.diskEntries))"
     )
+    if let fleet = sample.fleet { lines.append("fleet   \(fleet.line)") }
     let outcomes = sample.outcomes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
     lines.append(
       "        " + outcomes.map { "\($0.key) \(HumanText.grouped($0.value))" }.joined(separator: "  "))

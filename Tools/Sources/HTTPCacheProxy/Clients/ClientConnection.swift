@@ -184,11 +184,14 @@ final class ClientConnection: Sendable {
     _ request: PurgeRequest, head: RequestHead, framing: Framing, started: NIODeadline
   ) async -> End {
     do throws(CacheError) {
-      let count = try await request.apply(to: context.cache)
-      context.configuration.logger.notice("\(head.method) \(head.target) by \(client.text ?? "-"): \(count)")
+      let report = try await PurgeReport(
+        applying: request.selections, isSoft: request.isSoft, to: context.cache)
+      context.configuration.logger.notice(
+        "\(head.method) \(head.target) by \(client.text ?? "-"): \(report.json)")
       await answer(
-        HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]), "\(count)\n", to: head,
-        started: started)
+        HTTPResponse(
+          status: .init(code: report.status), headerFields: [.contentType: "application/json"]),
+        "\(report.json)\n", to: head, started: started)
     } catch {
       await refuse(
         Refusal(.serviceUnavailable, "the cache failed: \(error)", label: .purge), to: head, started: started)

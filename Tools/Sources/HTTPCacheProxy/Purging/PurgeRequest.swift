@@ -46,16 +46,4 @@ struct PurgeRequest: Sendable {
       selections = groups.map { .group(origin: origin, name: $0) }
     }
   }
-
-  /// Applies the purge.
-  ///
-  /// - Returns: the numbers of responses, as JSON.
-  func apply(to cache: HTTPCache) async throws(CacheError) -> String {
-    var total: Int? = 0
-    for selection in selections {
-      let count = isSoft ? try await cache.invalidate(selection) : try await cache.remove(selection)
-      total = count.flatMap { count in total.map { $0 + count } }
-    }
-    return "{\"\(isSoft ? "invalidated" : "removed")\":\(total.map { "\($0)" } ?? "null")}"
-  }
 }

@@ -7,6 +7,23 @@ public final class EventCounts: CacheObserver {
     var storeErrors: [String: Int64] = [:]
     var originFailures: [String: Int64] = [:]
     var validations: Int64 = 0
+    var fleetFailures: [String: Int64] = [:]
+    var fleetGaps: [FleetGap: Int64] = [:]
+    var appliedChanges: Int64 = 0
+    var publications: Int64 = 0
+
+    mutating func add(_ event: FleetEvent) {
+      switch event {
+      case .applied: appliedChanges += 1
+      case .published: publications += 1
+      case .notPublished: fleetFailures["publish", default: 0] += 1
+      case .failed(let operation, _): fleetFailures[operation, default: 0] += 1
+      case .invalidatedAll(let gap): fleetGaps[gap, default: 0] += 1
+      case .disconnected: fleetFailures["follow the log", default: 0] += 1
+      case .connected: break
+      @unknown default: break
+      }
+    }
   }
 
   private let next: (any CacheObserver)?
@@ -26,9 +43,33 @@ public final class EventCounts: CacheObserver {
     case .upstreamFailed(_, let error):
       counts.withLock { $0.originFailures[error.kind.rawValue, default: 0] += 1 }
     case .validatingInBackground: counts.withLock { $0.validations += 1 }
+    case .fleet(let event): counts.withLock { $0.add(event) }
     default: break
     }
     next?.observe(event)
+  }
+
+  /// Adds the counts of a fleet's events.
+  public func addFleet(to text: inout PrometheusText) {
+    let counts = counts.withLock { $0 }
+    text.add(
+      "httpcache_fleet_applied_changes_total", .counter, help: "Changes of other nodes that were applied.",
+      value: counts.appliedChanges)
+    text.add(
+      "httpcache_fleet_publications_total", .counter, help: "Responses that were published for other nodes.",
+      value: counts.publications)
+    text.begin("httpcache_fleet_failures_total", .counter, help: "Failures of the tier, by operation.")
+    for (operation, count) in counts.fleetFailures.sorted(by: { $0.key < $1.key }) {
+      text.add("httpcache_fleet_failures_total", labels: [("operation", operation)], value: "\(count)")
+    }
+    text.begin(
+      "httpcache_fleet_invalidations_total", .counter,
+      help:
+        "How often all entries were invalidated, because changes of other nodes may be unknown, by reason.")
+    for gap in FleetGap.allCases {
+      guard let count = counts.fleetGaps[gap] else { continue }
+      text.add("httpcache_fleet_invalidations_total", labels: [("reason", gap.rawValue)], value: "\(count)")
+    }
   }
 
   /// Adds the counts.

@@ -32,7 +32,9 @@ import Testing
   private static let commands = HTTPCacheCommand.configuration.subcommands.map { $0._commandName }
 
   /// The commands that need no cache on disk, or make one.
-  private static let needingNone: Set = ["serve", "top", "log", "demo", "drive", "pack", "unpack"]
+  private static let needingNone: Set = [
+    "serve", "top", "log", "fleet", "demo", "drive", "pack", "unpack",
+  ]
 
   @Test("help lists the exit statuses", arguments: commands.filter { !needingNone.contains($0) })
   func statuses(command: String) async {

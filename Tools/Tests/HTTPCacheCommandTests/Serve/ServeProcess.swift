@@ -44,10 +44,19 @@ final class ServeProcess: Sendable {
   func count(of text: String) -> Int { errors.text.ranges(of: text).count }
 
   /// The port that it listens on, once it does.
-  func port() async throws -> Int {
-    try await says("\n")
-    let digits = errors.text.split(separator: "\n").first?.split(separator: ":").last ?? ""
-    return try #require(Int(digits), "\(errors.text)")
+  func port() async throws -> Int { try await port(after: ": listening on ") }
+
+  /// The port of its admin listener, once it listens.
+  func adminPort() async throws -> Int { try await port(after: ": admin listener on ") }
+
+  private func port(after words: String) async throws -> Int {
+    while true {
+      // A line that has its end.
+      let line = errors.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        .first { $0.contains(words) }
+      if let line { return try #require(line.split(separator: ":").last.flatMap { Int($0) }, "\(line)") }
+      try await Task.sleep(for: .milliseconds(5))
+    }
   }
 
   /// Its resource limits as `/proc` shows them.

@@ -1,5 +1,6 @@
 import HTTPCacheStore
 import HTTPCaching
+import ServerTesting
 import Testing
 
 #if canImport(Darwin)

@@ -1,5 +1,6 @@
 import HTTPCacheTesting
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheRedis

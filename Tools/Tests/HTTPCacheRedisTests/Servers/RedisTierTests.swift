@@ -2,6 +2,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCaching
 import NIOPosix
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheRedis

@@ -25,8 +25,13 @@ struct AdminLive: Codable {
   var diskBytes: Int64
   var diskCapacity: Int64
   var diskEntries: Int
+  /// Nil without a fleet.
+  var fleet: AdminFleet?
 
-  init(_ traffic: TrafficTotals, seconds: Double, at time: Double, _ usage: StoreUsage, connections: Int) {
+  init(
+    _ traffic: TrafficTotals, seconds: Double, at time: Double, _ usage: StoreUsage, connections: Int,
+    fleet: AdminFleet? = nil
+  ) {
     self.time = time
     self.seconds = seconds
     requests = traffic.requests
@@ -43,10 +48,11 @@ struct AdminLive: Codable {
     diskBytes = usage.diskBytes
     diskCapacity = usage.diskCapacity
     diskEntries = usage.diskEntries
+    self.fleet = fleet
   }
 
-  /// Requests that the store answered, with or without a validation.
-  var hits: Int64 { ["hit", "stale", "validated"].reduce(0) { $0 + (outcomes[$1] ?? 0) } }
+  /// Requests that the store answered, with or without a validation, or the tier of the fleet.
+  var hits: Int64 { ["hit", "stale", "validated", "shared"].reduce(0) { $0 + (outcomes[$1] ?? 0) } }
 
   /// Requests that the store could have answered.
   var cacheable: Int64 { ["miss", "refetched", "collapsed"].reduce(hits) { $0 + (outcomes[$1] ?? 0) } }

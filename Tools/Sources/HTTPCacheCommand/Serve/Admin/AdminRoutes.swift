@@ -54,9 +54,10 @@ struct AdminRoutes: Sendable {
     case "/metrics":
       return AdminResponse(contentType: PrometheusText.contentType, body: try await metrics())
     case "/stats":
+      let counts = try await cache.counts()
       return try Self.json(
         AdminStats(
-          try await cache.counts(), usage: cache.usage, connections: server.connectionCount))
+          counts, usage: cache.usage, connections: server.connectionCount, fleet: AdminFleet(cache, counts)))
     case "/entries": return try await entries(query)
     case "/explain": return try explain(query)
     case "/live": return live()
@@ -109,6 +110,10 @@ struct AdminRoutes: Sendable {
       "httpcache_origin_body_bytes_total", .counter,
       help: "Bytes of bodies received from origins over the life of the directory.", value: counts.originBytes
     )
+    if let fleet = AdminFleet(cache, counts) {
+      fleet.add(to: &text)
+      events.addFleet(to: &text)
+    }
     let usage = cache.usage
     let tiers = [
       ("memory", usage.memoryBytes, usage.memoryCapacity, usage.memoryEntries),
@@ -131,18 +136,10 @@ struct AdminRoutes: Sendable {
     guard request.hasToken else {
       return AdminResponse(status: 403, body: "403: purging requires --admin-token-file and its token\n")
     }
-    let selections = try Self.selections(query)
-    guard try query.isSet("soft") else {
-      var count = 0
-      for selection in selections { count += try await cache.remove(selection) }
-      return try Self.json(["removed": count])
-    }
-    var count: Int? = 0
-    for selection in selections {
-      let some = try await cache.invalidate(selection)
-      count = some.flatMap { some in count.map { $0 + some } }
-    }
-    return try Self.json(["invalidated": count])
+    let report = try await PurgeReport(
+      applying: try Self.selections(query), isSoft: try query.isSet("soft"), to: cache)
+    return AdminResponse(
+      status: report.status, contentType: "application/json", body: report.json + "\n")
   }
 
   private static func selections(_ query: AdminQuery) throws -> [CacheSelection] {
@@ -193,20 +190,21 @@ extension AdminRoutes {
     stream("text/event-stream") { send in
       var (before, then) = (server.totals, ContinuousClock.now)
       // An event at once, so that a reader knows that it is connected.
-      send(event(TrafficTotals(), seconds: 0))
+      send(await event(TrafficTotals(), seconds: 0))
       while true {
         try await Task.sleep(for: .seconds(1))
         let (totals, now) = (server.totals, ContinuousClock.now)
-        send(event(totals - before, seconds: (now - then) / .seconds(1)))
+        send(await event(totals - before, seconds: (now - then) / .seconds(1)))
         (before, then) = (totals, now)
       }
     }
   }
 
-  private func event(_ traffic: TrafficTotals, seconds: Double) -> String {
+  private func event(_ traffic: TrafficTotals, seconds: Double) async -> String {
+    let counts = cache.fleetStatus == nil ? nil : try? await cache.counts()
     let sample = AdminLive(
       traffic, seconds: seconds, at: Date().timeIntervalSince1970, cache.usage,
-      connections: server.connectionCount)
+      connections: server.connectionCount, fleet: counts.flatMap { AdminFleet(cache, $0) })
     return Self.line(sample).map { "data: \($0)\n\n" } ?? ""
   }
 

@@ -16,8 +16,10 @@ struct AdminStats: Encodable {
   var diskCapacity: Int64
   var diskEntries: Int
   var connections: Int
+  /// Nil without a fleet.
+  var fleet: AdminFleet?
 
-  init(_ counts: CacheCounts, usage: StoreUsage, connections: Int) {
+  init(_ counts: CacheCounts, usage: StoreUsage, connections: Int, fleet: AdminFleet?) {
     hits = counts.hits
     validated = counts.validated
     misses = counts.misses
@@ -32,6 +34,7 @@ struct AdminStats: Encodable {
     diskCapacity = usage.diskCapacity
     diskEntries = usage.diskEntries
     self.connections = connections
+    self.fleet = fleet
   }
 }
 

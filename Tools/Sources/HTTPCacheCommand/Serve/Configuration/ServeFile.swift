@@ -58,12 +58,26 @@ struct ServeFile {
       parser = try Parser(yaml: text)
       root = try parser.singleRoot()
     } catch {
-      throw ConfigFailure(path, "is not YAML: \(error)".replacingOccurrences(of: "\n", with: " "))
+      throw notYAML(error, path)
     }
     guard let root else { throw ConfigFailure(path, "is empty") }
     // Nodes have weak references to the anchors of their parser.
     try withExtendedLifetime(parser) { () throws(ConfigFailure) in try refuseAnchors(root, path) }
     return root
+  }
+
+  /// The failure for a file that is not YAML: the problem and its line, not the text of the line, which may have a
+  /// password.
+  private static func notYAML(_ error: any Error, _ path: String) -> ConfigFailure {
+    switch error as? YamlError {
+    case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+      .composer(_, let problem, let mark, _):
+      ConfigFailure(path, line: mark.line, "is not YAML: \(problem)")
+    case .duplicatedKeysInMapping(let keys, _):
+      ConfigFailure(path, "is not YAML: a key is there twice: \(keys.sorted().joined(separator: ", "))")
+    case .reader(let problem, _, _, _): ConfigFailure(path, "is not YAML: \(problem)")
+    default: ConfigFailure(path, "is not YAML")
+    }
   }
 
   /// Aliases could make a small file a large tree.
@@ -80,6 +94,14 @@ struct ServeFile {
     case .sequence(let sequence): for value in sequence { try refuseAnchors(value, path) }
     case .scalar, .alias: break
     }
+  }
+
+  /// - Parameter secret: what other users must not read.
+  /// - Throws: `StartFailure` if they can read the file.
+  func refuseOtherReaders(of secret: String) throws(StartFailure) {
+    var status = stat()
+    guard stat(path, &status) == 0, SecretFile.isOpenToOthers(path, status) else { return }
+    throw StartFailure("\(path): other users can read \(secret); run `chmod 600` on it")
   }
 
   /// The place of the option whose value a message names, the longest of several; nil without one.

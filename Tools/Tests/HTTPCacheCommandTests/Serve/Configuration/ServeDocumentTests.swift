@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test("the samples can be used", arguments: ["mirror", "site", "api"])
+  @Test("the samples can be used", arguments: ["mirror", "site", "api", "fleet"])
   func samples(name: String) throws {
     // Without --check: this machine need not have their folders and ports.
     let path = Self.docs + "/samples/\(name).yaml"

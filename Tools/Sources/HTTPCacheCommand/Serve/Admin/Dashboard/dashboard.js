@@ -33,7 +33,7 @@ function time(seconds) {
 
 const number = (value) => Math.round(value).toLocaleString("en");
 const sum = (sample, outcomes) => outcomes.reduce((all, name) => all + (sample.outcomes[name] || 0), 0);
-const hits = (sample) => sum(sample, ["hit", "stale", "validated"]);
+const hits = (sample) => sum(sample, ["hit", "stale", "validated", "shared"]);
 const cacheable = (sample) => hits(sample) + sum(sample, ["miss", "refetched", "collapsed"]);
 
 // Rows and cells are made of text only: URLs come from strangers.
@@ -76,6 +76,7 @@ function show(sample) {
     element(`${tier}-text`).textContent = all > 0
       ? `${bytes(used)} of ${bytes(all)}, ${number(entries)} responses` : "not used";
   }
+  showFleet(sample.fleet);
   const outcomes = {};
   for (const one of minute) {
     for (const [name, count] of Object.entries(one.outcomes)) outcomes[name] = (outcomes[name] || 0) + count;
@@ -83,6 +84,14 @@ function show(sample) {
   const list = Object.entries(outcomes).sort((a, b) => b[1] - a[1]).map(([name, count]) => `${name} ${number(count)}`);
   if (list.length > 0) element("outcomes").textContent = `In the last minute: ${list.join(", ")}.`;
   draw();
+}
+
+function showFleet(fleet) {
+  element("fleet").hidden = !fleet;
+  if (!fleet) return;
+  const state = fleet.isConnected ? `connected, behind by ${time(fleet.behindSeconds)}` : "not connected";
+  element("fleet-text").textContent = `${fleet.node} is ${state}; ${number(fleet.pendingChanges)} waiting changes, `
+    + `${number(fleet.sharedHits)} shared hits, ${bytes(fleet.sharedBytes)}`;
 }
 
 function draw() {
@@ -191,9 +200,10 @@ async function explain(entry) {
 }
 
 async function purge(selection) {
-  const { removed } = await json(`/purge?${query(selection)}`, { method: "POST" });
+  const { removed, fleet } = await json(`/purge?${query(selection)}`, { method: "POST" });
   await showEntries(false);
-  element("entries-state").textContent = `${number(removed)} removed`;
+  const nodes = fleet && fleet.applied != null ? `${fleet.applied} of ${fleet.nodes} nodes` : "this node alone so far";
+  element("entries-state").textContent = `${number(removed)} removed` + (fleet ? `, applied by ${nodes}` : "");
 }
 
 // MARK: Beginning

@@ -1,0 +1,29 @@
+import HTTPCaching
+
+/// Asks a fleet's server from a command, which has more time than a request.
+enum FleetQuestion {
+  /// How long a command waits for a server that does not answer.
+  static let patience = Duration.seconds(5)
+
+  /// Asks until there is an answer. The server's deadlines are those of requests: a first connection, with TLS and a
+  /// look-up of names, may take longer.
+  ///
+  /// - Throws: `SharedTierError`: at once if the server refuses or cannot be reached, else the last one.
+  static func answer<Answer: Sendable>(
+    _ body: () async throws(SharedTierError) -> Answer
+  ) async throws(SharedTierError) -> Answer {
+    let end = ContinuousClock.now + patience
+    while true {
+      do throws(SharedTierError) {
+        return try await body()
+      } catch {
+        guard error.kind == .timeout || error.kind == .unavailable, ContinuousClock.now < end else {
+          throw error
+        }
+        do { try await Task.sleep(for: .milliseconds(100)) } catch {
+          throw SharedTierError(.timeout, "cancelled")
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import AsyncHTTPClient
+import Foundation
+import NIOHTTP1
+import ServerTesting
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// Three servers in front of one origin, with a real Redis server between them.
+@Suite(
+  .timeLimit(.minutes(10)), .serialized,
+  .enabled(if: RedisProgram.isInstalled, "redis-server is not installed"))
+struct FleetProcessTests {
+  @Test("64 requests over three servers for what none has are one request to the origin")
+  func concurrentMisses() async throws {
+    try await FleetNodes.run { fleet, origin, _ in
+      var (attempt, fewest) = (0, Int.max)
+      // A server whose look-up passes its time limit goes alone, which a busy machine makes happen now and then. The time
+      // limit of the suite ends this loop.
+      while fewest > 1 {
+        try await fleet.settle()
+        attempt += 1
+        let path = "/misses-\(attempt)"
+        let open = origin.close(path)
+        try await withThrowingTaskGroup(of: TestAnswer.self) { tasks in
+          for number in 0..<64 { tasks.addTask { try await fleet.get(path, from: number % 3) } }
+          while try await fleet.connections() < 64 { try await Task.sleep(for: .milliseconds(10)) }
+          while origin.count(of: path) == 0 { try await Task.sleep(for: .milliseconds(10)) }
+          open()
+          for try await answer in tasks {
+            #expect(answer.status == 200 && answer.body.hasPrefix("version "), "\(answer)")
+          }
+        }
+        #expect(origin.count(of: path) <= 3)
+        fewest = min(fewest, origin.count(of: path))
+      }
+      let hits = try await [0, 1, 2].asyncSum { try await fleet.figures(of: $0).sharedHits }
+      #expect(hits >= 2)
+    }
+  }
+
+  @Test("a purge through one server reaches all, and its answer says so")
+  func purge() async throws {
+    try await FleetNodes.run { fleet, origin, base in
+      try await fleet.settle()
+      for node in 0..<3 { #expect(try await fleet.get("/a", from: node).status == 200) }
+      let before = origin.count(of: "/a")
+      var answer = try await fleet.admin("/purge?url=\(base)/a", .POST, of: 1)
+      // Only on a machine that is too busy to apply it within the time that a purge waits.
+      while !answer.body.hasSuffix(",\"fleet\":{\"applied\":3,\"nodes\":3,\"pending\":0}}\n") {
+        answer = try await fleet.admin("/purge?url=\(base)/a", .POST, of: 1)
+      }
+      #expect(answer.status == 200)
+      for node in 0..<3 {
+        let body = try await fleet.get("/a", from: node).body
+        let number = try #require(Int(body.split(separator: " ").last ?? ""))
+        #expect(number > before, "node \(node): \(body)")
+      }
+    }
+  }
+
+  @Test("purge --fleet reaches all servers; fleet shows them")
+  func command() async throws {
+    try await FleetNodes.run { fleet, origin, base in
+      try await fleet.settle()
+      for node in 0..<3 { #expect(try await fleet.get("/c", from: node).status == 200) }
+      let before = origin.count(of: "/c")
+      var run = await CommandRun("purge", "--fleet", fleet.address, "--prefix", "\(base)/c")
+      while run.output != "removed on 3 of 3 nodes\n" {
+        run = await CommandRun("purge", "--fleet", fleet.address, "--prefix", "\(base)/c")
+      }
+      #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+      for node in 0..<3 {
+        let number = Int(try await fleet.get("/c", from: node).body.split(separator: " ").last ?? "")
+        #expect(try #require(number) > before)
+      }
+      try await fleet.settle()
+      let shown = await CommandRun("fleet", "--fleet", fleet.address)
+      #expect(shown.status == 0)
+      #expect(shown.output.hasPrefix("fleet default at \(fleet.address)\n"), "\(shown.output)")
+      #expect(shown.output.contains("memory "))
+      #expect(!shown.output.contains("memory unknown"))
+      #expect(shown.output.contains(" of 64.0 MiB"), "\(shown.output)")
+      let top = await CommandRun(
+        "top", "--admin", "127.0.0.1:\(fleet.nodes[0].admin)", "--admin-token-file", fleet.token, "--count",
+        "1",
+        "--json")
+      let sample = try JSONDecoder().decode(AdminLive.self, from: Data(top.output.utf8))
+      let name = try await fleet.figures(of: 0).node
+      #expect(sample.fleet?.node == name, "\(top.output)\(top.errors)")
+      var screen = TopScreen()
+      #expect(screen.text(sample, of: "h").contains("\u{1B}[K\nfleet   "))
+      for node in 0..<3 {
+        let name = try await fleet.figures(of: node).node
+        #expect(shown.output.contains(name), "\(shown.output)")
+      }
+    }
+  }
+
+  @Test(
+    "a killed Redis server fails no request; a purge waits, and reaches the others when the server is back")
+  func killed() async throws {
+    try await FleetNodes.run { fleet, origin, base in
+      try await fleet.settle()
+      for node in 0..<3 { #expect(try await fleet.get("/k", from: node).status == 200) }
+      await fleet.redis.kill()
+      for number in 0..<30 {
+        #expect(try await fleet.get("/k", from: number % 3).status == 200)
+        #expect(try await fleet.get("/k-\(number)", from: number % 3).status == 200)
+      }
+      let answer = try await fleet.admin("/purge?url=\(base)/k", .POST, of: 0)
+      #expect(answer.status == 202)
+      #expect(answer.body.contains("\"pending\":1}"), "\(answer.body)")
+      while try await fleet.figures(of: 0).isConnected { try await Task.sleep(for: .milliseconds(10)) }
+      let metrics = try await fleet.admin("/metrics", of: 0).body
+      #expect(metrics.contains("\nhttpcache_fleet_pending_changes 1\n"))
+      #expect(metrics.contains("\nhttpcache_fleet_connected 0\n"))
+      let before = origin.count(of: "/k")
+      try await fleet.redis.restart()
+      for node in 0..<3 {
+        while try await !fleet.figures(of: node).isConnected { try await Task.sleep(for: .milliseconds(10)) }
+      }
+      for node in 0..<3 {
+        // The change may be on its way.
+        var number = 0
+        while number <= before {
+          let body = try await fleet.get("/k", from: node).body
+          number = try #require(Int(body.split(separator: " ").last ?? ""))
+        }
+      }
+      #expect(try await fleet.figures(of: 0).pendingChanges == 0)
+    }
+  }
+}
+
+extension Collection {
+  /// The sum of a value of each element.
+  fileprivate func asyncSum(_ value: (Element) async throws -> Int64) async rethrows -> Int64 {
+    var sum: Int64 = 0
+    for element in self { sum += try await value(element) }
+    return sum
+  }
+}

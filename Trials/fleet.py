@@ -1,0 +1,354 @@
+#!/usr/bin/env python3
+"""Three servers of a fleet in front of one origin while their Redis server, or their cluster, is at fault.
+
+    fleet.py PROGRAM [SECONDS]
+
+PROGRAM is the built httpcache. For each fault: 200 requests a second over the three servers, and two purges a second,
+for SECONDS (10); the fault begins after a fifth of them, and lasts three seconds where it lasts. Each body is compared
+with what the origin has for the page and its version. A version that was removed by a purge that all servers had
+confirmed counts as wrong in each later answer.
+"""
+import hashlib, http.client, json, os, random, shutil, signal, socket, subprocess, sys, tempfile, threading, time
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import servers
+
+RATE, WORKERS, PAGES, DOWN = 200, 32, 100, 3.0
+TOKEN = "the-token-of-this-trial"
+HOST = "site.example"
+versions = {}
+lock = threading.Lock()
+
+
+def body(page, version):
+    """The bytes of a page: every tenth has more than one part in the tier."""
+    line = f"{page} {version}\n".encode()
+    size = 600_000 if page.endswith("0") and page.startswith("/page") else 2_000
+    return line + hashlib.shake_256(line).digest(1_000) * (size // 1_000)
+
+
+class Handler(servers.Handler):
+    def do_GET(self):
+        with lock:
+            version = versions.setdefault(self.path, 1)
+        data = body(self.path, version)
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Cache-Control", "max-age=3600")
+        self.send_header("ETag", f'"{version}"')
+        self.end_headers()
+        self.wfile.write(data)
+
+
+def ask(port, method, path, headers, timeout=30):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    try:
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+class Redis:
+    """A Redis server on a port of its own."""
+
+    def __init__(self, *options):
+        self.folder = tempfile.mkdtemp(prefix="httpcache-fleet-")
+        self.port, self.options = free_port(), options
+        self.start()
+
+    @property
+    def address(self):
+        return f"redis://127.0.0.1:{self.port}"
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [shutil.which("redis-server") or "valkey-server", "--port", str(self.port), "--bind", "127.0.0.1",
+             "--save", "", "--appendonly", "no", "--maxmemory", "256mb", "--maxmemory-policy", "volatile-lfu",
+             "--dir", self.folder, "--logfile", "log", *self.options])
+        while self.process.poll() is None and self.tell("PING") != "PONG":
+            time.sleep(0.02)
+        if self.process.poll() is not None:
+            sys.exit("redis-server ended")
+
+    def end(self, number):
+        self.process.send_signal(number)
+        self.process.wait()
+
+    def kill(self):
+        self.process.send_signal(signal.SIGCONT)
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def tell(self, *words):
+        client = shutil.which("redis-cli") or "valkey-cli"
+        return subprocess.run(
+            [client, "-p", str(self.port), *words], capture_output=True, text=True, timeout=10).stdout.strip()
+
+
+class Cluster:
+    """Three primaries with a replica each."""
+
+    LOG = "hc1:default:{default}:log"
+
+    def __init__(self):
+        buses = [free_port() for _ in range(6)]
+        self.servers = [Redis("--cluster-enabled", "yes", "--cluster-port", str(bus), "--cluster-node-timeout", "2000")
+                        for bus in buses]
+        primaries, replicas = self.servers[:3], self.servers[3:]
+        for server, (first, last) in zip(primaries, [(0, 5460), (5461, 10922), (10923, 16383)]):
+            server.tell("CLUSTER", "ADDSLOTSRANGE", str(first), str(last))
+        for number, server in enumerate(self.servers):
+            server.tell("CLUSTER", "SET-CONFIG-EPOCH", str(number + 1))
+            server.tell("CLUSTER", "MEET", "127.0.0.1", str(primaries[0].port), str(buses[0]))
+        self.until(lambda: all("cluster_known_nodes:6" in s.tell("CLUSTER", "INFO") for s in self.servers))
+        for replica, primary in zip(replicas, primaries):
+            number = primary.tell("CLUSTER", "MYID")
+            self.until(lambda: replica.tell("CLUSTER", "REPLICATE", number) == "OK")
+        self.until(lambda: all("cluster_state:ok" in s.tell("CLUSTER", "INFO") for s in self.servers))
+        self.until(lambda: all("master_link_status:up" in s.tell("INFO", "replication") for s in replicas))
+
+    @staticmethod
+    def until(condition):
+        end = time.monotonic() + 30
+        while not condition():
+            if time.monotonic() > end:
+                sys.exit("the cluster does not form")
+            time.sleep(0.05)
+
+    @property
+    def address(self):
+        return "redis://" + ",".join(f"127.0.0.1:{server.port}" for server in self.servers[:3])
+
+    def primary(self):
+        """The server that has the log."""
+        return next(s for s in self.servers if s.process.poll() is None and s.tell("EXISTS", self.LOG) == "1")
+
+    def fail_over(self):
+        port = self.primary().tell("INFO", "replication").split("slave0:")[1].split("port=")[1].split(",")[0]
+        replica = next(s for s in self.servers if s.port == int(port))
+        replica.tell("CLUSTER", "FAILOVER")
+        self.until(lambda: replica.tell("EXISTS", self.LOG) == "1")
+
+    def kill_primary(self):
+        self.killed = self.primary()
+        self.killed.end(signal.SIGKILL)
+
+    def kill(self):
+        for server in self.servers:
+            server.kill()
+
+
+class Node:
+    """A server of the fleet."""
+
+    def __init__(self, program, folder, upstream, redis):
+        self.process = subprocess.Popen(
+            [program, "serve", "--upstream", upstream, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+             "--admin-token-file", f"{folder}/token", "--dir", tempfile.mkdtemp(dir=folder), "--access-log",
+             "none", "--fleet", redis.address], stderr=subprocess.PIPE, text=True)
+        ports = []
+        for line in self.process.stderr:
+            if "listening on" in line or "admin listener on" in line:
+                ports.append(int(line.rsplit(":", 1)[1]))
+            if " of fleet " in line:
+                break
+        if len(ports) != 2:
+            sys.exit("a server did not start")
+        self.port, self.admin = ports
+        # A pipe that is full would stop the server.
+        threading.Thread(target=lambda: [None for _ in self.process.stderr], daemon=True).start()
+
+    def is_connected(self):
+        _, text = ask(self.admin, "GET", "/stats", {"Authorization": f"Bearer {TOKEN}"})
+        fleet = json.loads(text)["fleet"]
+        return fleet["isConnected"] and fleet["pendingChanges"] == 0
+
+
+class Load:
+    """Requests and purges during one fault."""
+
+    def __init__(self, nodes, base, seconds, name):
+        self.nodes, self.base, self.seconds, self.name = nodes, base, seconds, name
+        self.requests = self.failed = self.wrong = self.cut = 0
+        self.slowest = 0.0
+        self.confirmed = {}  # page: versions that all nodes had confirmed, with the time of the answer
+        self.purges, self.pending, self.refused = 0, [], 0
+        self.examples = []
+        self.start = time.monotonic()
+
+    def note(self, kind, text):
+        with lock:
+            setattr(self, kind, getattr(self, kind) + 1)
+            if len(self.examples) < 5:
+                self.examples.append(f"{kind}: {text}")
+
+    def request(self, node, path):
+        begin = time.monotonic()
+        with lock:
+            least = max([v for t, v in self.confirmed.get(path, []) if t < begin], default=1)
+            self.requests += 1
+        try:
+            status, data = ask(node.port, "GET", path, {"Host": HOST})
+        except http.client.IncompleteRead as error:
+            return self.note("cut", f"{path}: {error}")
+        except (OSError, http.client.HTTPException) as error:
+            return self.note("failed", f"{path}: {error!r}")
+        took = time.monotonic() - begin
+        with lock:
+            self.slowest = max(self.slowest, took)
+        if status != 200:
+            return self.note("failed", f"{path}: {status} {data[:100]}")
+        version = int(data.split(b"\n", 1)[0].split()[1])
+        if data != body(path, version):
+            return self.note("wrong", f"{path}: other bytes")
+        if version < least:
+            self.note("wrong", f"{path}: version {version}, and {least} was confirmed")
+
+    def worker(self, number, seed):
+        rnd = random.Random(seed)
+        tick = number
+        while True:
+            due = self.start + tick / RATE
+            if due > self.start + self.seconds:
+                return
+            time.sleep(max(0, due - time.monotonic()))
+            path = f"/page/{rnd.randrange(PAGES)}" if rnd.random() < 0.8 else f"/once/{hash(self.name) % 9999}/{tick // 3}"
+            self.request(rnd.choice(self.nodes), path)
+            tick += WORKERS
+
+    def purger(self, seed):
+        rnd = random.Random(seed)
+        while time.monotonic() < self.start + self.seconds:
+            path = f"/page/{rnd.randrange(PAGES)}"
+            with lock:
+                versions[path] = version = versions.get(path, 1) + 1
+            node = rnd.choice(self.nodes)
+            status, text = ask(
+                node.admin, "POST", f"/purge?url={self.base}{path}", {"Authorization": f"Bearer {TOKEN}"})
+            now = time.monotonic()
+            self.purges += 1
+            if status == 200:
+                with lock:
+                    self.confirmed.setdefault(path, []).append((now, version))
+            elif status == 202:
+                self.pending.append((path, version))
+            else:
+                self.note("refused", f"purge: {status} {text[:100]}")
+            time.sleep(max(0, 0.5 - (time.monotonic() - now)))
+
+    def begin(self):
+        self.threads = [threading.Thread(target=self.worker, args=(n, n)) for n in range(WORKERS)]
+        self.threads.append(threading.Thread(target=self.purger, args=(9,)))
+        for thread in self.threads:
+            thread.start()
+
+    def end(self):
+        for thread in self.threads:
+            thread.join()
+        # Each purge that was pending is applied now, on each node.
+        lost = 0
+        for path, version in self.pending:
+            for node in self.nodes:
+                data = ask(node.port, "GET", path, {"Host": HOST})[1]
+                if int(data.split(b"\n", 1)[0].split()[1]) < version:
+                    lost += 1
+                    self.examples.append(f"lost: {path}, version {version}, on port {node.port}")
+        return lost
+
+
+def faults(redis):
+    """Name, the beginning of the fault, its end; a fault without an end begins and ends at once."""
+    yield "none", lambda: None, None
+    yield "kill -9, empty again after 3 s", lambda: redis.end(signal.SIGKILL), redis.start
+    yield "SIGSTOP for 3 s, SIGCONT", lambda: redis.process.send_signal(signal.SIGSTOP), \
+        lambda: redis.process.send_signal(signal.SIGCONT)
+    yield "FLUSHALL", lambda: redis.tell("FLUSHALL"), None
+    yield "restart, empty", lambda: (redis.end(signal.SIGTERM), redis.start()), None
+    yield "-READONLY for 3 s", lambda: redis.tell("REPLICAOF", "127.0.0.1", "9"), \
+        lambda: redis.tell("REPLICAOF", "NO", "ONE")
+    yield "-OOM for 3 s", lambda: (redis.tell("CONFIG", "SET", "maxmemory-policy", "noeviction"),
+                                   redis.tell("CONFIG", "SET", "maxmemory", "1")), \
+        lambda: (redis.tell("CONFIG", "SET", "maxmemory", "256mb"),
+                 redis.tell("CONFIG", "SET", "maxmemory-policy", "volatile-lfu"))
+
+
+def cluster_faults(cluster):
+    yield "cluster: none", lambda: None, None
+    yield "cluster: planned failover", cluster.fail_over, None
+    yield "cluster: kill -9 of the log's", cluster.kill_primary, lambda: cluster.killed.start()
+
+
+def settle(nodes, limit):
+    """Waits until all nodes are connected and no change waits; the seconds, or None after the limit."""
+    begin = time.monotonic()
+    while time.monotonic() - begin < limit:
+        if all(node.is_connected() for node in nodes):
+            return time.monotonic() - begin
+        time.sleep(0.02)
+    return None
+
+
+def run(program, folder, base, redis, all_faults, seconds, row):
+    """The number of what must not be."""
+    nodes, bad = [], 0
+    try:
+        nodes = [Node(program, folder, base, redis) for _ in range(3)]
+        for name, begin, end in all_faults(redis):
+            if settle(nodes, 30) is None:
+                sys.exit("the servers are not connected")
+            load = Load(nodes, base, seconds, name.replace(" ", "").strip("-"))
+            load.begin()
+            time.sleep(seconds / 5)
+            begin()
+            if end:
+                time.sleep(DOWN)
+                end()
+            back = settle(nodes, 30)
+            lost = load.end()
+            print(row % (name, load.requests, load.failed, load.wrong, load.cut, "%.0f ms" % (load.slowest * 1e3),
+                         "never" if back is None else "%.2f s" % back, load.purges, len(load.pending), lost),
+                  flush=True)
+            for text in load.examples:
+                print(f"  {text}", flush=True)
+            bad += load.failed + load.wrong + load.cut + load.refused + lost + (back is None)
+    finally:
+        for node in nodes:
+            node.process.kill()
+        redis.kill()
+    return bad
+
+
+def main():
+    if not (shutil.which("redis-server") or shutil.which("valkey-server")):
+        print("skipped: redis-server is not installed")
+        return 0
+    program = sys.argv[1]
+    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 10
+    folder = tempfile.mkdtemp(prefix="httpcache-fleet-nodes-")
+    with open(os.open(f"{folder}/token", os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+        file.write(TOKEN)
+    origin = servers.started(Handler)
+    base = f"http://127.0.0.1:{origin.server_address[1]}"
+    row = "%-31s %9s %7s %6s %4s %9s %11s %7s %8s %5s"
+    print(row % ("fault", "requests", "failed", "wrong", "cut", "slowest", "back after", "purges",
+                 "pending", "lost"), flush=True)
+    bad = 0
+    try:
+        for place, all_faults in ((Redis, faults), (Cluster, cluster_faults)):
+            bad += run(program, folder, base, place(), all_faults, seconds, row)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print("pending: answered with 202; lost: a pending purge that a server has not applied at the end")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
