@@ -30,7 +30,8 @@ extension ImageSize {
   func check(pixelLimit: Int, frames: Int) throws(ImageError) {
     try check(pixelLimit: pixelLimit)
     guard frames <= pixelLimit / (width * height) else {
-      throw .tooManyPixels(width: width, height: height.multipliedReportingOverflow(by: frames).partialValue, limit: pixelLimit)
+      throw .tooManyPixels(
+        width: width, height: height.multipliedReportingOverflow(by: frames).partialValue, limit: pixelLimit)
     }
   }
 }

@@ -12,7 +12,7 @@
 
   /// Reads the pictures of a GIF file with giflib, one after the other, onto one canvas (GIF89a).
   final class GIFReader {
-    /// What becomes of a picture before the next one (GIF89a §23).
+    /// The change of the canvas after a picture (GIF89a §23).
     private enum Disposal {
       case stays
       case cleared
@@ -48,7 +48,8 @@
       let opened = DGifOpen(
         source,
         { file, target, count in
-          guard let source = file?.pointee.UserData?.assumingMemoryBound(to: Source.self), let target, count > 0
+          guard let source = file?.pointee.UserData?.assumingMemoryBound(to: Source.self), let target,
+            count > 0
           else { return 0 }
           let part = source.pointee.bytes.prefix(Int(count))
           UnsafeMutableRawPointer(target).copyMemory(
@@ -112,7 +113,9 @@
             .update(repeating: .zero, count: columns)
         }
       case .undone:
-        before.withUnsafeBufferPointer { if let base = $0.baseAddress { canvas.update(from: base, count: count) } }
+        before.withUnsafeBufferPointer {
+          if let base = $0.baseAddress { canvas.update(from: base, count: count) }
+        }
       }
       return true
     }
@@ -128,7 +131,8 @@
         throw .damaged("it has no colors")
       }
       let palette = (0..<Int(map.pointee.ColorCount)).map { index in
-        SIMD4(colors[index].Red, colors[index].Green, colors[index].Blue, index == control.transparent ? 0 : 255)
+        SIMD4(
+          colors[index].Red, colors[index].Green, colors[index].Blue, index == control.transparent ? 0 : 255)
       }
       var row = [GifPixelType](repeating: 0, count: width)
       let passes = picture.Interlace ? Self.passes : [(0, 1)]

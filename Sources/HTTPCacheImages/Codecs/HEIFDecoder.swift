@@ -55,7 +55,8 @@
         return try DecodedImage(
           size: size,
           pixels: Self.pixels(
-            of: image, size, isPremultiplied: hasAlpha && heif_image_handle_is_premultiplied_alpha(handle) != 0),
+            of: image, size,
+            isPremultiplied: hasAlpha && heif_image_handle_is_premultiplied_alpha(handle) != 0),
           colorSpace: Self.colorSpace(handle), isOpaque: !hasAlpha)
       }
     }
@@ -127,7 +128,8 @@
       guard error.code != heif_error_Ok else { return }
       let message = error.message.map { String(cString: $0) } ?? "libheif cannot decode it"
       switch error.code {
-      case heif_error_Unsupported_filetype, heif_error_Unsupported_feature: throw .unsupported("HEIF: \(message)")
+      case heif_error_Unsupported_filetype, heif_error_Unsupported_feature:
+        throw .unsupported("HEIF: \(message)")
       default: throw error.subcode == heif_suberror_End_of_data ? .truncated : .damaged(message)
       }
     }

@@ -40,7 +40,8 @@
         }
         guard status == 0 else { throw Self.error(status) }
         return try DecodedImage(
-          size: size, pixels: pixels, colorSpace: Self.colorSpace(context, bytes), isOpaque: Self.isOpaque(context)
+          size: size, pixels: pixels, colorSpace: Self.colorSpace(context, bytes),
+          isOpaque: Self.isOpaque(context)
         ).upright(from: Self.orientation(context), original: size)
       }
     }

@@ -19,7 +19,8 @@ enum PNGTransparency {
       return bytes
     }
     guard let chunk = PNGChunks.data(of: "tRNS", in: bytes), chunk.count == (header[25] == 0 ? 2 : 6),
-      case let place = chunk.lowerBound, case let data = bytes[place..<place + (header[25] == 0 ? 2 : 6)].array,
+      case let place = chunk.lowerBound,
+      case let data = bytes[place..<place + (header[25] == 0 ? 2 : 6)].array,
       case let masked = masked(data, depth: header[24]), masked != data
     else { return bytes }
     var all = bytes.array

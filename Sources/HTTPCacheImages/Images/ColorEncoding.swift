@@ -25,7 +25,9 @@ struct ColorEncoding: Equatable {
     let blue: Chromaticity
     let white: Chromaticity
 
-    init(_ red: (Double, Double), _ green: (Double, Double), _ blue: (Double, Double), white: (Double, Double)) {
+    init(
+      _ red: (Double, Double), _ green: (Double, Double), _ blue: (Double, Double), white: (Double, Double)
+    ) {
       self.red = Chromaticity(x: red.0, y: red.1)
       self.green = Chromaticity(x: green.0, y: green.1)
       self.blue = Chromaticity(x: blue.0, y: blue.1)

@@ -50,7 +50,8 @@ struct RequestOptionGroup: ParsableArguments {
   var referer: String?
 
   @Option(
-    name: [.customShort("b", allowingJoined: true), .customLong("cookie")], parsing: .unconditionalSingleValue,
+    name: [.customShort("b", allowingJoined: true), .customLong("cookie")],
+    parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "Cookies: 'name=value; name=value', or a file in Netscape's format (- is standard input). With a file, or "
         + "an empty text, cookies that origins set go along with later requests.", valueName: "cookies"))

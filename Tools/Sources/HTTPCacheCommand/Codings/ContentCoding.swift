@@ -43,7 +43,8 @@ enum ContentCoding: String, CaseIterable {
   ///   - type: `Content-Type` without parameters.
   func isOfFile(path: String, type: String) -> Bool {
     let path = path.lowercased()
-    return endings.contains { path.hasSuffix($0) } || type.lowercased().contains(self == .br ? "brotli" : rawValue)
+    return endings.contains { path.hasSuffix($0) }
+      || type.lowercased().contains(self == .br ? "brotli" : rawValue)
   }
 
   /// A decoder.

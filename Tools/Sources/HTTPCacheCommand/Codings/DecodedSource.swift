@@ -48,7 +48,9 @@ final class DecodedSource: BodySource {
         }
         guard state.isSourceEnded else { return nil }
         // An empty body has no coding to remove.
-        guard state.decoder.isEnded || !state.decoder.hasBegun else { throw ContentCodingFailure(coding: coding) }
+        guard state.decoder.isEnded || !state.decoder.hasBegun else {
+          throw ContentCodingFailure(coding: coding)
+        }
         return BodyBytes()
       }
     } catch let failure as ContentCodingFailure {

@@ -71,7 +71,7 @@ extension Cookie {
   ///   - text: the value of one field.
   ///   - place: what the response answers.
   ///   - now: the time of the response.
-  ///   - suffixes: domains that belong to nobody in particular.
+  ///   - suffixes: domains below which anyone may have a name.
   /// - Returns: nil for a cookie that is to be ignored. A cookie that is expired removes an earlier one.
   init?(setCookie text: String, from place: CookiePlace, now: Timestamp, suffixes: PublicSuffixes) {
     let parts = text.split(separator: ";", omittingEmptySubsequences: false)

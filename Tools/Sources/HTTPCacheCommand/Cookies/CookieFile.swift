@@ -9,7 +9,7 @@ enum CookieFile {
   private static let byteLimit = 16 << 20
   private static let httpOnlyMark = "#HttpOnly_"
 
-  /// Reads the cookies of a file; lines that are none are skipped.
+  /// Reads the cookies of a file; other lines are skipped.
   ///
   /// - Parameters:
   ///   - path: `-` is standard input.

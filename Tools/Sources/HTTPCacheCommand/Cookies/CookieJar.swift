@@ -61,7 +61,9 @@ final class CookieJar: Sendable {
       }
       cookies.removeAll { $0.isExpired(at: now) }
       let isOfDomain = { (other: Cookie) in other.domain == cookie.domain }
-      if cookies.count(where: isOfDomain) > Self.domainLimit, let first = cookies.firstIndex(where: isOfDomain) {
+      if cookies.count(where: isOfDomain) > Self.domainLimit,
+        let first = cookies.firstIndex(where: isOfDomain)
+      {
         cookies.remove(at: first)
       }
       if cookies.count > Self.limit { cookies.removeFirst() }

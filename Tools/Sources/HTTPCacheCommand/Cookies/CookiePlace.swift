@@ -35,7 +35,9 @@ struct CookiePlace: Equatable {
 
   /// The path of a cookie that names none (RFC 6265 §5.1.4).
   var defaultPath: String {
-    guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
+    guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+      return "/"
+    }
     return String(path[..<slash])
   }
 
