@@ -52,7 +52,8 @@ let package = Package(
     .trait(
       name: "ImageCodecs",
       description:
-        "JPEG, PNG and WebP for HTTPCacheImages on Linux (libturbojpeg, libspng and libwebp of the system)"),
+        "JPEG, PNG, WebP, GIF, AVIF and HEIC for HTTPCacheImages on Linux (libturbojpeg, libspng, libwebp, giflib and libheif of the system)"
+    ),
     .default(enabledTraits: ["Crypto"]),
   ],
   dependencies: [
@@ -138,6 +139,8 @@ let package = Package(
     .systemLibrary(name: "CTurboJPEG"),
     .systemLibrary(name: "CSpng"),
     .systemLibrary(name: "CWebP"),
+    .systemLibrary(name: "CGif"),
+    .systemLibrary(name: "CHeif"),
     .target(
       name: "HTTPCacheImages",
       dependencies: [
@@ -145,6 +148,8 @@ let package = Package(
         .target(name: "CTurboJPEG", condition: .when(traits: ["ImageCodecs"])),
         .target(name: "CSpng", condition: .when(traits: ["ImageCodecs"])),
         .target(name: "CWebP", condition: .when(traits: ["ImageCodecs"])),
+        .target(name: "CGif", condition: .when(traits: ["ImageCodecs"])),
+        .target(name: "CHeif", condition: .when(traits: ["ImageCodecs"])),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

@@ -66,11 +66,14 @@ let package = Package(
   targets: [
     // In C, so that another commit compiles this file again and nothing else.
     .target(name: "CBuildCommit", cSettings: [.define("HTTPCACHE_COMMIT", to: "\"\(commit)\"")]),
+    // Without pkg-config: SwiftPM would warn where it is missing.
+    .systemLibrary(name: "CBrotli", providers: [.apt(["libbrotli-dev"]), .brew(["brotli"])]),
+    .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
     .target(name: "HTTPCacheProxy", dependencies: caching + nio, swiftSettings: settings),
     .target(
       name: "HTTPCacheCommand",
       dependencies: caching + nio + [
-        "CBuildCommit", "HTTPCacheProxy",
+        "CBuildCommit", "CBrotli", "CZstd", "HTTPCacheProxy",
         .product(name: "HTTPCacheArchives", package: "swift-http-cache"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Yams", package: "Yams"),

@@ -21,8 +21,8 @@ case $driver in
   images)
     product=HTTPCacheImages
     traits=(--traits ImageCodecs)
-    libraries=(-lturbojpeg -lspng -lwebp -lsqlite3)
-    links=(CSQLite CTurboJPEG CSpng CWebP)
+    libraries=(-lturbojpeg -lspng -lwebp -lwebpdemux -lgif -lheif -lsqlite3)
+    links=(CSQLite CTurboJPEG CSpng CWebP CGif CHeif)
     ;;
   recordings)
     product=HTTPCacheArchives

@@ -12,7 +12,8 @@ fi
 
 [ "$(uname -s)" = Linux ] || exit 0
 
-packages=(libsqlite3-dev zlib1g-dev libturbojpeg0-dev libspng-dev libwebp-dev pkg-config ca-certificates)
+packages=(libsqlite3-dev zlib1g-dev libbrotli-dev libzstd-dev libturbojpeg0-dev libspng-dev libwebp-dev libgif-dev
+  libheif-dev pkg-config ca-certificates)
 wanted=("$@")
 if ! command -v dpkg-query >/dev/null 2>&1; then
   if [ -e /usr/include/sqlite3.h ] && [ -e /usr/include/zlib.h ]; then exit 0; fi

@@ -78,7 +78,9 @@
 
     private func run() async {
       do {
-        for try await buffer in body where buffer.readableBytes > 0 {
+        for try await buffer in body {
+          if let mark = BrokenBodyMark(buffer) { throw mark.error }
+          guard buffer.readableBytes > 0 else { continue }
           guard await put(buffer) else { return }
         }
         finish(.success(()))

@@ -152,8 +152,7 @@
     func formats() {
       let png = Array("\u{89}PNG".unicodeScalars.map { UInt8($0.value) }) + [0x0D, 0x0A, 0x1A, 0x0A]
       for (bytes, name) in [
-        (Array("GIF89a".utf8), "GIF"), (Array("\0\0\0 ftypavif".utf8), "AVIF"),
-        (Array("\0\0\0 ftypheic".utf8), "HEIF"),
+        ([0x49, 0x49, 0x2A, 0, 8, 0, 0, 0], "TIFF"), ([0xFF, 0x0A, 0, 0], "JPEG XL"),
         (Array("BM1234".utf8), "BMP"), (png + [0, 0, 0, 4] + Array("CgBI".utf8), "CgBI"),
       ] {
         guard case .unsupported(let text) = error(BodyBytes(bytes)) else {

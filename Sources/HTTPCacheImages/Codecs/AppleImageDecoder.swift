@@ -82,11 +82,7 @@
         context.draw(image, in: CGRect(x: 0, y: 0, width: size.width, height: size.height))
         // Core Graphics draws premultiplied only.
         for index in 0..<size.width * size.height where target[index].w != 0 && target[index].w != 255 {
-          let pixel = SIMD4<UInt32>(truncatingIfNeeded: target[index])
-          let straight = (pixel &* SIMD4(repeating: 255)) / SIMD4(repeating: pixel.w)
-          target[index] = SIMD4(
-            UInt8(min(straight.x, 255)), UInt8(min(straight.y, 255)), UInt8(min(straight.z, 255)),
-            target[index].w)
+          target[index] = DecodedImage.straight(target[index])
         }
         isDrawn = true
       }

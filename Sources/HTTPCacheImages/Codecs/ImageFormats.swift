@@ -8,11 +8,11 @@ public struct ImageFormats: Sendable {
   /// Makes a list.
   public init(_ decoders: [any ImageDecoder]) { self.decoders = decoders }
 
-  /// The decoders of this platform and of the traits of the package: ImageIO on Apple's systems; JPEG, PNG and WebP with
-  /// the trait `ImageCodecs`; otherwise none.
+  /// The decoders of this platform and of the traits of the package: ImageIO on Apple's systems; JPEG, PNG, WebP, GIF, AVIF
+  /// and HEIC with the trait `ImageCodecs`; otherwise none.
   public static var standard: ImageFormats {
     #if ImageCodecs
-      ImageFormats([JPEGDecoder(), PNGDecoder(), WebPDecoder()])
+      ImageFormats([JPEGDecoder(), PNGDecoder(), WebPDecoder(), GIFDecoder(), HEIFDecoder()])
     #elseif canImport(ImageIO)
       ImageFormats([AppleImageDecoder()])
     #else
@@ -35,6 +35,22 @@ public struct ImageFormats: Sendable {
   /// - Throws: `ImageError`.
   public func size(of bytes: BodyBytes) throws(ImageError) -> ImageSize {
     try decoder(for: bytes).size(of: bytes)
+  }
+
+  /// The pictures of an animation, first to last; one for another image.
+  ///
+  /// - Parameters:
+  ///   - bytes: the file.
+  ///   - options: their limit of pixels is one for all pictures together.
+  /// - Throws: `ImageError`.
+  public func frames(
+    of bytes: BodyBytes, options: ImageDecodingOptions = ImageDecodingOptions()
+  ) throws(ImageError) -> [ImageFrame] {
+    let decoder = try decoder(for: bytes)
+    if let decoder = decoder as? any AnimationDecoder {
+      return try decoder.frames(of: bytes, options: options)
+    }
+    return [ImageFrame(image: try decoder.decode(bytes, options: options), duration: .zero)]
   }
 
   func decoder(for bytes: BodyBytes) throws(ImageError) -> any ImageDecoder {

@@ -3,7 +3,7 @@
   public import HTTPCaching
 
   /// Decodes PNG with libspng: all color types and bit depths, interlaced or not. 16 bits become 8. Of an animated
-  /// PNG, the default image.
+  /// PNG, the default image. The colors that the file states by `cICP`, or by `gAMA` and `cHRM`, become an ICC profile.
   public struct PNGDecoder: ImageDecoder {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
@@ -40,7 +40,8 @@
         }
         guard status == 0 else { throw Self.error(status) }
         return try DecodedImage(
-          size: size, pixels: pixels, colorSpace: Self.colorSpace(context), isOpaque: Self.isOpaque(context)
+          size: size, pixels: pixels, colorSpace: Self.colorSpace(context, bytes),
+          isOpaque: Self.isOpaque(context)
         ).upright(from: Self.orientation(context), original: size)
       }
     }
@@ -84,11 +85,32 @@
       return ImageOrientation(exif: Array(UnsafeRawBufferPointer(start: data, count: exif.length))[...])
     }
 
-    private static func colorSpace(_ context: OpaquePointer) -> ImageColorSpace {
+    /// The first of `cICP`, `iCCP`, `sRGB`, and `gAMA` with `cHRM` (PNG §4.3). A `cICP` that no profile can state is
+    /// passed over.
+    private static func colorSpace(_ context: OpaquePointer, _ bytes: BodyBytes) -> ImageColorSpace {
+      if let space = codePoints(in: bytes) { return space }
       var profile = spng_iccp()
-      guard spng_get_iccp(context, &profile) == 0, let data = profile.profile else { return .sRGB }
-      return ImageColorSpace(
-        profile: BodyBytes(UnsafeRawBufferPointer(start: data, count: profile.profile_len)))
+      if spng_get_iccp(context, &profile) == 0, let data = profile.profile {
+        return ImageColorSpace(
+          profile: BodyBytes(UnsafeRawBufferPointer(start: data, count: profile.profile_len)))
+      }
+      var (intent, gamma, chroma) = (UInt8(0), 0.0, spng_chrm())
+      guard spng_get_srgb(context, &intent) != 0 else { return .sRGB }
+      let hasGamma = spng_get_gama(context, &gamma) == 0
+      let hasPrimaries = spng_get_chrm(context, &chroma) == 0
+      let primaries = ColorEncoding.Primaries(
+        (chroma.red_x, chroma.red_y), (chroma.green_x, chroma.green_y), (chroma.blue_x, chroma.blue_y),
+        white: (chroma.white_point_x, chroma.white_point_y))
+      return ColorEncoding(gamma: hasGamma ? gamma : nil, primaries: hasPrimaries ? primaries : nil)
+        .flatMap { ImageColorSpace($0) } ?? .sRGB
+    }
+
+    /// The color space of `cICP` with a full range, the only one that a profile can state (PNG §11.3.2.6).
+    private static func codePoints(in bytes: BodyBytes) -> ImageColorSpace? {
+      guard let chunk = PNGChunks.data(of: "cICP", in: bytes), chunk.count == 4,
+        PNGChunks.isIntact(chunk, in: bytes), case let data = bytes[chunk].array, data[2] == 0, data[3] == 1
+      else { return nil }
+      return ImageColorSpace(codePoints: Int(data[0]), Int(data[1]))
     }
 
     private static func isEnd(_ status: Int32) -> Bool {

@@ -2,8 +2,8 @@
   import CWebP
   public import HTTPCaching
 
-  /// Decodes WebP with libwebp: lossy and lossless. Of an animation, the first frame.
-  public struct WebPDecoder: ImageDecoder {
+  /// Decodes WebP with libwebp: lossy and lossless, all pictures of an animation or the first one.
+  public struct WebPDecoder: AnimationDecoder {
     /// Makes a decoder.
     public init() {}
 
@@ -47,6 +47,21 @@
         size: size, pixels: pixels, colorSpace: ImageColorSpace(profile: metadata.profile),
         isOpaque: features.has_alpha == 0 && features.has_animation == 0
       ).upright(from: metadata.orientation, original: size)
+    }
+
+    /// Decodes all pictures.
+    ///
+    /// - Throws: `ImageError`.
+    public func frames(
+      of bytes: BodyBytes, options: ImageDecodingOptions
+    ) throws(ImageError) -> [ImageFrame] {
+      guard try Self.features(bytes).has_animation != 0 else {
+        return [ImageFrame(image: try decode(bytes, options: options), duration: .zero)]
+      }
+      let space = ImageColorSpace(profile: Self.metadata(bytes).profile)
+      return try bytes.withUnsafeBytes { (buffer) throws(ImageError) in
+        try WebPAnimation(buffer, pixelLimit: options.pixelLimit).frames(colorSpace: space)
+      }
     }
 
     private static func features(_ bytes: BodyBytes) throws(ImageError) -> WebPBitstreamFeatures {

@@ -89,6 +89,14 @@ public struct DecodedImage: Sendable {
     }
   }
 
+  /// A pixel whose colors were multiplied with its alpha, which is not 0.
+  static func straight(_ pixel: SIMD4<UInt8>) -> SIMD4<UInt8> {
+    let wide = SIMD4<UInt32>(truncatingIfNeeded: pixel)
+    let straight = (wide &* SIMD4(repeating: 255)) / SIMD4(repeating: wide.w)
+    return SIMD4(
+      UInt8(min(straight.x, 255)), UInt8(min(straight.y, 255)), UInt8(min(straight.z, 255)), pixel.w)
+  }
+
   /// Calls `body` with the pixels, rows without gaps.
   func withPixels<Result>(_ body: (UnsafeBufferPointer<SIMD4<UInt8>>) -> Result) -> Result {
     pixels.withUnsafeBytes { bytes in

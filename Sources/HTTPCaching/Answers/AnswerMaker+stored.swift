@@ -92,7 +92,7 @@ extension AnswerMaker {
     var chain = RedirectChain(of: request, limit: options.redirectLimit)
     while true {
       var exchange = try lookup.exchange(
-        for: chain.request, content: content, policy: policy, options: options)
+        for: options.adding(to: chain.request), content: content, policy: policy, options: options)
       guard var response = stored(for: &exchange, onlyFresh: onlyFresh) else { return nil }
       switch chain.step(after: response, isRepeatable: exchange.isRepeatable) {
       case .end:

@@ -40,7 +40,7 @@ extension HTTPCache {
     var chain = RedirectChain(of: request, limit: options.redirectLimit)
     var body = body
     while true {
-      let request = chain.request
+      let request = options.adding(to: chain.request)
       var response: CacheResponse
       var isRepeatable = true
       var content: QueryContent?
@@ -221,7 +221,8 @@ extension HTTPCache {
     _ request: HTTPRequest, content: BodyBytes = BodyBytes(), policy: CachePolicy = .standard,
     options: RequestOptions = RequestOptions()
   ) throws(CacheError) -> CacheExplanation {
-    try Explainer(engine: engine).explain(request, content: content, policy: policy, options: options)
+    try Explainer(engine: engine).explain(
+      options.adding(to: request), content: content, policy: policy, options: options)
   }
 
   /// Why responses to this request were not stored, latest first. The store keeps a bounded number of these
@@ -239,7 +240,7 @@ extension HTTPCache {
     let content =
       request.method == .query ? QueryContent(content, of: request, rules: configuration.rules) : nil
     let exchange = try engine.lookup.exchange(
-      for: request, content: content, policy: .standard, options: options)
+      for: options.adding(to: request), content: content, policy: .standard, options: options)
     return try store.refusals(of: exchange.key)
   }
 }

@@ -30,11 +30,22 @@ public struct RequestOptions: Sendable {
   public var validatesInBackground: Bool
   /// Called for each 1xx response of the origin.
   public var onInterim: (@Sendable (HTTPResponse) async -> Void)?
+  /// Adds fields to each request before the cache looks, the first one and that of each redirect: fields of that one URL,
+  /// such as its cookies. The next redirect does not get them.
+  public var addFields: (@Sendable (inout HTTPRequest) -> Void)?
   /// The way to the origin for validations in the background, for a door whose upstream does not outlive the
   /// request; nil is the upstream of the request.
   package var backgroundUpstream: (any Upstream)?
   /// Whether only a response to the same credentials answers, as with `CacheRules.separatesCredentials`.
   package var separatesCredentials = false
+
+  /// The request with the fields of `addFields`.
+  public func adding(to request: HTTPRequest) -> HTTPRequest {
+    guard let addFields else { return request }
+    var request = request
+    addFields(&request)
+    return request
+  }
 
   /// Whether a cache with these rules decides by those of a private cache.
   func isPrivate(under rules: CacheRules) -> Bool { isOneUser && !partition.isEmpty && rules.mode == .shared }

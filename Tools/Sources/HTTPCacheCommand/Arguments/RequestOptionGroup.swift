@@ -50,15 +50,18 @@ struct RequestOptionGroup: ParsableArguments {
   var referer: String?
 
   @Option(
-    name: [.customShort("b", allowingJoined: true), .long],
-    help: ArgumentHelp("Cookie, 'name=value; name=value'.", valueName: "cookies"))
-  var cookie: String?
+    name: [.customShort("b", allowingJoined: true), .customLong("cookie")],
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Cookies: 'name=value; name=value', or a file in Netscape's format (- is standard input). With a file, or "
+        + "an empty text, cookies that origins set go along with later requests.", valueName: "cookies"))
+  var cookies: [String] = []
 
   @Flag(
     inversion: .prefixedNo,
     help: ArgumentHelp(
-      "Request gzip and decode the body. The cache stores the body as received. Ranges are requested without "
-        + "gzip, and a file that is itself gzip (*.gz) stays unchanged."))
+      "Request gzip, brotli and zstd, and decode the body. The cache stores the body as received. Ranges are "
+        + "requested without, and a file that is itself compressed (*.gz, *.br, *.zst) stays unchanged."))
   var compressed = true
 
   func validate() throws {
@@ -69,10 +72,16 @@ struct RequestOptionGroup: ParsableArguments {
     if let range, !Self.isRange(range) {
       throw ValidationError("--range requires 0-499, 500- or -500 (got '\(range)')")
     }
-    if let cookie, !cookie.contains("=") {
-      throw ValidationError("--cookie requires 'name=value'; files of cookies are not read")
-    }
   }
+
+  /// The cookies that are sent as they are; nil without any.
+  var cookieText: String? {
+    let texts = cookies.filter { $0.contains("=") }
+    return texts.isEmpty ? nil : texts.joined(separator: "; ")
+  }
+
+  /// The files of cookies, or empty texts, which ask for an empty jar.
+  var cookieFiles: [String] { cookies.filter { !$0.contains("=") } }
 
   /// The fields of `-H`, those in files included.
   ///

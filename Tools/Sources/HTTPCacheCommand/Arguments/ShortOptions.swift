@@ -1,7 +1,7 @@
 /// Splits combined short options, which curl allows and ArgumentParser does not read: `-sXPOST`, `-da=1`.
 enum ShortOptions {
   private static let flags = Set("IJGLORSfiknqsv")
-  private static let withValue = Set("AHTUXbdejmoruwx")
+  private static let withValue = Set("AHTUXbcdejmoruwx")
 
   /// The arguments of `get`, each short option on its own, its value after it.
   ///

@@ -32,7 +32,8 @@ extension GetCommand {
       (hasRange, "-H Range"),
       (requestOptions.method.map { $0 != "GET" } ?? false, "-X"), (!contentOptions.parts.isEmpty, "-d"),
       (contentOptions.uploadFile != nil, "-T"), (include, "-i"), (usesHeaderName, "-J"),
-      (explain, "--explain"),
+      (explain, "--explain"), (!requestOptions.cookieFiles.isEmpty, "-b FILE"),
+      (cookieOptions.jarPath != nil, "-c"),
       (messages.writeOut != nil, "-w"), (output == "-", "-o -"), (connection.insecure, "-k"),
       (policy != .standard, "--policy"), (maxTime != nil, "--max-time"), (redirects != 20, "--redirects"),
     ]

@@ -69,7 +69,7 @@ struct Fetcher: Sendable {
   ) -> CacheExplanation? {
     guard case .forwarded = answer.outcome else { return nil }
     var explanation = CacheExplanation.storage(
-      request: request, response: head, rules: cache.configuration.rules,
+      request: options.adding(to: request), response: head, rules: cache.configuration.rules,
       now: cache.configuration.clock.now)
     let outcome = answer.outcomeText
     guard let refusal = outcome.refusal else { return explanation }

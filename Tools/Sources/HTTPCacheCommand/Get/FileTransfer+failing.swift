@@ -1,4 +1,3 @@
-import HTTPCacheArchives
 import HTTPCacheDownloads
 import HTTPCacheSemantics
 import HTTPCaching
@@ -10,7 +9,7 @@ extension FileTransfer {
     var failure = TransferFailureText(error: error, progress: progress).failure
     failure.isBeyondRecall = output.isStream && output.hasBegun
     // A part file of such a body would fail again.
-    if error is WrongDigest || (error as? UpstreamError)?.cause is GzipDecoder.Failure {
+    if error is WrongDigest || (error as? UpstreamError)?.cause is ContentCodingFailure {
       if !progress.isForwarded {
         failure.detail = "this is the stored response; --policy reload asks the origin"
       }

@@ -54,6 +54,8 @@ struct GetCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Request Options") var requestOptions: RequestOptionGroup
 
+  @OptionGroup(title: "Cookie Options") var cookieOptions: CookieOptionGroup
+
   @OptionGroup(title: "Content Options") var contentOptions: ContentOptionGroup
 
   @OptionGroup(title: "Connection Options") var connection: ConnectionOptionGroup
@@ -133,9 +135,9 @@ struct GetCommand: AsyncParsableCommand {
     }
     try validateQueue()
     if usesHeaderName, !usesRemoteName { throw ValidationError("-J requires -O") }
-    if json, output == "-" {
+    if json, output == "-" || cookieOptions.jarPath == "-" {
       throw ValidationError(
-        "--json writes its report to standard output, and so would -o - the body; name a file with -o FILE")
+        "--json writes its report to standard output, as -o - and -c - do; name a file")
     }
     guard (1...256).contains(jobs) else {
       throw ValidationError("--jobs must be from 1 to 256 (got \(jobs))")
@@ -157,7 +159,8 @@ struct GetCommand: AsyncParsableCommand {
   private func fetchAll() async throws {
     try checkOutput()
     let (plan, urls, writeOut, clientOptions) = try ExitStatus.reportingUsage {
-      let plan = try RequestPlan(requestOptions, content: contentOptions)
+      let plan = try RequestPlan(
+        requestOptions, content: contentOptions, cookieJar: cookieOptions.jarPath)
       let urls = try addresses.map { try plan.target(TargetURL(parsing: $0.text)) }
       return (plan, urls, try messages.writeOut.map { try WriteOut($0) }, try connection.clientOptions())
     }
@@ -172,7 +175,8 @@ struct GetCommand: AsyncParsableCommand {
     }
     let status: ExitStatus
     do {
-      status = try await OriginClient.withUpstream(clientOptions) { upstream in
+      status = try await OriginClient.withUpstream(clientOptions) { base in
+        let upstream = plan.cookieJar.map { CookieUpstream(base: base, jar: $0) as any Upstream } ?? base
         let fetcher = Fetcher(
           cache: cache, upstream: messages.upstream(upstream, proxies: clientOptions.proxies),
           recorder: recorder, meter: meter, policy: usedPolicy,
@@ -186,7 +190,7 @@ struct GetCommand: AsyncParsableCommand {
         let status = try await fetchAll(urls, plan, to: destinations, with: fetcher, writeOut: writeOut)
         // Finish the background validation of stale responses (RFC 5861 §3).
         await cache.finishBackgroundWork(within: .seconds(10))
-        return status
+        return cookieOptions.save(plan.cookieJar, after: status)
       }
     } catch {
       Console.report("httpcache: \(error)")

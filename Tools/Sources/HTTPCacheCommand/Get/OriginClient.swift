@@ -106,6 +106,7 @@ enum OriginClient {
     }
     configuration.failInvalidStatus()
     configuration.failConnectionErrors()
+    configuration.keepBytesOfBrokenConnections()
     if options.trustRoots != nil || options.isInsecure {
       var tls = TLSConfiguration.makeClientConfiguration()
       tls.restrict()

@@ -9,7 +9,7 @@ struct ImageCommand: AsyncParsableCommand {
     commandName: "image",
     abstract: "Fetch images through the cache; resize and convert them.",
     discussion: """
-      Reads JPEG, PNG and WebP, and turns photographs upright. A single URL is written to the file -o; \
+      Reads JPEG, PNG, WebP, GIF, AVIF and HEIC, of animations the first picture, and turns photographs upright. A single URL is written to the file -o; \
       several are written into the folder -o, under their names and with the extension of the format. \
       Standard error gets one line per URL.
 

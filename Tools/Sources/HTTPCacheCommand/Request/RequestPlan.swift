@@ -8,12 +8,14 @@ struct RequestPlan {
   let method: HTTPRequest.Method
   /// The content; nil for none.
   let content: RequestContent?
-  /// Whether to decode gzip bodies: true if `get` requested gzip itself, not the user with a field.
+  /// Whether to decode bodies: true if `get` asked for content codings itself, not the user with a field.
   let decodes: Bool
   /// Whether a stored body in a content coding may be used. False with a range, which is taken of the body
   /// without a coding, and with `--no-compressed`: a response without `Vary` matches every `Accept-Encoding`
   /// (RFC 9111 §4.1).
   let acceptsEncoded: Bool
+  /// The cookies of files and origins; nil if none are kept.
+  let cookieJar: CookieJar?
   private let fields: HTTPFields
   private let headers: [HeaderArgument]
   private let credentials: Credentials?
@@ -23,8 +25,12 @@ struct RequestPlan {
 
   /// Reads the options, and the files that they name.
   ///
+  /// - Parameter jarPath: the file that gets the cookies, which may be missing before.
   /// - Throws: `ValidationError`.
-  init(_ options: RequestOptionGroup, content contentOptions: ContentOptionGroup? = nil) throws {
+  init(
+    _ options: RequestOptionGroup, content contentOptions: ContentOptionGroup? = nil,
+    cookieJar jarPath: String? = nil
+  ) throws {
     let parts = contentOptions?.parts ?? []
     let data = parts.isEmpty ? nil : try DataArgument.joined(parts)
     let isQuery = contentOptions?.isQuery ?? false
@@ -52,6 +58,10 @@ struct RequestPlan {
     self.headers = headers
     credentials = try options.credentials()
     netrc = try options.netrcEntries()
+    let files = options.cookieFiles
+    let cookies = try files.filter { !$0.isEmpty }
+      .flatMap { try CookieFile.cookies(at: $0, mayBeMissing: $0 == jarPath) }
+    cookieJar = files.isEmpty && jarPath == nil ? nil : CookieJar(cookies)
   }
 
   /// The URL to request: with the data of `-G` in its query, and the name of `-T`'s file in its path.
@@ -80,11 +90,11 @@ struct RequestPlan {
   private static func defaults(_ options: RequestOptionGroup, decodes: Bool, isForm: Bool) -> HTTPFields {
     var fields: HTTPFields = [.accept: "*/*"]
     if !options.userAgent.isEmpty { fields[.userAgent] = options.userAgent }
-    if decodes { fields[.acceptEncoding] = "gzip" }
+    if decodes { fields[.acceptEncoding] = ContentCoding.accepted }
     if let range = options.range { fields[.range] = "bytes=\(range)" }
     if let referer = options.referer { fields[.referer] = referer }
     // In one line: the subscript would make a field of each cookie.
-    if let cookie = options.cookie { fields[fields: .cookie] = [HTTPField(name: .cookie, value: cookie)] }
+    if let cookie = options.cookieText { fields[fields: .cookie] = [HTTPField(name: .cookie, value: cookie)] }
     if isForm { fields[.contentType] = "application/x-www-form-urlencoded" }
     return fields
   }
@@ -94,6 +104,7 @@ extension RequestOptions {
   /// Options that accept the stored bodies that a plan accepts.
   init(_ plan: RequestPlan, redirectLimit: Int) {
     self.init(redirectLimit: redirectLimit)
+    if let jar = plan.cookieJar { addFields = { jar.addCookies(to: &$0) } }
     bodyForms = plan.decodes ? .any : .asSent
     if !plan.acceptsEncoded { bodyForms = bodyForms.withoutCoding }
   }

@@ -3,7 +3,7 @@ import HTTPCaching
 
 /// How the options handle a response before its body is written.
 struct ResponseHandling: Sendable {
-  /// Whether to decode gzip.
+  /// Whether to remove the content coding.
   var decodes = false
   /// Whether `Content-Disposition` names the file.
   var usesHeaderName = false
@@ -23,8 +23,10 @@ struct ResponseHandling: Sendable {
       tell("* from the cache\n" + VerboseUpstream.text(response.head))
     }
     var response = response
-    if decodes, isDecodable(response, of: request) {
-      response.body = MessageBody(try DecodedSource(response.body.source))
+    if decodes {
+      for coding in codings(of: response, to: request).reversed() {
+        response.body = MessageBody(try DecodedSource(response.body.source, from: coding))
+      }
     }
     guard usesHeaderName, case .file(let path) = destination,
       let name = ContentDisposition.fileName(response.head.headerFields)
@@ -46,15 +48,15 @@ struct ResponseHandling: Sendable {
     }
   }
 
-  /// Whether gzip is only a transfer detail of the body. Some servers also announce gzip for files that are gzip
-  /// files themselves; these must stay unchanged.
-  private func isDecodable(_ response: CacheResponse, of request: HTTPRequest) -> Bool {
+  /// The codings to remove, in the order in which they were applied. Some servers announce a coding for files that have it
+  /// themselves; these must stay unchanged.
+  private func codings(of response: CacheResponse, to request: HTTPRequest) -> [ContentCoding] {
     let fields = response.head.headerFields
     guard request.method != .head, response.head.status.code != 206,
-      let coding = fields[.contentEncoding]?.lowercased(), coding == "gzip" || coding == "x-gzip"
-    else { return false }
-    let path = response.finalTarget.prefix { $0 != "?" }.lowercased()
-    let type = fields[.contentType]?.prefix { $0 != ";" }.lowercased() ?? ""
-    return !path.hasSuffix(".gz") && !path.hasSuffix(".tgz") && !type.contains("gzip")
+      let codings = fields[.contentEncoding].flatMap(ContentCoding.all(in:)), let first = codings.first
+    else { return [] }
+    let path = String(response.finalTarget.prefix { $0 != "?" })
+    let type = String(fields[.contentType]?.prefix { $0 != ";" } ?? "")
+    return first.isOfFile(path: path, type: type) ? Array(codings.dropFirst()) : codings
   }
 }

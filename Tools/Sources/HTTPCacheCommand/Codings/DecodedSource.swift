@@ -1,22 +1,23 @@
-import HTTPCacheArchives
 import HTTPCaching
 import Synchronization
 
-/// A body, decoded from gzip.
+/// A body without its content coding.
 final class DecodedSource: BodySource {
   private struct State: ~Copyable {
-    var decoder: GzipDecoder
+    let decoder: any ContentDecoder
     var input = BodyBytes()
     var isSourceEnded = false
   }
 
   private let base: any BodySource
+  private let coding: ContentCoding
   private let state: Mutex<State>
 
-  /// - Throws: `GzipDecoder.Failure` if memory runs out.
-  init(_ base: any BodySource) throws {
+  /// - Throws: `ContentCodingFailure` if memory runs out.
+  init(_ base: any BodySource, from coding: ContentCoding) throws {
     self.base = base
-    state = Mutex(State(decoder: try GzipDecoder()))
+    self.coding = coding
+    state = Mutex(State(decoder: try coding.makeDecoder()))
   }
 
   /// nil: the length of the decoded body is unknown.
@@ -47,12 +48,14 @@ final class DecodedSource: BodySource {
         }
         guard state.isSourceEnded else { return nil }
         // An empty body has no coding to remove.
-        guard state.decoder.isEnded || !state.decoder.hasBegun else { throw GzipDecoder.Failure() }
+        guard state.decoder.isEnded || !state.decoder.hasBegun else {
+          throw ContentCodingFailure(coding: coding)
+        }
         return BodyBytes()
       }
-    } catch let failure as GzipDecoder.Failure {
+    } catch let failure as ContentCodingFailure {
       throw UpstreamError(
-        .protocol, "the body is not the gzip that its Content-Encoding says", cause: failure)
+        .protocol, "the body is not the \(coding.rawValue) that its Content-Encoding says", cause: failure)
     }
   }
 }

@@ -1,0 +1,129 @@
+#if ImageCodecs
+  import HTTPCacheImages
+  import HTTPCaching
+  import Testing
+
+  @Suite("GIF89a", .timeLimit(.minutes(10)))
+  struct GIFTests {
+    private static let (clear, red, green, blue) = (
+      SIMD4<UInt8>(0, 0, 0, 0), SIMD4<UInt8>(255, 0, 0, 255), SIMD4<UInt8>(0, 255, 0, 255),
+      SIMD4<UInt8>(0, 0, 255, 255)
+    )
+
+    private func rows(_ image: DecodedImage) -> [[SIMD4<UInt8>?]] {
+      (0..<image.height).map { y in (0..<image.width).map { image.pixel(x: $0, y: y) } }
+    }
+
+    private func error(_ bytes: BodyBytes, limit: Int = 100_000_000) -> ImageError? {
+      do throws(ImageError) {
+        _ = try ImageFormats.standard.frames(of: bytes, options: ImageDecodingOptions(pixelLimit: limit))
+      } catch { return error }
+      return nil
+    }
+
+    @Test("the first picture on a transparent screen")
+    func first() throws {
+      let sample = GIFSample(pictures: [.init((1, 1, 2, 1), color: 1), .init((0, 0, 4, 3), color: 2)])
+      let image = try ImageFormats.standard.decode(sample.bytes)
+      let (c, r) = (Self.clear, Self.red)
+      #expect(rows(image) == [[c, c, c, c], [c, r, r, c], [c, c, c, c]])
+      #expect(!image.isOpaque)
+      #expect(try ImageFormats.standard.size(of: sample.bytes) == ImageSize(width: 4, height: 3))
+      let whole = GIFSample(pictures: [.init((0, 0, 4, 3), color: 2)])
+      #expect(try ImageFormats.standard.decode(whole.bytes).isOpaque)
+    }
+
+    @Test("§23: what becomes of a picture before the next one")
+    func disposals() throws {
+      let (c, r, g, b) = (Self.clear, Self.red, Self.green, Self.blue)
+      for (disposal, second, third) in [
+        (0, [[r, g, g, r]], [[b, g, g, r]]), (1, [[r, g, g, r]], [[b, g, g, r]]),
+        (2, [[r, g, g, r]], [[b, c, c, r]]), (3, [[r, g, g, r]], [[b, r, r, r]]),
+      ] as [(UInt8, [[SIMD4<UInt8>?]], [[SIMD4<UInt8>?]])] {
+        let sample = GIFSample(
+          screen: (4, 1),
+          pictures: [
+            .init((0, 0, 4, 1), color: 1), .init((1, 0, 2, 1), color: 2, disposal: disposal),
+            .init((0, 0, 1, 1), color: 3),
+          ])
+        let frames = try ImageFormats.standard.frames(of: sample.bytes)
+        #expect(frames.map { rows($0.image) } == [[[r, r, r, r]], second, third], "\(disposal)")
+        #expect(frames.map(\.duration) == Array(repeating: .milliseconds(100), count: 3))
+      }
+    }
+
+    @Test("transparent pixels show the picture before")
+    func transparent() throws {
+      var above = GIFSample.Picture((0, 0, 4, 1), color: 2)
+      (above.pixels[1], above.transparent) = (5, 5)
+      let sample = GIFSample(screen: (4, 1), pictures: [.init((0, 0, 4, 1), color: 1), above])
+      let frames = try ImageFormats.standard.frames(of: sample.bytes)
+      #expect(rows(frames[1].image) == [[Self.green, Self.red, Self.green, Self.green]])
+    }
+
+    @Test("appendix E: the rows of an interlaced picture, for each height", arguments: 1...17)
+    func interlaced(height: Int) throws {
+      var picture = GIFSample.Picture((0, 0, 1, height), color: 0)
+      let order = [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { first, step in
+        Array(stride(from: first, to: height, by: step))
+      }
+      picture.pixels = order.map { UInt8($0 + 10) }
+      picture.isInterlaced = true
+      let image = try ImageFormats.standard.decode(GIFSample(screen: (1, height), pictures: [picture]).bytes)
+      #expect((0..<height).map { image.pixel(x: 0, y: $0)?.x } == (0..<height).map { UInt8($0 + 10) })
+    }
+
+    @Test("a first picture beyond the screen enlarges it, and a later one is cut off")
+    func beyond() throws {
+      let sample = GIFSample(
+        screen: (1, 1), pictures: [.init((1, 0, 2, 2), color: 1), .init((2, 1, 9, 9), color: 2)])
+      let frames = try ImageFormats.standard.frames(of: sample.bytes)
+      #expect(frames.map(\.image.size) == [ImageSize(width: 3, height: 2), ImageSize(width: 3, height: 2)])
+      #expect(rows(frames[1].image)[1] == [Self.clear, Self.red, Self.green])
+    }
+
+    @Test("the limit of pixels counts all pictures")
+    func limit() throws {
+      let pictures = Array(repeating: GIFSample.Picture((0, 0, 4, 3), color: 1), count: 5)
+      let bytes = GIFSample(pictures: pictures).bytes
+      #expect(error(bytes, limit: 60) == nil)
+      #expect(error(bytes, limit: 59) == .tooManyPixels(width: 4, height: 15, limit: 59))
+      let large = GIFSample(screen: (60_000, 60_000), pictures: [.init((0, 0, 1, 1), color: 1)]).bytes
+      #expect(throws: ImageError.tooManyPixels(width: 60_000, height: 60_000, limit: 100_000_000)) {
+        try ImageFormats.standard.decode(large)
+      }
+    }
+
+    @Test("cut short at any byte of the first picture: an error; bytes behind it do not matter")
+    func truncated() throws {
+      let bytes = GIFSample(pictures: [.init((0, 0, 4, 3), color: 1)], hasEnd: false).bytes
+      let whole = try ImageFormats.standard.decode(bytes)
+      for length in 6..<bytes.count - 4 {
+        #expect(error(bytes.prefix(length)) == .truncated, "\(length) of \(bytes.count)")
+      }
+      #expect(
+        try ImageFormats.standard.decode(BodyBytes(bytes.array + [0x3B, 1, 2, 3])).pixels == whole.pixels)
+    }
+
+    @Test("each byte changed: an image or an error, and the process lives")
+    func changed() throws {
+      let bytes = GIFSample(
+        pictures: [.init((0, 0, 4, 3), color: 1), .init((1, 1, 2, 2), color: 2, disposal: 3)]
+      ).bytes.array
+      for position in bytes.indices where !(20..<390).contains(position) {
+        for change: UInt8 in [0xFF, 0x01, 0x80] {
+          var damaged = bytes
+          damaged[position] ^= change
+          let options = ImageDecodingOptions(pixelLimit: 1_000_000)
+          let frames = try? ImageFormats.standard.frames(of: BodyBytes(damaged), options: options)
+          #expect(frames.map { $0.reduce(0) { $0 + $1.image.width * $1.image.height } } ?? 0 <= 1_000_000)
+        }
+      }
+    }
+
+    @Test("no picture is damaged, and no colors are")
+    func nothing() {
+      #expect(error(GIFSample(pictures: []).bytes) == .damaged("it has no picture"))
+    }
+  }
+#endif

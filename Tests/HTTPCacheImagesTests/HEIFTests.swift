@@ -1,0 +1,76 @@
+#if ImageCodecs
+  import Foundation
+  import HTTPCacheImages
+  import HTTPCaching
+  import Testing
+
+  @Suite("AVIF and HEIC", .timeLimit(.minutes(10)))
+  struct HEIFTests {
+    static let names = ["heif-opaque.avif", "heif-alpha.avif", "heif-opaque.heic"]
+
+    private func bytes(_ name: String) throws -> BodyBytes {
+      let folder = try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures")
+      return BodyBytes([UInt8](try Data(contentsOf: folder.appendingPathComponent(name))))
+    }
+
+    private func source(of name: String) throws -> DecodedImage {
+      try ImageFormats.standard.decode(bytes(name.prefix { $0 != "." } + ".png"))
+    }
+
+    @Test("the picture that was encoded", arguments: names)
+    func decoded(_ name: String) throws {
+      let image = try ImageFormats.standard.decode(bytes(name))
+      let expected = try source(of: name)
+      #expect(try #require(Picture.difference(image, expected)) <= 4)
+      #expect(image.isOpaque == (name != "heif-alpha.avif"))
+      #expect(try ImageFormats.standard.size(of: bytes(name)) == expected.size)
+    }
+
+    @Test("the limit of pixels is compared before the picture is decoded", arguments: names)
+    func limit(_ name: String) throws {
+      let bytes = try bytes(name)
+      #expect(throws: ImageError.tooManyPixels(width: 48, height: 32, limit: 1_535)) {
+        try ImageFormats.standard.decode(bytes, options: ImageDecodingOptions(pixelLimit: 1_535))
+      }
+    }
+
+    @Test("cut short at any byte: an error, never an image", arguments: names)
+    func truncated(_ name: String) throws {
+      let bytes = try bytes(name)
+      for length in stride(from: 12, to: bytes.count - 8, by: 7) {
+        #expect(throws: ImageError.self, "\(length) of \(bytes.count)") {
+          try ImageFormats.standard.decode(bytes.prefix(length))
+        }
+      }
+    }
+
+    @Test("each byte of the boxes changed: an image or an error, and the process lives", arguments: names)
+    func changed(_ name: String) throws {
+      let bytes = try bytes(name).array
+      for position in 0..<min(bytes.count, 600) {
+        for change: UInt8 in [0xFF, 0x01, 0x80] {
+          var damaged = bytes
+          damaged[position] ^= change
+          let options = ImageDecodingOptions(pixelLimit: 100_000)
+          guard let image = try? ImageFormats.standard.decode(BodyBytes(damaged), options: options) else {
+            continue
+          }
+          #expect(image.width * image.height <= 100_000)
+        }
+      }
+    }
+
+    @Test("a still image of HEIF is told by one of its brands, and a film is none")
+    func brands() {
+      let decoder = HEIFDecoder()
+      func file(_ major: String, _ compatible: String...) -> BodyBytes {
+        let all = Array("ftyp\(major)\0\0\0\0\(compatible.joined())".utf8)
+        return BodyBytes([0, 0, 0, UInt8(all.count + 4)] + all + Array("avif".utf8))
+      }
+      #expect(decoder.recognizes(file("avif")) && decoder.recognizes(file("heic")))
+      #expect(decoder.recognizes(file("isom", "mp41", "mif1")))
+      #expect(!decoder.recognizes(file("isom", "mp41")))
+      #expect(!decoder.recognizes(BodyBytes(Array("\0\0\0 free".utf8))))
+    }
+  }
+#endif

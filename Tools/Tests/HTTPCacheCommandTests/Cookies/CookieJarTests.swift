@@ -1,0 +1,110 @@
+import Foundation
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// The cookies of a run, and files of cookies.
+@Suite("RFC 6265 §5.3, §5.4: the jar", .timeLimit(.minutes(10))) struct CookieJarTests {
+  private let clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))
+
+  private func jar(_ cookies: [Cookie] = []) -> CookieJar {
+    CookieJar(cookies, clock: clock, suffixes: CookieTests.suffixes)
+  }
+
+  private func request(_ url: String) throws -> HTTPRequest { try TargetURL(parsing: url).request() }
+
+  private func set(_ jar: CookieJar, _ values: String..., from url: String = "https://example.com/") throws {
+    var response = HTTPResponse(status: .ok)
+    for value in values { response.headerFields.append(HTTPField(name: .setCookie, value: value)) }
+    jar.take(from: response, to: try request(url))
+  }
+
+  private func sent(_ jar: CookieJar, to url: String = "https://example.com/", beside own: String? = nil)
+    throws
+    -> String?
+  {
+    var request = try request(url)
+    if let own { request.headerFields[.cookie] = own }
+    jar.addCookies(to: &request)
+    return request.headerFields[.cookie]
+  }
+
+  @Test("§5.4: the longest path comes first, then the earliest; the user's own come last")
+  func order() throws {
+    let jar = jar()
+    try set(jar, "a=1; Path=/", "b=2; Path=/x", "c=3; Path=/")
+    try set(jar, "a=4; Path=/")
+    #expect(try sent(jar, to: "https://example.com/x/y", beside: "d=5") == "b=2; a=4; c=3; d=5")
+    #expect(try sent(jar, to: "https://example.com/") == "a=4; c=3")
+    #expect(try sent(jar, to: "https://example.org/") == nil)
+  }
+
+  @Test("§5.3, step 11: an expired cookie removes an earlier one of its name, domain and path")
+  func removing() throws {
+    let jar = jar()
+    try set(jar, "a=1", "b=2; Max-Age=60")
+    try set(jar, "a=; Max-Age=0")
+    #expect(try sent(jar) == "b=2")
+    clock.advance(by: .seconds(61))
+    #expect(try sent(jar) == nil)
+  }
+
+  @Test("http does not replace a cookie for https alone")
+  func shadowing() throws {
+    let jar = jar()
+    try set(jar, "a=1; Secure")
+    try set(jar, "a=2", from: "http://example.com/")
+    #expect(try sent(jar) == "a=1")
+    #expect(try sent(jar, to: "http://example.com/") == nil)
+  }
+
+  @Test("§6.1: the numbers are bounded, of one domain and in all, and so is the field")
+  func limits() throws {
+    let jar = jar()
+    for number in 0..<400 { try set(jar, "n\(number)=\(String(repeating: "v", count: 100))") }
+    #expect(jar.all.count == 150)
+    #expect(jar.all.first?.name == "n250")
+    #expect(try #require(try sent(jar)).utf8.count <= 8_190)
+    for number in 0..<3_100 { try set(jar, "a=1", from: "https://h\(number).example.org/") }
+    #expect(jar.all.count == 3_000)
+  }
+
+  @Test("a file is read as it was written")
+  func roundTrip() throws {
+    let jar = jar()
+    try set(
+      jar, "a=1; Path=/x; Secure; HttpOnly", "b=; Domain=example.com; Max-Age=100", "c=ü \"x\"",
+      from: "https://www.example.com/p/q")
+    let text = CookieFile.text(of: jar.all)
+    #expect(text.hasPrefix("# Netscape HTTP Cookie File\n"))
+    #expect(text.contains("#HttpOnly_www.example.com\tFALSE\t/x\tTRUE\t0\ta\t1\n"))
+    #expect(text.contains("\n.example.com\tTRUE\t/p\tFALSE\t\(clock.now.seconds + 100)\tb\t\n"))
+    #expect(CookieFile.cookies(in: Data(text.utf8), suffixes: CookieTests.suffixes) == jar.all)
+  }
+
+  @Test(
+    "lines of a hostile file are skipped",
+    arguments: [
+      "example.com", "example.com\tTRUE\t/\tFALSE", "\tTRUE\t/\tFALSE\t0\ta\t1",
+      "com\tTRUE\t/\tFALSE\t0\ta\t1", "co.uk\tTRUE\t/\tFALSE\t0\ta\t1",
+      "example.com\tTRUE\tx\tFALSE\t0\ta\t1",
+      "example.com\tTRUE\t/\tFALSE\t-1\ta\t1", "example.com\tTRUE\t/\tFALSE\tx\ta\t1",
+      "example.com\tTRUE\t/\tFALSE\t0\t\t1", "example.com\tTRUE\t/\tFALSE\t0\ta;b\t1",
+      "example.com\tTRUE\t/\tFALSE\t0\ta\t1; c=2", "example.com\tTRUE\t/\tFALSE\t0\ta\t1\u{0}",
+      "example.com\tTRUE\t/\tFALSE\t0\ta\t1\t2", "# example.com\tTRUE\t/\tFALSE\t0\ta\t1",
+      "Set-Cookie: a=1",
+    ])
+  func hostile(_ line: String) {
+    let text = "\(line)\r\nexample.org\tFALSE\t/\tFALSE\t99999999999999999999\tok\t1\r\n"
+    let found = CookieFile.cookies(in: Data(text.utf8), suffixes: CookieTests.suffixes)
+    #expect(found.map(\.name) == ["ok"])
+    #expect(found.first?.expiry == .max)
+  }
+
+  @Test("bytes that are no UTF-8 are no cookie")
+  func octets() {
+    #expect(CookieFile.cookies(in: Data([0x61, 0xFF, 0x0A, 0xFE, 0x09])).isEmpty)
+  }
+}

@@ -1,0 +1,143 @@
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+/// Brotli and zstd beside gzip (`CompressedTests`).
+@Suite("RFC 9110 §8.4: content codings of get", .timeLimit(.minutes(10))) struct CodingTests {
+  private static let text = Array("hello hello hello\n".utf8)
+  /// `text` in each coding, by the programs brotli and zstd.
+  private static let coded: [ContentCoding: [UInt8]] = [
+    .gzip: [
+      31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72, 205, 201, 201, 87, 200, 64, 144, 92, 0, 59, 124, 138, 223, 18,
+      0,
+      0, 0,
+    ],
+    .br: [0x8F, 0x08, 0x80] + text + [0x03],
+    .zstd: [
+      0x28, 0xB5, 0x2F, 0xFD, 0x04, 0x58, 0x6D, 0x00, 0x00, 0x38, 0x68, 0x65, 0x6C, 0x6C, 0x6F, 0x20, 0x0A,
+      0x01,
+      0x00, 0x31, 0x4A, 0x11, 0xA3, 0xAA, 0x74, 0xCE,
+    ],
+  ]
+
+  /// A frame of zstd with blocks that each stand for 128 KiB of one byte (RFC 8878 §3.1.1).
+  private static func frame(blocks: Int, windowLog: UInt8 = 17) -> [UInt8] {
+    let head: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0, (windowLog - 10) << 3]
+    return head
+      + (0..<blocks).flatMap { number -> [UInt8] in
+        let header = 131_072 << 3 | 1 << 1 | (number == blocks - 1 ? 1 : 0)
+        return [0, 8, 16].map { UInt8(truncatingIfNeeded: header >> $0) } + [7]
+      }
+  }
+
+  private func get(
+    _ body: [UInt8], coding: String, path: String = "/", type: String = "text/plain", _ options: [String] = []
+  ) async throws -> (run: CommandRun, body: [UInt8]?, request: String) {
+    let directory = try TemporaryDirectory()
+    let head =
+      "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Type: \(type)\r\nContent-Length: \(body.count)\r\n\r\n"
+    let origin = try await RecordingOrigin { _, _ in Array(head.utf8) + body }
+    let run = await CommandRun(
+      ["get", "--dir", directory.file("cache"), origin.authority + path, "-o", directory.file("out")]
+        + options)
+    try await origin.close()
+    return (run, directory.contents("out"), origin.requests.first ?? "")
+  }
+
+  @Test("each coding is asked for and decoded", arguments: ContentCoding.allCases)
+  func decoded(_ coding: ContentCoding) async throws {
+    let got = try await get(#require(Self.coded[coding]), coding: coding.rawValue.uppercased())
+    #expect(got.run.status == 0, "\(got.run.errors)")
+    #expect(got.body == Self.text)
+    #expect(got.request.contains("Accept-Encoding: gzip, br, zstd\r\n"))
+  }
+
+  @Test("several codings are removed in the order against that of the field; identity is none")
+  func several() async throws {
+    let once = try #require(Self.coded[.gzip])
+    let stored = Self.rawFrame(once)
+    let got = try await get(stored, coding: "gzip, identity, zstd")
+    #expect(got.body == Self.text, "\(got.run.errors)")
+  }
+
+  /// A frame of zstd with one block as it is.
+  private static func rawFrame(_ bytes: [UInt8]) -> [UInt8] {
+    let header = bytes.count << 3 | 1
+    return [0x28, 0xB5, 0x2F, 0xFD, 0, 7 << 3] + [0, 8, 16].map { UInt8(truncatingIfNeeded: header >> $0) }
+      + bytes
+  }
+
+  @Test(
+    "a coding that is not known stays, with all before it",
+    arguments: ["compress", "gzip, compress", "br, x"])
+  func unknown(_ coding: String) async throws {
+    let bytes = try #require(Self.coded[.gzip])
+    #expect(try await get(bytes, coding: coding).body == bytes)
+  }
+
+  @Test(
+    "a file that has the coding itself stays as it is",
+    arguments: [
+      (ContentCoding.br, "/a.br", "text/plain"), (.zstd, "/a.tar.zst?x", "text/plain"),
+      (.zstd, "/a", "application/zstd"), (.gzip, "/a.TGZ", "text/plain"),
+    ])
+  func files(_ coding: ContentCoding, _ path: String, _ type: String) async throws {
+    let bytes = try #require(Self.coded[coding])
+    #expect(try await get(bytes, coding: coding.rawValue, path: path, type: type).body == bytes)
+  }
+
+  @Test(
+    "what is not in the coding, or half of it, is a broken response and no file",
+    arguments: ContentCoding.allCases)
+  func broken(_ coding: ContentCoding) async throws {
+    for body in [Array("plain text, no coding".utf8), Array(try #require(Self.coded[coding]).dropLast(8))] {
+      let got = try await get(body, coding: coding.rawValue)
+      #expect(got.run.status == ExitStatus.brokenProtocol.rawValue)
+      #expect(
+        got.run.errors.contains("the body is not the \(coding.rawValue) that its Content-Encoding says"))
+      #expect(got.body == nil)
+    }
+  }
+
+  @Test("an empty body has nothing to decode", arguments: ContentCoding.allCases)
+  func empty(_ coding: ContentCoding) async throws {
+    #expect(try await get([], coding: coding.rawValue).body == [])
+  }
+
+  @Test("with --no-compressed no coding is asked for, and none is removed")
+  func raw() async throws {
+    let bytes = try #require(Self.coded[.br])
+    let got = try await get(bytes, coding: "br", ["--no-compressed"])
+    #expect(got.body == bytes)
+    #expect(!got.request.contains("Accept-Encoding"))
+  }
+
+  @Test("several frames of zstd are one body, with frames to skip and without padding (RFC 8878 §3.1)")
+  func frames() async throws {
+    let frame = try #require(Self.coded[.zstd])
+    let skipped: [UInt8] = [0x50, 0x2A, 0x4D, 0x18, 2, 0, 0, 0, 1, 2]
+    let got = try await get(frame + skipped + frame + [0, 0, 0], coding: "zstd")
+    #expect(got.body == Self.text + Self.text, "\(got.run.errors)")
+  }
+
+  @Test("a small body that becomes a large one comes in pieces of 128 KiB")
+  func pieces() async throws {
+    let source = try DecodedSource(
+      MessageBody(BodyBytes(Self.frame(blocks: 100))).source, from: .zstd)
+    var (count, longest) = (0, 0)
+    while let piece = try await source.next() {
+      (count, longest) = (count + piece.count, max(longest, piece.count))
+    }
+    #expect(count == 100 * 131_072)
+    #expect(longest <= 131_072)
+  }
+
+  @Test(
+    "a window of more than 8 MiB is refused (RFC 9659)", arguments: [(23, true), (24, false), (31, false)])
+  func window(_ log: UInt8, _ isTaken: Bool) async throws {
+    let got = try await get(Self.frame(blocks: 1, windowLog: log), coding: "zstd")
+    #expect((got.body?.count == 131_072) == isTaken)
+    #expect((got.run.status == 0) == isTaken)
+  }
+}
