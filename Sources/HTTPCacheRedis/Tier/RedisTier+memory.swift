@@ -29,5 +29,27 @@
       else { throw Self.unexpected("the memory") }
       return Memory(used: used, limit: limit, evictions: evictions)
     }
+
+    /// How many changes the log still has, and the position of the last one, for operators. Unlike `state()`, it changes
+    /// nothing.
+    ///
+    /// - Throws: `SharedTierError`, after 250 ms at the latest.
+    public func logLength() async throws(SharedTierError) -> (changes: Int, last: SharedPosition) {
+      let reply = try await send(
+        [RedisCommand("XINFO", "STREAM", .bytes(keys.log))], for: keys.log, by: RedisDeadline(limits.change))[0]
+      // No change was added yet.
+      if case .error = reply { return (0, .start) }
+      var (changes, last): (Int?, SharedPosition?)
+      let facts = reply.elements ?? []
+      for index in stride(from: 0, to: facts.count - 1, by: 2) {
+        switch facts[index].text {
+        case "length": changes = facts[index + 1].number.flatMap { Int(exactly: $0) }
+        case "last-generated-id": last = SharedPosition(facts[index + 1].text)
+        default: break
+        }
+      }
+      guard let changes, changes >= 0, let last else { throw Self.unexpected("the log") }
+      return (changes, last)
+    }
   }
 #endif

@@ -8,9 +8,10 @@ enum FleetQuestion {
   /// Asks until there is an answer. The server's deadlines are those of requests: a first connection, with TLS and a
   /// look-up of names, may take longer.
   ///
+  /// - Parameter patience: how long to wait.
   /// - Throws: `SharedTierError`: at once if the server refuses or cannot be reached, else the last one.
   static func answer<Answer: Sendable>(
-    _ body: () async throws(SharedTierError) -> Answer
+    within patience: Duration = patience, _ body: () async throws(SharedTierError) -> Answer
   ) async throws(SharedTierError) -> Answer {
     let end = ContinuousClock.now + patience
     while true {

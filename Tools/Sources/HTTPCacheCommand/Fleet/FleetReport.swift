@@ -39,14 +39,13 @@ struct FleetReport: Encodable {
     let tier = fleet.tier
     server = fleet.address
     name = fleet.name
-    let state = try await FleetQuestion.answer { () async throws(SharedTierError) in try await tier.state() }
+    let log = try await FleetQuestion.answer { () async throws(SharedTierError) in try await tier.logLength() }
     let start = ContinuousClock.now
     let found = try await FleetQuestion.answer { () async throws(SharedTierError) in try await tier.nodes() }
     answerMilliseconds = HumanText.milliseconds(ContinuousClock.now - start)
-    let last = state.log.last?.position ?? .start
-    changes = state.log.count
+    changes = log.changes
     nodes = found.map { node in
-      let behind = last.time > node.applied.time ? last.time - node.applied.time : 0
+      let behind = log.last.time > node.applied.time ? log.last.time - node.applied.time : 0
       return Node(name: node.name, position: "\(node.applied)", behindMilliseconds: behind)
     }
     // A user without the permission does not learn of the memory, and of all the rest.

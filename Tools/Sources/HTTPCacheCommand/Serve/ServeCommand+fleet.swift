@@ -12,7 +12,9 @@ extension ServeCommand {
     guard let tier = try fleetTier(file) else { return nil }
     var options = FleetOptions(nodeName: FleetMember.nodeName(port: route.listen.port))
     options.stalenessBound = fleet.fleetStaleness.map { .seconds($0) }
-    return FleetMember(fleet: tier, options: options, failure: try await failure(of: tier, file))
+    // Clients wait for the start: a server that hangs must not delay it for long.
+    let failure = try await failure(of: tier, within: .seconds(1), file)
+    return FleetMember(fleet: tier, options: options, failure: failure)
   }
 
   /// Checks the fleet as a start does.
@@ -20,7 +22,7 @@ extension ServeCommand {
   /// - Throws: `ExitCode` after a message.
   func checkFleet(_ file: ServeFile?) async throws {
     guard let tier = try fleetTier(file) else { return }
-    let failure = try await failure(of: tier, file)
+    let failure = try await failure(of: tier, within: FleetQuestion.patience, file)
     await tier.tier.close()
     if let failure {
       Console.report(
@@ -30,10 +32,11 @@ extension ServeCommand {
   }
 
   private func fleetTier(_ file: ServeFile?) throws -> FleetTier? {
-    guard let url = fleet.place.fleet else { return nil }
+    guard fleet.place.fleet != nil else { return nil }
     let encryption = try encryptionKey.encryption { StartFailure($0).located(in: file).description }
     do throws(StartFailure) {
-      if let file, FleetAddress.hasPassword(url), file.options.contains(where: { $0.key.name == "fleet" }) {
+      let inFile = file?.options.first { $0.key.name == "fleet" }?.arguments
+      if let file, let inFile, inFile.contains(where: { FleetAddress.hasPassword($0) }) {
         try file.refuseOtherReaders(of: "the password in fleet")
       }
       return try fleet.place.tier(encryption: encryption, largestBody: fleet.fleetLargest?.bytes)
@@ -42,13 +45,18 @@ extension ServeCommand {
     }
   }
 
-  /// Asks the server.
+  /// Asks the server, without a change of what it keeps.
   ///
+  /// - Parameter patience: how long to wait for it.
   /// - Returns: why it cannot be used now; nil if it can.
   /// - Throws: `ExitCode` after a message if the server refuses the user, or is none.
-  private func failure(of fleet: FleetTier, _ file: ServeFile?) async throws -> SharedTierError? {
+  private func failure(
+    of fleet: FleetTier, within patience: Duration, _ file: ServeFile?
+  ) async throws -> SharedTierError? {
     do throws(SharedTierError) {
-      _ = try await FleetQuestion.answer { () async throws(SharedTierError) in try await fleet.tier.state() }
+      _ = try await FleetQuestion.answer(within: patience) { () async throws(SharedTierError) in
+        try await fleet.tier.nodes()
+      }
       return nil
     } catch {
       guard error.kind == .refused || error.kind == .protocol else { return error }

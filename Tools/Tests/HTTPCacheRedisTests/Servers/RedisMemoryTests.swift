@@ -35,4 +35,19 @@ struct RedisMemoryTests {
       error?.kind == .refused && error?.message.contains("NOPERM") == true, "\(String(describing: error))")
     await tier.close()
   }
+
+  @Test("the length of the log is asked without a change")
+  func logLength() async throws {
+    let server = try await RedisServer.start()
+    let tier = try server.tier()
+    let empty = try await tier.logLength()
+    #expect(empty.changes == 0 && empty.last == .start)
+    #expect(try await server.send("DBSIZE") == .integer(0))
+    let change = SharedChange(uid: "a", kind: .invalidate, selection: .all)
+    _ = try await tier.add(change, at: nil)
+    let position = try await tier.add(SharedChange(uid: "b", kind: .remove, selection: .all), at: nil)
+    let log = try await tier.logLength()
+    #expect(log.changes == 2 && log.last == position)
+    await tier.close()
+  }
 }
