@@ -15,7 +15,7 @@ final class SimulatedOrigin: @unchecked Sendable {
     let client: Int
     let uptime: Duration
     let lifetime: Int64
-    /// What it gives or confirms, and its `Date`.
+    /// The representation that it gives or confirms, and its `Date`.
     let representation: Representation
     let date: String
     /// Whether no store of the world may keep the response.
