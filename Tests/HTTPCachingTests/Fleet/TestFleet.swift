@@ -106,14 +106,7 @@ struct TestFleet: Sendable {
   func advance(by step: Duration = .milliseconds(100), until condition: () -> Bool) async {
     while !condition(), !Task.isCancelled {
       clock.advance(by: step)
-      for _ in 0..<3 { await letOthersRun() }
-    }
-  }
-
-  /// Lets the tasks go on that are ready, those with a lower priority too: a task of the lowest priority comes after them.
-  func letOthersRun() async {
-    await withCheckedContinuation { continuation in
-      Task.detached(priority: .background) { continuation.resume() }
+      for _ in 0..<20 { await Task.yield() }
     }
   }
 
