@@ -17,11 +17,11 @@ struct ChunkedDecoder: Sendable {
 
   /// The forms that are taken.
   enum Form: Sendable {
-    /// Those of a request: none that two readers may read in two ways.
+    /// The forms of a request: none that two readers may read in two ways.
     case request
-    /// Those of a response: also white space between a name and its colon, which goes (RFC 9112 §5.1).
+    /// The forms of a response: also white space between a name and its colon, which goes (RFC 9112 §5.1).
     case response
-    /// Those that a user agent takes: also lines that end in LF alone, folded lines, and control characters in trailers.
+    /// The forms that a user agent takes: also lines that end in LF alone, folded lines, control characters in trailers.
     case lenient
   }
 

@@ -6,8 +6,9 @@ import NIOHTTP1
 
 /// Makes responses of HTTP/1.1 as strict parsers want them, on a connection of a client: folded lines become one
 /// (RFC 9112 §5.2), lines may end in LF alone (§2.2), white space around chunk extensions and sizes goes (§7.1.1),
-/// control characters within values are spaces (RFC 9110 §5.5), `Content-Length` stands once, `Location` has escapes for octets outside of ASCII. A user agent takes these forms; the
-/// proxy itself, between clients and origins, refuses those that two readers may read in two ways.
+/// control characters within values are spaces (RFC 9110 §5.5), `Content-Length` stands once, `Location` has escapes for
+/// octets outside of ASCII. A user agent takes these forms; the proxy itself, between clients and origins, refuses those
+/// that two readers may read in two ways.
 ///
 /// A response that it refuses ends the request with the reason. Stands before the codec; `RequestWatcher` behind the codec
 /// tells each request. A response may end before the body of its request has been sent (RFC 9112 §9.3), and the next

@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "a response may end before its request's body has been sent; the next request is then the one with the next head (RFC 9112 §9.3)",
+    "a response may end before its request's body has been sent: the next head is the next request (RFC 9112 §9.3)",
     arguments: [[:], ["Content-Length": "8"], ["Transfer-Encoding": "chunked"]] as [HTTPHeaders])
   func early(_ fields: HTTPHeaders) throws {
     try ask(.POST, fields)
