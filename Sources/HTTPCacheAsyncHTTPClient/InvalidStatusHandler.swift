@@ -42,14 +42,15 @@
   }
 
   extension InvalidStatusHandler<HTTP2Frame.FramePayload> {
-    /// Adds a handler before the decoder of a stream of HTTP/2, which would make an unsigned number of the status.
+    /// Adds a handler before the decoder of a stream of HTTP/2, which would make an unsigned number of the status. HTTP/2
+    /// has no 101 (RFC 9113 §8.6).
     static func add(toHTTP2 channel: any Channel) -> EventLoopFuture<Void> {
       channel.eventLoop.submit {
         let handler = InvalidStatusHandler { payload in
           guard case .headers(let frame) = payload, let status = frame.headers.first(name: ":status") else {
             return false
           }
-          return status.utf8.count != 3 || Int(status).map { !(100...999).contains($0) } ?? true
+          return status.utf8.count != 3 || Int(status).map { !(100...999).contains($0) || $0 == 101 } ?? true
         }
         try channel.pipeline.syncOperations.addHandler(handler, position: .first)
       }
@@ -57,9 +58,11 @@
   }
 
   extension HTTPClient.Configuration {
-    /// Makes requests fail if the status of their response is not between 100 and 999 (RFC 9110 §15).
+    /// Makes requests fail if the status of their response is not between 100 and 999 (RFC 9110 §15), or is 101 over HTTP/2
+    /// (RFC 9113 §8.6).
     ///
-    /// AsyncHTTPClient 1.37 ends the process at a status such as 001, so any origin can end it. A client that
+    /// AsyncHTTPClient 1.37 ends the process at a status such as 001, and at a response behind a 101 over HTTP/2, so any
+    /// origin can end it. A client that
     /// `CachedHTTPClient` makes has this; call it for a client of your own, before you make the client and after you
     /// set its connection initialisers, which still run.
     public mutating func failInvalidStatus() {

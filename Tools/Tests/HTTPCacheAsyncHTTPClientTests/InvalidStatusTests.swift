@@ -10,15 +10,15 @@ import Testing
 /// `get` tries the statuses of HTTP/1.1 with real connections.
 @Suite(.timeLimit(.minutes(10))) struct InvalidStatusTests {
   @Test(
-    "over HTTP/2, a status that is not three digits from 100 is an error",
-    arguments: ["", "-5", "20", "001", "2000", "+20"])
+    "over HTTP/2, a status that is not three digits from 100, or is 101, is an error (RFC 9113 §8.6)",
+    arguments: ["", "-5", "20", "001", "2000", "+20", "101"])
   func http2(_ status: String) throws {
     let channel = try channel()
     #expect(throws: HTTPParserError.invalidStatus) { try channel.writeInbound(head(status)) }
     #expect(try channel.readInbound(as: HTTPClientResponsePart.self) == nil)
   }
 
-  @Test("over HTTP/2, other statuses pass", arguments: ["200", "204", "404", "999"])
+  @Test("over HTTP/2, other statuses pass", arguments: ["102", "200", "204", "404", "999"])
   func http2Passes(_ status: String) throws {
     let channel = try channel()
     try channel.writeInbound(head(status))

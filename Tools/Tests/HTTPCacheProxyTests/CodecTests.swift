@@ -10,7 +10,7 @@ import Testing
 
   @Test("chunks mean the same however they are cut into pieces", arguments: 1...20)
   func cuts(_ size: Int) throws {
-    var decoder = ChunkedDecoder(limits: MessageLimits(), trimsNames: false)
+    var decoder = ChunkedDecoder(limits: MessageLimits(), form: .request)
     var content: [UInt8] = []
     var rest: [UInt8] = []
     for start in stride(from: 0, to: Self.chunked.count, by: size) {
@@ -26,10 +26,10 @@ import Testing
 
   @Test("chunk extensions and trailers are bounded")
   func bounds() {
-    var decoder = ChunkedDecoder(limits: MessageLimits(headBytes: 100), trimsNames: false)
+    var decoder = ChunkedDecoder(limits: MessageLimits(headBytes: 100), form: .request)
     var long = ByteBuffer(string: "1;" + String(repeating: "a", count: 20_000))
     #expect(throws: ProtocolViolation.self) { while try decoder.next(&long) != nil {} }
-    decoder = ChunkedDecoder(limits: MessageLimits(headBytes: 100), trimsNames: false)
+    decoder = ChunkedDecoder(limits: MessageLimits(headBytes: 100), form: .request)
     var trailers = ByteBuffer(string: "0\r\nX: " + String(repeating: "a", count: 200) + "\r\n\r\n")
     #expect(throws: ProtocolViolation.self) { while try decoder.next(&trailers) != nil {} }
   }
@@ -38,7 +38,7 @@ import Testing
     "RFC 9112 §7.1.1 nothing but white space and an extension follows a chunk size",
     arguments: ["1 0\r\na\r\n0\r\n\r\n", "1\t;a\r\na\r\n0\r\n\r\n", "1 \r\na\r\n0\r\n\r\n"])
   func afterSize(_ text: String) throws {
-    var decoder = ChunkedDecoder(limits: MessageLimits(), trimsNames: false)
+    var decoder = ChunkedDecoder(limits: MessageLimits(), form: .request)
     var buffer = ByteBuffer(string: text)
     if text.hasPrefix("1 0") {
       #expect(throws: ProtocolViolation.self) { while try decoder.next(&buffer) != nil {} }

@@ -220,7 +220,7 @@ import Testing
         peer.send("0\r\n\r\n")
       }.value
       _ = try await client.receiveHead()
-      var decoder = ChunkedDecoder(limits: MessageLimits(), trimsNames: false)
+      var decoder = ChunkedDecoder(limits: MessageLimits(), form: .request)
       var received: UInt64 = 0
       var count = 0
       var buffer = ByteBuffer()

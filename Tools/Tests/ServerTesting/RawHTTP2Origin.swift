@@ -9,11 +9,18 @@ package final class RawHTTP2Origin: Sendable {
     typealias OutboundOut = ByteBuffer
 
     private static let preface = 24
+    private let settings: [UInt8]?
+    private let began: @Sendable () -> Void
     private let answer: (UInt32) -> [UInt8]
     private var arrived = ByteBuffer()
     private var hasBegun = false
 
-    init(_ answer: @escaping (UInt32) -> [UInt8]) { self.answer = answer }
+    init(
+      _ settings: [UInt8]?, _ began: @escaping @Sendable () -> Void,
+      _ answer: @escaping (UInt32) -> [UInt8]
+    ) {
+      (self.settings, self.began, self.answer) = (settings, began, answer)
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       var bytes = unwrapInboundIn(data)
@@ -21,7 +28,8 @@ package final class RawHTTP2Origin: Sendable {
       if !hasBegun {
         guard arrived.readSlice(length: Self.preface) != nil else { return }
         hasBegun = true
-        send(RawHTTP2Origin.frame(4, 0, 0), context)
+        if let settings { send(settings, context) }
+        began()
       }
       while let length = arrived.getInteger(at: arrived.readerIndex + 1, as: UInt16.self),
         arrived.readableBytes >= 9 + Int(length), let head = arrived.readBytes(length: 9)
@@ -45,15 +53,26 @@ package final class RawHTTP2Origin: Sendable {
   /// The URL of the origin, without a slash at its end.
   package let base: String
 
-  /// - Parameter answer: the frames for a request on a stream.
-  package init(_ answer: @escaping @Sendable (UInt32) -> [UInt8]) async throws {
+  /// An element for each connection whose preface has arrived.
+  package let connections: AsyncStream<Void>
+
+  /// - Parameters:
+  ///   - settings: the frames after a preface; nil sends none.
+  ///   - answer: the frames for a request on a stream.
+  package init(
+    settings: [UInt8]? = RawHTTP2Origin.frame(4, 0, 0), _ answer: @escaping @Sendable (UInt32) -> [UInt8]
+  ) async throws {
+    let (connections, continuation) = AsyncStream.makeStream(of: Void.self)
+    self.connections = connections
     var tls = try TestCertificate.server()
     tls.applicationProtocols = ["h2"]
     let context = try NIOSSLContext(configuration: tls)
     listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let handlers: [any ChannelHandler] = [NIOSSLServerHandler(context: context), Handler(answer)]
+          let handlers: [any ChannelHandler] = [
+            NIOSSLServerHandler(context: context), Handler(settings, { continuation.yield() }, answer),
+          ]
           try channel.pipeline.syncOperations.addHandlers(handlers)
         }
       }

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPCaching
 
 /// An upstream that repairs `Location` of redirects as a URL of the command line is repaired (RFC 9110 §10.2.2):
-/// spaces and other characters that a URI must not have, hosts with letters outside of ASCII.
+/// spaces and other characters that a URI must not have, hosts with letters outside of ASCII, several fields.
 struct LocationRepair: Upstream {
   let base: any Upstream
 
@@ -10,10 +10,11 @@ struct LocationRepair: Upstream {
 
   func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
     var response = try await base.send(request)
-    if (300..<400).contains(response.head.status.code), let location = response.head.headerFields[.location],
-      let repaired = Self.repaired(location, scheme: request.head.scheme)
-    {
-      response.head.headerFields[.location] = repaired
+    guard (300..<400).contains(response.head.status.code) else { return response }
+    // Of several, clients follow the first. An empty one is none: it would be the request itself.
+    let location = response.head.headerFields[fields: .location].first { !$0.value.isEmpty }?.value
+    response.head.headerFields[.location] = location.map {
+      Self.repaired($0, scheme: request.head.scheme) ?? $0
     }
     return response
   }

@@ -3,7 +3,6 @@ import HTTPCacheAsyncHTTPClient
 import HTTPCacheProxy
 import HTTPCaching
 import NIOCore
-import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
@@ -25,6 +24,8 @@ enum OriginClient {
 
   /// Maximum time to wait for the next bytes of a body.
   private static let idleTimeout: Duration = .seconds(60)
+  /// Maximum time to wait for connections to close.
+  private static let shutDownLimit: Duration = .seconds(2)
 
   /// Runs `body` with clients of its own and closes them afterwards.
   static func withUpstream<Result>(
@@ -35,55 +36,83 @@ enum OriginClient {
     let socks = options.proxies.http.flatMap { $0.kind == .socks ? client(options, proxy: $0) : nil }
     let http = try options.proxies.http.flatMap { $0.kind == .http ? try httpProxy($0, options) : nil }
     // Connections are opened when they are used.
-    let http1 = options.isHTTP1Only ? nil : Self.http1(options, proxy: options.proxies.https)
-    let clients = [direct, https, socks, http1].compactMap { $0 }
+    let http1 = options.isHTTP1Only ? nil : http1Client(options, proxy: nil)
+    let httpsHTTP1 = options.isHTTP1Only ? nil : options.proxies.https.map { http1Client(options, proxy: $0) }
+    let clients = [direct, https, socks, http1, httpsHTTP1].compactMap { $0 }
     func upstream(_ client: HTTPClient) -> any Upstream {
       AsyncHTTPClientUpstream(client: client, idleTimeout: idleTimeout)
     }
-    func shutDown() async throws {
-      http?.shutDown()
-      for client in clients { try await client.shutdown() }
+    func retrying(_ client: HTTPClient, _ http1: HTTPClient?) -> any Upstream {
+      guard let http1 else { return upstream(client) }
+      return HTTP1Retry(base: upstream(client), http1: upstream(http1))
     }
-    func secure(_ client: HTTPClient) -> any Upstream {
-      http1.map { HTTP1Retry(base: upstream(client), http1: upstream($0)) as any Upstream }
-        ?? upstream(client)
-    }
+    let directUpstream = OctetPathUpstream(base: retrying(direct, http1)) { try nioUpstream(options) }
     let routed = LocationRepair(
       base: RoutedUpstream(
-        settings: options.proxies, direct: options.proxies.https == nil ? secure(direct) : upstream(direct),
-        http: http ?? upstream(socks ?? direct), https: secure(https ?? direct)))
+        settings: options.proxies, direct: directUpstream, http: http ?? socks.map(upstream) ?? directUpstream,
+        https: https.map { retrying($0, httpsHTTP1) } ?? directUpstream))
     do {
       let result = try await body(routed)
-      try await shutDown()
+      await shutDown(clients, http)
       return result
     } catch {
-      // Report the error of `body`. Connections that do not close cleanly end with the process.
-      try? await shutDown()
+      await shutDown(clients, http)
       throw error
     }
+  }
+
+  /// Closes the connections, and waits until they are closed, but no longer than `shutDownLimit`: an origin that agrees to
+  /// HTTP/2 and never sends its SETTINGS would keep AsyncHTTPClient waiting for ever. Connections that do not close in
+  /// time end with the process.
+  private static func shutDown(_ clients: [HTTPClient], _ proxy: NIOUpstream?) async {
+    proxy?.shutDown()
+    let (ends, continuation) = AsyncStream.makeStream(of: Void.self)
+    Task {
+      for client in clients { try? await client.shutdown() }
+      continuation.finish()
+    }
+    let timer = Task {
+      try await Task.sleep(for: shutDownLimit)
+      continuation.finish()
+    }
+    for await _ in ends {}
+    timer.cancel()
   }
 
   /// AsyncHTTPClient asks every HTTP proxy for a tunnel (CONNECT), which many refuse for port 80. So requests for
   /// http URLs go to the proxy in absolute form (RFC 9112 §3.2.2), as curl sends them.
   private static func httpProxy(_ proxy: ProxyAddress, _ options: Options) throws -> NIOUpstream {
+    try nioUpstream(
+      options,
+      proxy: NIOUpstream.Proxy(
+        origin: Origin(isSecure: false, host: proxy.host, port: proxy.port),
+        authorization: proxy.credentials?.basic))
+  }
+
+  private static func nioUpstream(
+    _ options: Options, proxy: NIOUpstream.Proxy? = nil
+  ) throws -> NIOUpstream {
     var configuration = NIOUpstream.Configuration(connectTimeout: TimeAmount(options.connectTimeout))
     (configuration.bodyTimeout, configuration.eventStreamTimeout) = (
       TimeAmount(idleTimeout), TimeAmount(idleTimeout)
     )
-    configuration.proxy = NIOUpstream.Proxy(
-      origin: Origin(isSecure: false, host: proxy.host, port: proxy.port),
-      authorization: proxy.credentials?.basic)
+    configuration.offersHTTP2 = !options.isHTTP1Only
+    if let tls = tls(options) { configuration.tls = tls }
+    configuration.proxy = proxy
     return try NIOUpstream(group: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
   }
 
-  /// Adds a handler before the codec of a connection over HTTP/1.1.
-  private static func addLeniency(to channel: any Channel) throws {
-    let pipeline = channel.pipeline.syncOperations
-    let encoder = try pipeline.handler(type: HTTPRequestEncoder.self)
-    try pipeline.addHandler(LenientResponseHandler(), position: .before(encoder))
+  /// The TLS settings that differ from the client's; nil if there are none.
+  private static func tls(_ options: Options) -> TLSConfiguration? {
+    guard options.trustRoots != nil || options.isInsecure else { return nil }
+    var tls = TLSConfiguration.makeClientConfiguration()
+    tls.restrict()
+    if let path = options.trustRoots { tls.trustRoots = .file(path) }
+    if options.isInsecure { tls.certificateVerification = .none }
+    return tls
   }
 
-  private static func http1(_ options: Options, proxy: ProxyAddress?) -> HTTPClient {
+  private static func http1Client(_ options: Options, proxy: ProxyAddress?) -> HTTPClient {
     var options = options
     options.isHTTP1Only = true
     return client(options, proxy: proxy)
@@ -102,18 +131,14 @@ enum OriginClient {
       channel.setOption(
         .recvAllocator,
         value: AdaptiveRecvByteBufferAllocator(minimum: 1 << 10, initial: 1 << 14, maximum: 1 << 18)
-      ).flatMap { channel.eventLoop.submit { try addLeniency(to: channel) } }
+      ).flatMap {
+        channel.eventLoop.submit { try LenientResponseHandler.add(to: channel.pipeline.syncOperations) }
+      }
     }
     configuration.failInvalidStatus()
     configuration.failConnectionErrors()
     configuration.keepBytesOfBrokenConnections()
-    if options.trustRoots != nil || options.isInsecure {
-      var tls = TLSConfiguration.makeClientConfiguration()
-      tls.restrict()
-      if let path = options.trustRoots { tls.trustRoots = .file(path) }
-      if options.isInsecure { tls.certificateVerification = .none }
-      configuration.tlsConfiguration = tls
-    }
+    if let tls = tls(options) { configuration.tlsConfiguration = tls }
     switch proxy?.kind {
     case .http?:
       configuration.proxy = .server(

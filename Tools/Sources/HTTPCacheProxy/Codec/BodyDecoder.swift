@@ -12,11 +12,11 @@ struct BodyDecoder: Sendable {
   private var state: State
   private(set) var trailers = HTTPFields()
 
-  init(_ framing: Framing, limits: MessageLimits, trimsNames: Bool) {
+  init(_ framing: Framing, limits: MessageLimits, form: ChunkedDecoder.Form) {
     switch framing {
     case .none, .length(0): state = .done
     case .length(let length): state = .length(length)
-    case .chunked: state = .chunked(ChunkedDecoder(limits: limits, trimsNames: trimsNames))
+    case .chunked: state = .chunked(ChunkedDecoder(limits: limits, form: form))
     case .untilClose: state = .untilClose
     }
   }

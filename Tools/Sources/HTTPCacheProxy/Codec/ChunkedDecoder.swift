@@ -15,6 +15,16 @@ struct ChunkedDecoder: Sendable {
     case done
   }
 
+  /// The forms that are taken.
+  enum Form: Sendable {
+    /// The forms of a request: none that two readers may read in two ways.
+    case request
+    /// The forms of a response: also white space between a name and its colon, which goes (RFC 9112 §5.1).
+    case response
+    /// The forms that a user agent takes: also lines that end in LF alone, folded lines, control characters in trailers.
+    case lenient
+  }
+
   /// Maximum number of bytes of chunk extensions beyond the allowance: 16 for each chunk, and 2 for each of its bytes.
   private static let extensionLimit: Int64 = 16 << 10
 
@@ -23,13 +33,14 @@ struct ChunkedDecoder: Sendable {
   private var extensionBytes: Int64 = 0
   private var trailerBytes: [UInt8] = []
   private var scanner = HeadScanner()
+  private var lenientScanner = LenientHead.Scanner()
   private let limits: MessageLimits
-  private let trimsNames: Bool
+  private let form: Form
   private(set) var trailers = HTTPFields()
 
-  init(limits: MessageLimits, trimsNames: Bool) {
+  init(limits: MessageLimits, form: Form) {
     self.limits = limits
-    self.trimsNames = trimsNames
+    self.form = form
   }
 
   var isComplete: Bool { if case .done = state { true } else { false } }
@@ -67,6 +78,7 @@ struct ChunkedDecoder: Sendable {
   }
 
   private mutating func step(_ byte: UInt8) throws(ProtocolViolation) {
+    if form == .lenient, byte == 0x0A, endLine() { return }
     switch (state, byte) {
     case (.sizeStart, _):
       state = .size(Int64(try Self.digit(byte)), digits: 1)
@@ -88,13 +100,28 @@ struct ChunkedDecoder: Sendable {
         throw ProtocolViolation("NUL or LF in a chunk extension (RFC 9112 §7.1.1)")
       }
       try countExtension()
-    case (.sizeEnd(let size), 0x0A):
-      extensionBytes = max(0, extensionBytes - 16 - 2 * size)
-      state = size == 0 ? .trailers : .data(size)
+    case (.sizeEnd(let size), 0x0A): endSize(size)
     case (.dataCR, 0x0D): state = .dataLF
     case (.dataLF, 0x0A): state = .sizeStart
     default: throw ProtocolViolation("a chunk that does not end after its size (RFC 9112 §7.1)")
     }
+  }
+
+  private mutating func endSize(_ size: Int64) {
+    extensionBytes = max(0, extensionBytes - 16 - 2 * size)
+    state = size == 0 ? .trailers : .data(size)
+  }
+
+  /// Ends a line at an LF without a CR.
+  ///
+  /// - Returns: whether a line may end here.
+  private mutating func endLine() -> Bool {
+    switch state {
+    case .size(let size, _), .sizeBlank(let size), .extensions(let size): endSize(size)
+    case .dataCR: state = .sizeStart
+    case .sizeStart, .sizeEnd, .data, .dataLF, .trailers, .done: return false
+    }
+    return true
   }
 
   private mutating func countExtension() throws(ProtocolViolation) {
@@ -119,19 +146,28 @@ struct ChunkedDecoder: Sendable {
   ) throws(ProtocolViolation) -> Bool {
     let before = trailerBytes.count
     trailerBytes.append(contentsOf: arrived[position...].prefix(max(0, limits.headBytes + 1 - before)))
-    let end = try trailerBytes.withUnsafeBufferPointer { bytes throws(ProtocolViolation) in
-      try scanner.end(in: UnsafeRawBufferPointer(bytes), limits: limits)
-    }
-    guard let end else {
+    guard let end = try trailerEnd() else {
       position = arrived.count
       return false
     }
     position += end - before
-    let parser = FieldParser(trimsNames: trimsNames, limits: limits)
-    trailers = try trailerBytes.withUnsafeBufferPointer { bytes throws(ProtocolViolation) in
-      try parser.fields(in: UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<end])))
-    }
+    trailers = try fields(in: trailerBytes[..<end])
     trailerBytes = []
     return true
+  }
+
+  private mutating func trailerEnd() throws(ProtocolViolation) -> Int? {
+    if form == .lenient { return try lenientScanner.end(in: trailerBytes, limits: limits) }
+    return try trailerBytes.withUnsafeBufferPointer { bytes throws(ProtocolViolation) in
+      try scanner.end(in: UnsafeRawBufferPointer(bytes), limits: limits)
+    }
+  }
+
+  private func fields(in section: ArraySlice<UInt8>) throws(ProtocolViolation) -> HTTPFields {
+    let parser = FieldParser(trimsNames: form != .request, limits: limits)
+    let section = form == .lenient ? LenientHead.normalised(section, startLines: 0)[...] : section
+    return try section.withUnsafeBufferPointer { bytes throws(ProtocolViolation) in
+      try parser.fields(in: UnsafeRawBufferPointer(bytes))
+    }
   }
 }

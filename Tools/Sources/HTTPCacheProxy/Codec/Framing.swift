@@ -29,7 +29,9 @@ enum Framing: Sendable, Equatable {
       for part in value.split(separator: ",", omittingEmptySubsequences: false) {
         let digits = part.utf8.drop { $0 == 0x20 || $0 == 0x09 }
         let trimmed = digits.reversed().drop { $0 == 0x20 || $0 == 0x09 }.reversed()
-        guard !trimmed.isEmpty, trimmed.count <= 18, trimmed.allSatisfy({ (0x30...0x39).contains($0) })
+        // Zeros at the begin change no number, however many there are.
+        guard !trimmed.isEmpty, trimmed.drop(while: { $0 == 0x30 }).count <= 18,
+          trimmed.allSatisfy({ (0x30...0x39).contains($0) })
         else { throw ProtocolViolation("an invalid Content-Length (RFC 9110 §8.6)") }
         let number = trimmed.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) }
         guard length == nil || length == number else {

@@ -1,40 +1,51 @@
 import HTTPTypes
 
-/// The head of a response in forms that a user agent takes (RFC 9112 §2.2, §5.2).
+/// The head of a response, and its trailers, in forms that a user agent takes (RFC 9112 §2.2, §5.2).
 enum LenientHead {
-  /// The number of bytes of a head with its empty line, whose lines may end in LF alone; nil until it has arrived.
-  ///
-  /// - Throws: `ProtocolViolation` for bytes that cannot begin a head, and for a head beyond the limits.
-  static func end(
-    in bytes: some RandomAccessCollection<UInt8>, limits: MessageLimits
-  ) throws(ProtocolViolation) -> Int? {
-    guard zip(bytes, "HTTP/".utf8).allSatisfy({ $0 == $1 }) else {
-      throw ProtocolViolation("an invalid status line (RFC 9112 §4)")
-    }
-    var (count, lineCount) = (0, 0)
-    for byte in bytes.prefix(limits.headBytes) {
-      count += 1
-      if byte == 0x0A {
-        if lineCount == 0 { return count }
-        lineCount = 0
-      } else if byte != 0x0D {
-        lineCount += 1
-      }
-    }
-    guard bytes.count <= limits.headBytes else {
-      throw ProtocolViolation("the head is larger than \(limits.headBytes) bytes", status: 431)
-    }
-    return nil
+  /// Whether some bytes may begin a head.
+  static func mayBegin(_ bytes: some Sequence<UInt8>) -> Bool {
+    zip(bytes, "HTTP/".utf8).allSatisfy { $0 == $1 }
   }
 
-  /// A head whose lines end in CRLF, each field on one of them.
-  static func normalised(_ bytes: [UInt8]) -> [UInt8] {
+  /// Finds the end of a head, or of trailers, whose lines may end in LF alone, and reads each byte once.
+  struct Scanner {
+    private var position = 0
+    /// The bytes of the line so far.
+    private var lineCount = 0
+
+    /// The number of bytes up to and including the empty line; nil until it has arrived.
+    ///
+    /// - Throws: `ProtocolViolation` beyond the limits.
+    mutating func end(
+      in bytes: some RandomAccessCollection<UInt8>, limits: MessageLimits
+    ) throws(ProtocolViolation) -> Int? {
+      for byte in bytes.prefix(limits.headBytes).dropFirst(position) {
+        position += 1
+        if byte == 0x0A {
+          if lineCount == 0 { return position }
+          lineCount = 0
+        } else if byte != 0x0D {
+          lineCount += 1
+        }
+      }
+      guard bytes.count <= limits.headBytes else {
+        throw ProtocolViolation("the head is larger than \(limits.headBytes) bytes", status: 431)
+      }
+      return nil
+    }
+  }
+
+  /// A head, or trailers, whose lines end in CRLF, each field on one of them. Control characters are spaces, apart from
+  /// NUL and CR, which a reader has to refuse (RFC 9110 §5.5).
+  ///
+  /// - Parameter startLines: the number of lines before the first field.
+  static func normalised(_ bytes: some BidirectionalCollection<UInt8>, startLines: Int) -> [UInt8] {
     var head: [UInt8] = []
     head.reserveCapacity(bytes.count + 16)
     for (number, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
-      let text = line.last == 0x0D ? line.dropLast() : line
-      // A line that begins with white space behind the status line has no field to continue.
-      if number > 1, let first = text.first, first == 0x20 || first == 0x09 {
+      let text = (line.last == 0x0D ? line.dropLast() : line).map(visible)
+      // A line that begins with white space where the first field is expected has no field to continue.
+      if number > startLines, let first = text.first, first == 0x20 || first == 0x09 {
         // The line before, without its CRLF and its white space.
         head.removeLast(2)
         while let last = head.last, last == 0x20 || last == 0x09 { head.removeLast() }
@@ -48,6 +59,14 @@ enum LenientHead {
       head += [0x0D, 0x0A]
     }
     return head + [0x0D, 0x0A]
+  }
+
+  private static func visible(_ byte: UInt8) -> UInt8 {
+    switch byte {
+    case 0, 0x09, 0x0D: byte
+    case 1..<0x20, 0x7F: 0x20
+    default: byte
+    }
   }
 
   /// The fields with escapes for the octets of `Location` outside of ASCII, as clients ask for them (RFC 3986 §2.5). Those

@@ -9,7 +9,8 @@ import NIOCore
 ///
 /// Confirms the SETTINGS of this side itself, right behind the first SETTINGS of the peer, and drops the peer's own
 /// confirmation. Until then NIOHTTP2 would obey its defaults, and end a connection whose first request has a head of more
-/// than 16 KiB. These settings only allow the peer more than the defaults do, or limit what NIOHTTP2 limits anyway.
+/// than 16 KiB. These settings only allow the peer more than the defaults do, or limit what NIOHTTP2 limits anyway. A client
+/// sends its first requests before the SETTINGS of the server arrive, and so gets SETTINGS from here at once (`begin`).
 ///
 /// NIOHTTP2's decoder frees the bytes that it has read only when it has read all: a peer whose writes always end within a
 /// frame would make its buffer as long as all that the connection ever received.
@@ -27,7 +28,9 @@ final class FrameAligner: ChannelInboundHandler {
   /// The values that SETTINGS_MAX_FRAME_SIZE may have (RFC 9113 §6.5.2).
   private static let frameSizes: ClosedRange<UInt32> = 16_384...16_777_215
   /// SETTINGS with the flag ACK (RFC 9113 §6.5).
-  private static let confirmation: [UInt8] = [0, 0, 0, 4, 1, 0, 0, 0, 0]
+  static let confirmation: [UInt8] = [0, 0, 0, 4, 1, 0, 0, 0, 0]
+  /// SETTINGS with the largest SETTINGS_MAX_FRAME_SIZE.
+  private static let largestFrames: [UInt8] = [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 5, 0, 0xFF, 0xFF, 0xFF]
 
   private enum Settings {
     case fromPeer
@@ -42,12 +45,27 @@ final class FrameAligner: ChannelInboundHandler {
   private var passing = 0
   /// The begin of a frame, or of the preface.
   private var begun = ByteBuffer()
+  private var context: ChannelHandlerContext?
 
   /// - Parameter prefaceLength: the bytes that the peer sends before its first frame.
   init(prefaceLength: Int = 0) { prefaceLeft = prefaceLength }
 
   /// The number of bytes that are kept.
   var keptBytes: Int { begun.readableBytes }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  /// Lets a client write heads of any length from its first request on: NIOHTTP2 gets SETTINGS and a confirmation before
+  /// those of the server arrive. `HeadWriter` drops NIOHTTP2's confirmation of SETTINGS that no server sent. Call it once,
+  /// when NIOHTTP2 has written its own SETTINGS.
+  func begin() {
+    awaited = .confirmation
+    for frame in [Self.largestFrames, Self.confirmation] {
+      context?.fireChannelRead(wrapInboundOut(ByteBuffer(bytes: frame)))
+    }
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var arrived = unwrapInboundIn(data)

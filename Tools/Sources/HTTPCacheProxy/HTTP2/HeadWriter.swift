@@ -5,6 +5,8 @@ import NIOCore
 ///   it as one frame.
 /// - The longest head that is accepted (SETTINGS_MAX_HEADER_LIST_SIZE) is named, where NIOHTTP2 would name the longest one
 ///   that it decodes: a longer head is an error of its stream alone only if all of it is decoded.
+///
+/// On the connection of a client, drops the first confirmation of SETTINGS: `FrameAligner` made these SETTINGS.
 final class HeadWriter: ChannelOutboundHandler {
   typealias OutboundIn = IOData
   typealias OutboundOut = IOData
@@ -15,12 +17,24 @@ final class HeadWriter: ChannelOutboundHandler {
 
   private let limit: UInt32
   private var hasNamedLimit = false
+  private var dropsConfirmation: Bool
 
-  init(_ limits: MessageLimits) { limit = UInt32(clamping: limits.headBytes) }
+  /// - Parameters:
+  ///   - limits: the limits of heads that are accepted.
+  ///   - isClient: whether this side is the client of the connection.
+  init(_ limits: MessageLimits, isClient: Bool = false) {
+    limit = UInt32(clamping: limits.headBytes)
+    dropsConfirmation = isClient
+  }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     guard case .byteBuffer(var bytes) = unwrapOutboundIn(data) else {
       return context.write(data, promise: promise)
+    }
+    if dropsConfirmation, bytes.readableBytesView.elementsEqual(FrameAligner.confirmation) {
+      dropsConfirmation = false
+      promise?.succeed()
+      return
     }
     if !hasNamedLimit { hasNamedLimit = nameLimit(in: &bytes) }
     if bytes.readableBytes > Self.head + Self.longestPayload, frameType(of: bytes) == 1 { cut(&bytes) }

@@ -7,8 +7,8 @@ enum ForwardPath {
   /// case of escapes, or in an escape for `~`, which clients by RFC 1738 write. No origin tells these apart
   /// (RFC 3986 §6.2.2.1, §6.2.2.2).
   ///
-  /// Other spellings, such as `/%61` or dot segments, go past the cache: some origins answer them with an error, which
-  /// clients with the normal spelling would get.
+  /// Other spellings, such as `/%61`, go past the cache: some origins answer them with an error, which clients with the
+  /// normal spelling would get. Dot segments that are not escaped belong to the key, and need no other spelling.
   static func sharesKey(_ request: HTTPRequest) -> Bool {
     guard let path = request.path, GatewayPath.needsNormalising(path) else { return true }
     return CacheKey.target(of: request)?.hasSuffix(spelled(path)) == true

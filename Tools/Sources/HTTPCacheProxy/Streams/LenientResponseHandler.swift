@@ -2,18 +2,35 @@ import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
 package import NIOCore
+import NIOHTTP1
 
 /// Makes responses of HTTP/1.1 as strict parsers want them, on a connection of a client: folded lines become one
 /// (RFC 9112 §5.2), lines may end in LF alone (§2.2), white space around chunk extensions and sizes goes (§7.1.1),
-/// `Content-Length` stands once, `Location` has escapes for octets outside of ASCII. A user agent takes these forms; the
-/// proxy itself, between clients and origins, refuses those that two readers may read in two ways.
+/// control characters within values are spaces (RFC 9110 §5.5), `Content-Length` stands once, `Location` has escapes for
+/// octets outside of ASCII. A user agent takes these forms; the proxy itself, between clients and origins, refuses those
+/// that two readers may read in two ways.
 ///
-/// A response that it refuses ends the request with the reason. Stands before the codec, and sees one request after the other.
-package final class LenientResponseHandler: ChannelDuplexHandler {
+/// A response that it refuses ends the request with the reason. Stands before the codec; `RequestWatcher` behind the codec
+/// tells each request. A response may end before the body of its request has been sent (RFC 9112 §9.3), and the next
+/// request begins after both.
+package final class LenientResponseHandler: ChannelInboundHandler {
   package typealias InboundIn = ByteBuffer
   package typealias InboundOut = ByteBuffer
-  package typealias OutboundIn = IOData
-  package typealias OutboundOut = IOData
+
+  /// Tells the method of each request.
+  private final class RequestWatcher: ChannelOutboundHandler {
+    typealias OutboundIn = HTTPClientRequestPart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    private let responses: LenientResponseHandler
+
+    init(_ responses: LenientResponseHandler) { self.responses = responses }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      if case .head(let head) = unwrapOutboundIn(data) { responses.requestBegins(head.method.rawValue) }
+      context.write(data, promise: promise)
+    }
+  }
 
   private enum State {
     case idle
@@ -28,16 +45,24 @@ package final class LenientResponseHandler: ChannelDuplexHandler {
   private var state = State.idle
   private var method = HTTPRequest.Method.get
   private var arrived = ByteBuffer()
+  private var scanner = LenientHead.Scanner()
 
-  package init() {}
+  private init() {}
 
-  package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    if case .idle = state, case .byteBuffer(let bytes) = unwrapOutboundIn(data) {
-      let line = bytes.readableBytesView.prefix { $0 != 0x20 }
-      method = HTTPRequest.Method(String(decoding: line, as: UTF8.self)) ?? .get
-      state = .head
-    }
-    context.write(data, promise: promise)
+  /// Adds handlers around the codec of a connection over HTTP/1.1; call it on the channel's event loop.
+  ///
+  /// - Throws: `ChannelPipelineError` if the pipeline has no `HTTPRequestEncoder`.
+  package static func add(to pipeline: ChannelPipeline.SynchronousOperations) throws {
+    let encoder = try pipeline.handler(type: HTTPRequestEncoder.self)
+    let responses = LenientResponseHandler()
+    try pipeline.addHandler(responses, position: .before(encoder))
+    try pipeline.addHandler(RequestWatcher(responses), position: .after(encoder))
+  }
+
+  private func requestBegins(_ name: String) {
+    guard case .idle = state else { return }
+    method = HTTPRequest.Method(name) ?? .get
+    state = .head
   }
 
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -64,9 +89,13 @@ package final class LenientResponseHandler: ChannelDuplexHandler {
       pass(context)
       return false
     case .head:
-      guard let end = try LenientHead.end(in: arrived.readableBytesView, limits: Self.limits),
+      guard LenientHead.mayBegin(arrived.readableBytesView) else {
+        throw ProtocolViolation("an invalid status line (RFC 9112 §4)")
+      }
+      guard let end = try scanner.end(in: arrived.readableBytesView, limits: Self.limits),
         let bytes = arrived.readBytes(length: end)
       else { return false }
+      scanner = LenientHead.Scanner()
       try begin(bytes, context)
       return true
     case .body(var decoder, let isChunked):
@@ -85,13 +114,15 @@ package final class LenientResponseHandler: ChannelDuplexHandler {
   }
 
   private func begin(_ bytes: [UInt8], _ context: ChannelHandlerContext) throws(ProtocolViolation) {
-    let normal = LenientHead.normalised(bytes)
+    let normal = LenientHead.normalised(bytes, startLines: 1)
     let head = try normal.withUnsafeBufferPointer { bytes throws(ProtocolViolation) in
       try ResponseHead(UnsafeRawBufferPointer(bytes), limits: Self.limits)
     }
     let framing = try head.framing(for: method)
     var fields = head.fields
     if let length = try Framing.contentLength(fields) { fields[.contentLength] = String(length) }
+    // It means that there is no coding (RFC 2616 §3.6); only HTTP of before 2014 names it.
+    if framing == .untilClose, Framing.transferCodings(fields) == ["identity"] { fields[.transferEncoding] = nil }
     // The connection goes on to the final response.
     if head.status.code < 200, head.status.code != 101 { fields[.connection] = nil }
     var buffer = context.channel.allocator.buffer(capacity: normal.count + 64)
@@ -104,7 +135,7 @@ package final class LenientResponseHandler: ChannelDuplexHandler {
     state =
       head.status.code == 101 || framing == .none
       ? .idle
-      : .body(BodyDecoder(framing, limits: Self.limits, trimsNames: true), isChunked: framing == .chunked)
+      : .body(BodyDecoder(framing, limits: Self.limits, form: .lenient), isChunked: framing == .chunked)
   }
 
   private func send(_ content: ByteBuffer, isChunked: Bool, _ context: ChannelHandlerContext) {

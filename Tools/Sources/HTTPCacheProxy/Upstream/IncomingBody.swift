@@ -62,7 +62,7 @@ final class IncomingBody: BodySource {
     self.ended = ended
     epoch = stream.epoch
     length = framing.length
-    let decoder = BodyDecoder(framing, limits: limits, trimsNames: isResponse)
+    let decoder = BodyDecoder(framing, limits: limits, form: isResponse ? .response : .request)
     state = Mutex(State(phase: decoder.isComplete ? .complete([:]) : .ready(decoder)))
     pace?.waits()
   }

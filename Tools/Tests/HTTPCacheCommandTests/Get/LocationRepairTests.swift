@@ -6,9 +6,11 @@ import Testing
   @Test(
     "get asks for what curl asks for (RFC 9110 §10.2.2)",
     arguments: [
-      ("/caf\u{c3}\u{a9}", "/caf%C3%A9"), ("/?q=caf\u{e9}", "/?q=caf%E9"), ("/a b", "/a%20b"), ("/?q=a b", "/?q=a%20b"),
+      ("/caf\u{c3}\u{a9}", "/caf%C3%A9"), ("/caf\u{e9}", "/caf%E9"), ("/?q=caf\u{e9}", "/?q=caf%E9"),
+      ("/\u{83}e\u{83}X", "/%83e%83X"), ("/a b", "/a%20b"), ("/?q=a b", "/?q=a%20b"),
       ("/a\"<>|^[]", "/a%22%3C%3E%7C%5E%5B%5D"), ("/100%", "/100%25"), ("/100%2", "/100%252"),
       ("b c", "/b%20c"),
+      ("/a\r\nLocation: /b", "/a"), ("\r\nLocation: /b", "/b"),
       ("/plain", "/plain"), ("?x=\u{e9}", "/start?x=%E9"),
     ])
   func asks(_ location: String, _ target: String) async throws {
@@ -17,14 +19,28 @@ import Testing
     #expect(requests.last?.hasPrefix("GET \(target) ") == true, "\(requests)")
   }
 
-  @Test("a path that is no UTF-8 is refused by its name: AsyncHTTPClient would ask for another one")
-  func noText() async throws {
+  @Test(
+    "a path that is no UTF-8 is asked for as it is, from the command line too",
+    arguments: ["/caf%E9", "/%83e%83X", "/%FF/a?q=%E9", "/a%C3"])
+  func noText(_ path: String) async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await RecordingOrigin { _, _ in Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8) }
-    let run = await CommandRun(["get", "--dir", directory.file("cache"), origin.authority + "/caf%E9"])
-    #expect(run.status != 0 && run.errors.contains("'/caf%E9' is no UTF-8"), "\(run.errors)")
+    let origin = try await RecordingOrigin { _, _ in
+      Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok".utf8)
+    }
+    let file = directory.file("body")
+    let run = await CommandRun([
+      "get", "--dir", directory.file("cache"), "-o", file, origin.authority + path,
+    ])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(directory.contents("body") == Array("ok".utf8))
     try await origin.close()
-    #expect(origin.requests.isEmpty)
+    #expect(origin.requests.map { $0.hasPrefix("GET \(path) HTTP/1.1\r\n") } == [true])
+  }
+
+  @Test("an empty Location is none, as in curl: the redirect is the answer", arguments: ["", " "])
+  func empty(_ location: String) async throws {
+    let directory = try TemporaryDirectory()
+    #expect(try await redirected(to: { _ in location }, directory).count == 1)
   }
 
   @Test("absolute references too, with the host of the origin")
@@ -45,7 +61,7 @@ import Testing
       let authority =
         request.split(separator: "\r\n").first { $0.lowercased().hasPrefix("host: ") }?.dropFirst(6) ?? ""
       let answer =
-        "HTTP/1.1 302 Found\r\nCache-Control: no-store\r\nContent-Length: 0\r\nLocation: \(location(String(authority)))\r\n\r\n"
+        "HTTP/1.1 302 Found\r\nConnection: close\r\nContent-Length: 0\r\nLocation: \(location(String(authority)))\r\n\r\n"
       return answer.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     }
     let run = await CommandRun(["get", "--dir", directory.file("cache"), origin.authority + "/start"])

@@ -120,6 +120,20 @@ import Testing
       received == preface + counted + Self.confirmation + frame(3) + empty + Self.confirmation)
   }
 
+  @Test("a client gets SETTINGS at once, those of the server pass later, its first confirmation is left out")
+  func client() throws {
+    let aligner = FrameAligner()
+    let channel = EmbeddedChannel(handler: aligner)
+    aligner.begin()
+    let settings = HTTP2Peer.frame(HTTP2Peer.settings, payload: [0, 4, 0, 0, 255, 255])
+    let sent = settings + Self.confirmation + frame(3) + Self.confirmation
+    try channel.writeInbound(ByteBuffer(bytes: sent))
+    var received: [UInt8] = []
+    while let part = try channel.readInbound(as: ByteBuffer.self) { received += Array(buffer: part) }
+    let largest = HTTP2Peer.frame(HTTP2Peer.settings, payload: Self.largestFrames)
+    #expect(received == largest + Self.confirmation + settings + frame(3) + Self.confirmation)
+  }
+
   @Test("a frame that is too long passes on with its first bytes, to be refused")
   func tooLong() throws {
     let aligner = FrameAligner()

@@ -5,8 +5,8 @@ import Testing
 @testable import HTTPCacheProxy
 
 @Suite("Heads of HTTP/2 as NIOHTTP2 cannot write them (RFC 9113 §6.10)") struct HeadWriterTests {
-  private func written(_ frames: [UInt8]...) throws -> [UInt8] {
-    let channel = EmbeddedChannel(handler: HeadWriter(MessageLimits()))
+  private func written(_ frames: [UInt8]..., isClient: Bool = false) throws -> [UInt8] {
+    let channel = EmbeddedChannel(handler: HeadWriter(MessageLimits(), isClient: isClient))
     for frame in frames { try channel.writeOutbound(IOData.byteBuffer(ByteBuffer(bytes: frame))) }
     var bytes: [UInt8] = []
     while case .byteBuffer(let part)? = try channel.readOutbound(as: IOData.self) {
@@ -44,5 +44,14 @@ import Testing
     let data = HTTP2Peer.frame(0, stream: 1, payload: [UInt8](repeating: 0, count: 20_000))
     let bytes = try written(preface, settings([0, 16, 0, 0]), settings([0, 16, 0, 0]), data)
     #expect(bytes == preface + settings([0, 1, 0, 0]) + settings([0, 16, 0, 0]) + data)
+  }
+
+  @Test("a client leaves out its first confirmation alone, a server none")
+  func confirmation() throws {
+    let (settings, confirmation) = (HTTP2Peer.frame(4), HTTP2Peer.frame(4, flags: 1))
+    let ping = HTTP2Peer.frame(6, flags: 1, payload: [UInt8](repeating: 1, count: 8))
+    let frames = settings + ping + confirmation
+    #expect(try written(settings, confirmation, ping, confirmation, isClient: true) == frames)
+    #expect(try written(settings, ping, confirmation) == frames)
   }
 }

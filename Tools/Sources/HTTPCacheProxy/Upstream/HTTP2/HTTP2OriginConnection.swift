@@ -47,10 +47,12 @@ final class HTTP2OriginConnection: Sendable {
     connection.targetWindowSize = 4 << 20
     var stream = NIOHTTP2Handler.StreamConfiguration()
     stream.targetWindowSize = Self.window
-    try channel.pipeline.syncOperations.addHandlers([FrameAligner(), HeadWriter(limits)])
+    let aligner = FrameAligner()
+    try channel.pipeline.syncOperations.addHandlers([aligner, HeadWriter(limits, isClient: true)])
     multiplexer = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
       mode: .client, connectionConfiguration: connection, streamConfiguration: stream
     ) { $0.close() }
+    aligner.begin()
     try channel.pipeline.syncOperations.addHandler(HTTP2OriginHandler(self))
   }
 

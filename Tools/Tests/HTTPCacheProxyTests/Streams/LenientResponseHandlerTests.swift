@@ -1,0 +1,68 @@
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import Testing
+
+@testable import HTTPCacheProxy
+
+@Suite("The handler of lenient responses on a connection") struct LenientResponseHandlerTests {
+  private let channel = EmbeddedChannel()
+
+  init() throws {
+    try channel.pipeline.syncOperations.addHTTPClientHandlers()
+    try LenientResponseHandler.add(to: channel.pipeline.syncOperations)
+  }
+
+  private func ask(_ method: HTTPMethod, _ fields: HTTPHeaders = [:]) throws {
+    let head = HTTPRequestHead(version: .http1_1, method: method, uri: "/", headers: fields)
+    try channel.writeOutbound(HTTPClientRequestPart.head(head))
+  }
+
+  private func send(_ text: String) throws {
+    try channel.writeOutbound(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(string: text))))
+  }
+
+  private func endRequest() throws { try channel.writeOutbound(HTTPClientRequestPart.end(nil)) }
+
+  /// The parts of responses that some bytes bring.
+  private func parts(of bytes: String) throws -> [String] {
+    try channel.writeInbound(ByteBuffer(string: bytes))
+    var parts: [String] = []
+    while let part = try channel.readInbound(as: HTTPClientResponsePart.self) {
+      switch part {
+      case .head(let head): parts.append("\(head.status.code) \(head.headers["X-A"])")
+      case .body(let bytes): parts.append(String(buffer: bytes))
+      case .end: parts.append("end")
+      }
+    }
+    return parts
+  }
+
+  @Test(
+    "a response may end before its request's body has been sent: the next head is the next request (RFC 9112 §9.3)",
+    arguments: [[:], ["Content-Length": "8"], ["Transfer-Encoding": "chunked"]] as [HTTPHeaders])
+  func early(_ fields: HTTPHeaders) throws {
+    try ask(.POST, fields)
+    if !fields.isEmpty { try send("GET ") }
+    let answer = "HTTP/1.1 200 OK\r\nX-A: one\r\n two\r\nContent-Length: 2\r\n\r\n"
+    #expect(try parts(of: answer + "ok") == ["200 [\"one two\"]", "ok", "end"])
+    if !fields.isEmpty { try send("/ HT") }
+    try endRequest()
+    try ask(.HEAD)
+    try endRequest()
+    #expect(try parts(of: answer) == ["200 [\"one two\"]", "end"])
+    try ask(.GET)
+    try endRequest()
+    #expect(try parts(of: answer + "ok") == ["200 [\"one two\"]", "ok", "end"])
+    _ = try? channel.finish()
+  }
+
+  @Test("an interim response does not end the request (RFC 9110 §15.2)")
+  func interim() throws {
+    try ask(.HEAD)
+    try endRequest()
+    #expect(try parts(of: "HTTP/1.1 103 Early Hints\r\nConnection: close\r\n\r\n").isEmpty)
+    #expect(try parts(of: "HTTP/1.1 200 OK\nContent-Length: 2\n\n") == ["200 []", "end"])
+    _ = try? channel.finish()
+  }
+}
