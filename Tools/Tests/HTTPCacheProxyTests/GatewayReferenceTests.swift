@@ -94,6 +94,15 @@ struct GatewayReferenceTests {
     ])
   func links(_ value: String, _ expected: String) throws { #expect(try changed("Link", value) == expected) }
 
+  @Test("Link and If with angle brackets that have no end are read once, and stay as they are")
+  func unended() throws {
+    let value = String(repeating: "<", count: 200_000)
+    #expect(try changed("Link", value) == value)
+    var fields: HTTPFields = [.ifCondition: value]
+    try GatewayDestination(route: Self.route(), origin: "http://origin", hosts: [], host: nil).change(&fields)
+    #expect(fields[.ifCondition] == value)
+  }
+
   @Test("Location and Content-Location with an address of the group")
   func addresses() throws {
     let address = Origin(isSecure: false, host: "10.0.0.1", port: 8080)

@@ -50,7 +50,9 @@ struct GatewayDestination {
   private func tagged(_ value: String) -> String {
     var (own, rest, depth) = ("", value[...], 0)
     while let next = rest.first {
-      if depth == 0, next == "<", let end = rest.firstIndex(of: ">") {
+      if depth == 0, next == "<" {
+        // Without an end there is no further resource: searched for once, not from each `<` to the end.
+        guard let end = rest.firstIndex(of: ">") else { return own + rest }
         let text = String(rest[rest.index(after: rest.startIndex)..<end])
         own += "<" + ((try? ownReference(text)) ?? text)
         rest = rest[end...]

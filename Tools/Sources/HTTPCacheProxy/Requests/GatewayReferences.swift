@@ -79,7 +79,9 @@ struct GatewayReferences {
   private func link(_ text: String) -> String {
     var (own, rest, isQuoted) = ("", text[...], false)
     while let next = rest.first {
-      if !isQuoted, next == "<", let end = rest.firstIndex(of: ">") {
+      if !isQuoted, next == "<" {
+        // Without an end there is no further reference: searched for once, not from each `<` to the end.
+        guard let end = rest.firstIndex(of: ">") else { return own + rest }
         own += "<" + reference(rest[rest.index(after: rest.startIndex)..<end])
         rest = rest[end...]
       } else {
