@@ -153,6 +153,8 @@ struct ClientPipeline: Sendable {
       HTTP2Setting(parameter: .maxHeaderListSize, value: context.configuration.limits.decodedHeadBytes),
       HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
     ]
+    // `HTTP2RequestHandler` checks the fields of requests.
+    configuration.headerBlockValidation = .disabled
     configuration.maximumBufferedControlFrames = 200
     configuration.maximumSequentialContinuationFrames = MessageLimits.continuationFrames
     // Frames on their way to streams that this side has reset, such as bodies of refused requests (RFC 9113 §5.1). A client

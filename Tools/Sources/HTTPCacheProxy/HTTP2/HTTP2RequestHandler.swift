@@ -1,6 +1,7 @@
 import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
+import Logging
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
@@ -21,12 +22,16 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
   /// Bytes of answers from memory that may wait for the client. Further answers take the slow path, which holds less of
   /// each.
   private static let mostWaitingBytes = 256 << 10
+  /// Maximum number of malformed messages within `malformedTime`, as NIOHTTP2 allows other errors of streams.
+  private static let mostMalformed = 200
+  private static let malformedTime = TimeAmount.seconds(30)
   private let proxy: ProxyContext
   private let client: ClientSide
   private let lookup: HitLookup?
   private let log: RequestLog
   private let management: NIOHTTP2ServerConnectionManagementHandler.HTTP2StreamDelegate
   private var streams = HTTP2ConnectionStreams()
+  private var malformed = (count: 0, since: NIODeadline.now())
   private var mustFlush = false
   /// When the last stream began or ended.
   private var lastUse = NIODeadline.now()
@@ -66,11 +71,36 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
     let frame = unwrapInboundIn(data)
     // Frames after the request of an answered stream have no effect on the answer.
     if streams.isAnswered(frame.streamID) { return }
-    if case .headers(let headers) = frame.payload, streams.begins(frame.streamID) {
-      if headers.endStream, answer(headers, of: frame.streamID, context) { return }
-      guard begin(headers, of: frame.streamID, context) else { return }
+    if case .headers(let headers) = frame.payload {
+      if streams.begins(frame.streamID) {
+        guard headers.headers.isWellFormedRequest else { return reset(frame.streamID, isNew: true, context) }
+        if headers.endStream, answer(headers, of: frame.streamID, context) { return }
+        guard begin(headers, of: frame.streamID, context) else { return }
+      } else if !headers.headers.areWellFormedTrailers {
+        return reset(frame.streamID, isNew: false, context)
+      }
     }
     context.fireChannelRead(data)
+  }
+
+  /// Ends a stream with a malformed message (RFC 9113 §8.1.1), and the connection of a client that sends many (§10.5).
+  ///
+  /// - Parameter isNew: whether the stream begins with this message, so that nothing has been told of it.
+  private func reset(_ stream: HTTP2StreamID, isNew: Bool, _ context: ChannelHandlerContext) {
+    proxy.configuration.logger.debug("HTTP/2 stream of \(client.text ?? "a client") reset: malformed fields")
+    let now = NIODeadline.now()
+    if isNew { streams.addAnswered(stream, size: 0, deadline: now + proxy.configuration.bodyTimeout) }
+    write(.rstStream(.protocolError), to: stream, context)
+    if now - malformed.since > Self.malformedTime { malformed = (0, now) }
+    malformed.count += 1
+    guard malformed.count > Self.mostMalformed else { return }
+    write(
+      .goAway(lastStreamID: .rootStream, errorCode: .enhanceYourCalm, opaqueData: nil), to: .rootStream,
+      context)
+    flush(context)
+    proxy.configuration.logger.info(
+      "HTTP/2 connection of \(client.text ?? "a client") closed: too many malformed messages")
+    context.close(promise: nil)
   }
 
   /// Answers a plain request from memory.
