@@ -1,31 +1,57 @@
 #!/usr/bin/env python3
 """Measures `httpcache serve` beside nginx and Varnish: bench-serve.py HTTPCACHE [ROUNDS [SECONDS]]
 
-Each server runs on core 0, the client on core 1. The servers take turns: each round measures all of them. Prints a
-table of hits with the median over the rounds (requests per second, processor time of the server per request, the time
-within which 99 of 100 requests were answered), and one of large bodies and of idle connections. Compare rows of one run
-only. Needs nginx, wrk, h2load (nghttp2-client) and openssl; Varnish is left out where it is not installed.
+Each server runs on core 0, the client and the origin (nginx) on core 1. The servers take turns: each round measures all
+of them. Prints a table of requests with the median over the rounds (requests per second, processor time of the server
+per request, the time within which 99 of 100 requests were answered), and one of large bodies and of idle connections.
+Compare rows of one run only; where requests reach the origin, it shares the client's core, and only the processor time
+counts. Needs wrk, h2load (nghttp2-client) and openssl, and nginx for the origin; skipped without nginx. Varnish is left
+out where it is not installed.
 """
 import os
 import re
+import resource
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-NGINX = """daemon off; worker_processes 1; pid nginx.pid; error_log nginx.err warn;
-events {{ worker_connections 4096; }}
+NGINX = """daemon off; worker_processes 1; pid {name}.pid; error_log {name}.err warn; worker_rlimit_nofile 32768;
+events {{ worker_connections 8192; }}
 http {{ access_log off; sendfile on; tcp_nopush on; tcp_nodelay on; keepalive_requests 100000000;
- client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3; uwsgi_temp_path t4; scgi_temp_path t5;
- proxy_cache_path cache levels=1:2 keys_zone=z:10m max_size=1g inactive=1h use_temp_path=off;
- server {{ listen 127.0.0.1:{origin}; location / {{ root www; add_header Cache-Control "max-age=3600"; }} }}
+ client_body_temp_path {name}1; proxy_temp_path {name}2; fastcgi_temp_path {name}3; uwsgi_temp_path {name}4;
+ scgi_temp_path {name}5;
+ {servers} }}
+"""
+ORIGIN_SERVERS = """server {{ listen 127.0.0.1:{origin} backlog=4096; root www; open_file_cache max=1000;
+ location / {{ add_header Cache-Control "max-age=3600"; }}
+ location /no/ {{ alias {folder}/www/; add_header Cache-Control "no-store"; }} }}"""
+CACHE_SERVERS = """proxy_cache_path cache levels=1:2 keys_zone=z:100m max_size=1g inactive=1h use_temp_path=off;
+ upstream origin {{ server 127.0.0.1:{origin}; keepalive 256; keepalive_requests 100000000; }}
  server {{ listen 127.0.0.1:{port}; listen 127.0.0.1:{secure} ssl http2;
   ssl_certificate certificate.pem; ssl_certificate_key key.pem;
-  location / {{ proxy_pass http://127.0.0.1:{origin}; proxy_cache z;
-  proxy_cache_valid 200 1h; open_file_cache max=1000; }} }} }}
+  location / {{ proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_cache z;
+  proxy_cache_valid 200 1h; open_file_cache max=1000; }} }}"""
+# Requests for URLs that were never asked for before (`first` differs from run to run), for a share of the requests. The
+# others are for 1,000 URLs, which are asked for by Zipf's law.
+SCRIPT = """local first, share, n, sums = '%s', %s, 0, {}
+math.randomseed(os.time())
+local total = 0
+for i = 1, 1000 do total = total + 1 / i; sums[i] = total end
+function request()
+  n = n + 1
+  if math.random() < share then return wrk.format('GET', wrk.path .. '?' .. first .. n) end
+  local place, low, high = math.random() * total, 1, 1000
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if sums[middle] < place then low = middle + 1 else high = middle end
+  end
+  return wrk.format('GET', wrk.path .. '?popular' .. low)
+end
 """
 VARNISH = 'vcl 4.1; backend default {{ .host = "127.0.0.1"; .port = "{origin}"; }}\n'
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -35,17 +61,20 @@ PORTS = {"nginx": (19002, 19003), "serve": (19004, 19005), "Varnish": (VARNISH_P
 if not shutil.which("varnishd"):
     del PORTS["Varnish"]
 WRK = ["wrk", "-t1", "--latency"]
-# Title, path, whether over TLS, and the client's command.
+# Title, path, whether over TLS, the client's command, and the share of requests for new URLs where some are.
 ROWS = [
-    ("1 KiB", "1k", False, WRK + ["-c64"]),
-    ("16 KiB", "16k", False, WRK + ["-c64"]),
-    ("1 KiB, 512 connections", "1k", False, WRK + ["-c512"]),
-    ("1 KiB, TLS", "1k", True, WRK + ["-c64"]),
-    ("1 KiB, TLS, HTTP/2", "1k", True, ["h2load", "-t1", "-c16", "-m16"]),
-    ("16 KiB, TLS, HTTP/2", "16k", True, ["h2load", "-t1", "-c16", "-m16"]),
-    ("1 KiB, not modified", "1k", False, WRK + ["-c64", "-H", "If-None-Match: *"]),
+    ("1 KiB", "1k", False, WRK + ["-c64"], None),
+    ("16 KiB", "16k", False, WRK + ["-c64"], None),
+    ("1 KiB, 512 connections", "1k", False, WRK + ["-c512"], None),
+    ("1 KiB, TLS", "1k", True, WRK + ["-c64"], None),
+    ("1 KiB, TLS, HTTP/2", "1k", True, ["h2load", "-t1", "-c16", "-m16"], None),
+    ("16 KiB, TLS, HTTP/2", "16k", True, ["h2load", "-t1", "-c16", "-m16"], None),
+    ("1 KiB, not modified", "1k", False, WRK + ["-c64", "-H", "If-None-Match: *"], None),
     # This field takes the slow path of serve; nginx and Varnish do not read it.
-    ("1 KiB, the slow path", "1k", False, WRK + ["-c64", "-H", "Keep-Alive: 600"]),
+    ("1 KiB, the slow path", "1k", False, WRK + ["-c64", "-H", "Trailer: x"], None),
+    ("1 KiB, miss that is stored", "1k", False, WRK + ["-c64"], 1),
+    ("1 KiB, no-store", "no/1k", False, WRK + ["-c64"], None),
+    ("4 KiB, half of them misses", "4k", False, WRK + ["-c64"], 0.5),
 ]
 IDLE = 1000
 
@@ -108,24 +137,28 @@ def url(name, path, is_secure=False):
     return f"http{'s' if is_secure else ''}://127.0.0.1:{port}/{path}" if port else None
 
 
-def hits(pids, rounds, seconds):
+def requests(pids, folder, rounds, seconds):
     figures = {}
-    for _ in range(rounds):
-        for title, path, is_secure, command in ROWS:
+    for number in range(rounds):
+        for title, path, is_secure, command, share in ROWS:
             for name in PORTS:
                 target = url(name, path, is_secure)
                 if target is None:
                     continue
+                script = []
+                if share is not None:
+                    (folder / "script.lua").write_text(SCRIPT % (f"{title[0]}r{number}n", share))
+                    script = ["-s", str(folder / "script.lua")]
                 subprocess.run(["curl", "-sk", "-o", "/dev/null", target], check=True)
                 pid = pids["serve with TLS"] if is_secure and name == "serve" else pids[name]
-                figure = measured(pid, target, command, seconds)
+                figure = measured(pid, target, command + script, seconds)
                 if figure:
                     figures.setdefault((title, name), []).append(figure)
                 elif name != "Varnish":
                     sys.exit(f"{name} failed: {title}")
-    print("| hits | server | requests/s | × nginx | µs of processor time | nginx / it | 99 % within ms |")
+    print("| requests | server | requests/s | × nginx | µs of processor time | nginx / it | 99 % within ms |")
     print("|---|---|---:|---:|---:|---:|---:|")
-    for title, _, _, _ in ROWS:
+    for title, _, _, _, _ in ROWS:
         rate, cost = (median([f[i] for f in figures[(title, "nginx")]]) for i in (0, 1))
         for name in PORTS:
             if (title, name) in figures:
@@ -148,23 +181,63 @@ def large(pid, name, rounds):
     return median(costs)
 
 
-def idle(pid, name):
-    """KiB of memory for each connection that waits after two hits, the second of them one for which `serve` starts a
-    task (HEAD). Only the second half of the connections counts: the first ones make the system read code of the server
-    from its file."""
+def connected(port, protocol):
+    """A connection over HTTP/1.1 or, with TLS, over the protocol that is chosen by ALPN."""
+    connection = socket.create_connection(("127.0.0.1", port))
+    if protocol is None:
+        return connection
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_alpn_protocols([protocol])
+    return context.wrap_socket(connection)
+
+
+def received(connection, count):
+    data = b""
+    while len(data) < count:
+        part = connection.recv(count - len(data))
+        if not part:
+            sys.exit("a connection ended")
+        data += part
+    return data
+
+
+def get(connection, path):
+    """Gets a body of 1 KiB over HTTP/1.1."""
+    connection.sendall(f"GET /{path} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
+    data = b""
+    while not data.endswith(b"a" * 1024):
+        data += connection.recv(65536)
+
+
+def get_http2(connection, stream, path):
+    """Gets a body over HTTP/2: fields without compression, no check of what comes."""
+    path = b"/" + path.encode()
+    block = b"\x82\x87\x01\x01h\x04" + bytes([len(path)]) + path
+    begin = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]) if stream == 1 else b""
+    connection.sendall(begin + bytes([0, 0, len(block), 1, 5, 0, 0, 0, stream]) + block)
+    while True:
+        head = received(connection, 9)
+        received(connection, int.from_bytes(head[:3], "big"))
+        if head[3] == 4 and not head[4] & 1:
+            connection.sendall(bytes([0, 0, 0, 4, 1, 0, 0, 0, 0]))
+        if head[3] in (0, 1) and head[8] == stream and head[4] & 1:
+            return
+
+
+def idle(pid, port, protocol, paths):
+    """KiB of memory for each connection that waits after it got some paths. Only the second half of the connections
+    counts: the first ones make the system read code of the server from its file."""
     connections, before = [], 0
     for number in range(2 * IDLE):
         if number == IDLE:
             before = memory(pid)
-        connection = socket.create_connection(("127.0.0.1", PORTS[name][0]))
-        connection.sendall(b"GET /1k HTTP/1.1\r\nHost: h\r\n\r\n")
-        received = b""
-        while not received.endswith(b"a" * 1024):
-            received += connection.recv(65536)
-        connection.sendall(b"HEAD /1k HTTP/1.1\r\nHost: h\r\n\r\n")
-        received = b""
-        while not received.endswith(b"\r\n\r\n"):
-            received += connection.recv(65536)
+        connection = connected(port, protocol)
+        for count, path in enumerate(paths):
+            if protocol == "h2":
+                get_http2(connection, 2 * count + 1, path)
+            else:
+                get(connection, path)
         connections.append(connection)
     after = memory(pid)
     for connection in connections:
@@ -172,11 +245,47 @@ def idle(pid, name):
     return (after - before) / IDLE
 
 
+def idle_figures(name, commands, folder):
+    """The memory of connections without TLS, with TLS, and over HTTP/2 with TLS, each after a hit and after a request that
+    was passed on: the latter takes a task of `serve`. Each in a process of its own, which has no memory to use again."""
+    clear, secure = PORTS[name]
+    figures = []
+    for port, protocol in ((clear, None), (secure, "http/1.1"), (secure, "h2")):
+        for paths in (["1k"], ["1k", "no/1k"]):
+            if port is None:
+                figures.append("–")
+                continue
+            process = started(commands["serve with TLS" if protocol and name == "serve" else name], folder)
+            try:
+                figures.append(f"{idle(process.pid, port, protocol, paths):.1f}")
+            finally:
+                ended([process])
+    return figures
+
+
+def started(arguments, folder, core=0):
+    process = subprocess.Popen(
+        ["taskset", "-c", str(core)] + arguments, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(4 if arguments[0] == "varnishd" else 1)
+    return process
+
+
+def ended(processes):
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
 def servers(command, folder):
     serve = [command, "serve", "--upstream", f"http://127.0.0.1:{ORIGIN}", "--access-log", "none",
              "--connections-per-client", "4096"]
     clear, secure = PORTS["serve"]
     return {
+        "origin": ["nginx", "-c", f"{folder}/origin.conf", "-p", f"{folder}"],
         "nginx": ["nginx", "-c", f"{folder}/nginx.conf", "-p", f"{folder}"],
         "Varnish": [
             "varnishd", "-F", "-j", "none", "-n", f"{folder}/varnish", "-a", f"127.0.0.1:{VARNISH_PORT}", "-f",
@@ -191,9 +300,12 @@ def servers(command, folder):
 def prepare(folder):
     folder.chmod(0o755)
     (folder / "www").mkdir()
-    for name, size in (("1k", 1 << 10), ("16k", 16 << 10), ("100m", 100_000_000)):
+    for name, size in (("1k", 1 << 10), ("4k", 4 << 10), ("16k", 16 << 10), ("100m", 100_000_000)):
         (folder / "www" / name).write_bytes(b"a" * size)
-    (folder / "nginx.conf").write_text(NGINX.format(origin=ORIGIN, port=PORTS["nginx"][0], secure=PORTS["nginx"][1]))
+    clear, secure = PORTS["nginx"]
+    for name, text in (("origin", ORIGIN_SERVERS), ("nginx", CACHE_SERVERS)):
+        text = text.format(origin=ORIGIN, port=clear, secure=secure, folder=folder)
+        (folder / f"{name}.conf").write_text(NGINX.format(name=name, servers=text))
     (folder / "v.vcl").write_text(VARNISH.format(origin=ORIGIN))
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
@@ -204,33 +316,33 @@ def main():
     command = os.path.abspath(sys.argv[1])
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
     seconds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
+    if not shutil.which("nginx"):
+        return print("skipped: nginx is not there")
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         prepare(folder)
-        processes = {}
+        commands = servers(command, folder)
+        processes = {"origin": started(commands.pop("origin"), folder, core=1)}
         try:
-            for name, arguments in servers(command, folder).items():
-                if name == "Varnish" and name not in PORTS:
-                    continue
-                processes[name] = subprocess.Popen(
-                    ["taskset", "-c", "0"] + arguments, cwd=folder, stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL)
-                time.sleep(4 if name == "Varnish" else 1)
+            waiting = {name: idle_figures(name, commands, folder) for name in PORTS}
+            for name, arguments in commands.items():
+                if name != "Varnish" or name in PORTS:
+                    processes[name] = started(arguments, folder)
             pids = {name: process.pid for name, process in processes.items()}
-            waiting = {name: idle(pids[name], name) for name in PORTS}
-            hits(pids, rounds, seconds)
-            print("\n| server | ms of processor time for 1 GB in bodies of 100 MB | KiB for an idle connection |")
-            print("|---|---:|---:|")
+            requests(pids, folder, rounds, seconds)
+            print("\n| server | ms of processor time for 1 GB in bodies of 100 MB |")
+            print("|---|---:|")
             for name in PORTS:
-                print(f"| {name} | {large(pids[name], name, rounds):,.0f} | {waiting[name]:.1f} |")
+                print(f"| {name} | {large(pids[name], name, rounds):,.0f} |")
+            print("\n| KiB for an idle connection | HTTP/1.1, after a hit | after a pass | TLS | TLS, after a pass "
+                  "| HTTP/2 with TLS | HTTP/2, after a pass |")
+            print("|---|---:|---:|---:|---:|---:|---:|")
+            for name in PORTS:
+                print(f"| {name} | " + " | ".join(waiting[name]) + " |")
         finally:
-            for process in processes.values():
-                process.terminate()
-            for process in processes.values():
-                try:
-                    process.wait(10)
-                except subprocess.TimeoutExpired:
-                    process.kill()
+            ended(processes.values())
 
 
 main()

@@ -108,7 +108,7 @@ struct ClientExchange: Sendable {
   private func send(_ answer: Answer, _ body: IncomingBody?) async -> ClientConnection.End {
     var response = answer.head
     // RFC 9110 §6.6.1.
-    if response.headerFields[.date] == nil { response.headerFields[.date] = SystemClock().now.httpDate }
+    if !response.headerFields.contains(.date) { response.headerFields[.date] = SystemClock().now.httpDate }
     context.via.append(to: &response.headerFields)
     // A client that waits for 100 Continue and gets a final response may send its body or not.
     let persists =

@@ -109,10 +109,11 @@ struct ClientPipeline: Sendable {
     context.registry.serve(channel, by: HTTP2Connection(channel))
     try channel.syncOptions?.setOption(.autoRead, value: true)
     let operations = channel.pipeline.syncOperations
+    // `HTTP2RequestHandler` watches the time without streams: a timer that each request moves would have to be looked for
+    // among those of all connections of the event loop.
     let management = NIOHTTP2ServerConnectionManagementHandler(
       eventLoop: channel.eventLoop,
-      configuration: .init(
-        maxIdleTime: context.configuration.idleTimeout, maxAge: nil, maxGraceTime: nil, keepalive: nil))
+      configuration: .init(maxIdleTime: nil, maxAge: nil, maxGraceTime: nil, keepalive: nil))
     try operations.addHandler(WriteJoiner())
     try operations.addHandler(FrameAligner(prefaceLength: FrameAligner.preface))
     try operations.addHandler(HeadWriter(context.configuration.limits))
@@ -120,8 +121,7 @@ struct ClientPipeline: Sendable {
       NIOHTTP2Handler(
         mode: .server, connectionConfiguration: connectionConfiguration(),
         streamConfiguration: streamConfiguration()))
-    try operations.addHandler(
-      HTTP2RequestHandler(context, client, on: channel))
+    try operations.addHandler(HTTP2RequestHandler(context, client, on: channel, management: management))
     // Before the multiplexer, which may end a stream while it is told that the stream has begun.
     try operations.addHandler(management)
     let multiplexer = HTTP2StreamMultiplexer(
@@ -153,10 +153,14 @@ struct ClientPipeline: Sendable {
       HTTP2Setting(parameter: .maxHeaderListSize, value: context.configuration.limits.decodedHeadBytes),
       HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
     ]
+    // `HTTP2RequestHandler` checks the fields of requests.
+    configuration.headerBlockValidation = .disabled
     configuration.maximumBufferedControlFrames = 200
     configuration.maximumSequentialContinuationFrames = MessageLimits.continuationFrames
-    // Frames on their way to streams that this side has reset, such as bodies of refused requests (RFC 9113 §5.1).
-    configuration.maximumRecentlyResetStreams = 1_000
+    // Frames on their way to streams that this side has reset, such as bodies of refused requests (RFC 9113 §5.1). A client
+    // that has not read the resets counts these streams as open: they are `concurrentStreams` at most. NIOHTTP2 allocates
+    // the list, of 8 bytes for each, with the connection.
+    configuration.maximumRecentlyResetStreams = 128
     // Malformed requests in the life of a connection: their rate has a limit.
     configuration.maximumConnectionGlitches = 1_000_000
     // Empty DATA until a stream ends or begins.

@@ -19,8 +19,11 @@ enum FieldList {
   }
 
   /// The text before the first delimiter (or all of `text`), without white space around it.
-  static func token(before delimiter: Character, in text: String) -> String {
-    members(text.prefix { $0 != delimiter }).first ?? ""
+  ///
+  /// - Parameter delimiter: an ASCII character.
+  static func token(before delimiter: Unicode.Scalar, in text: String) -> String {
+    let delimiter = UInt8(ascii: delimiter)
+    return members(Substring(text.utf8.prefix { $0 != delimiter })).first ?? ""
   }
 
   /// Lower-cases A to Z only. By the rules of Unicode the Kelvin sign would become a k, and a coding that the next

@@ -26,8 +26,8 @@ enum Framing: Sendable, Equatable {
   static func contentLength(_ fields: HTTPFields) throws(ProtocolViolation) -> Int64? {
     var length: Int64?
     for value in fields[values: .contentLength] {
-      for part in value.split(separator: ",", omittingEmptySubsequences: false) {
-        let digits = part.utf8.drop { $0 == 0x20 || $0 == 0x09 }
+      for part in value.utf8.split(separator: 0x2C, omittingEmptySubsequences: false) {
+        let digits = part.drop { $0 == 0x20 || $0 == 0x09 }
         let trimmed = digits.reversed().drop { $0 == 0x20 || $0 == 0x09 }.reversed()
         // Zeros at the begin change no number, however many there are.
         guard !trimmed.isEmpty, trimmed.drop(while: { $0 == 0x30 }).count <= 18,

@@ -1,6 +1,7 @@
 import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
+import Logging
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
@@ -10,6 +11,9 @@ import NIOHTTP2
 /// Stands behind NIOHTTP2's handler of the connection, before what manages the connection and its multiplexer.
 ///
 /// Ends what a client keeps waiting: answers that it does not take, and a connection without streams.
+///
+/// The multiplexer never hears of a stream that is answered here, and the management of the connection hears of it by a
+/// call: an event of NIOHTTP2 takes as long as a field of the head, in each handler that it passes.
 final class HTTP2RequestHandler: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
   typealias InboundOut = HTTP2Frame
@@ -18,23 +22,40 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
   /// Bytes of answers from memory that may wait for the client. Further answers take the slow path, which holds less of
   /// each.
   private static let mostWaitingBytes = 256 << 10
+  /// Maximum number of malformed messages within `malformedTime`, as NIOHTTP2 allows other errors of streams.
+  private static let mostMalformed = 200
+  private static let malformedTime = TimeAmount.seconds(30)
   private let proxy: ProxyContext
   private let client: ClientSide
   private let lookup: HitLookup?
   private let log: RequestLog
+  private let management: NIOHTTP2ServerConnectionManagementHandler.HTTP2StreamDelegate
   private var streams = HTTP2ConnectionStreams()
+  private var malformed = (count: 0, since: NIODeadline.now())
   private var mustFlush = false
   /// When the last stream began or ended.
   private var lastUse = NIODeadline.now()
   private var timer: (due: NIODeadline, scheduled: Scheduled<Void>)?
+  /// Whether the client was asked to end the connection, because it had no streams.
+  private var hasAskedForEnd = false
+  /// Bytes that the client may send, as the multiplexer knows them.
+  private var inboundWindow: Int?
 
-  /// How long a connection without streams may stay: the management of the connection asks the client to end it, and
-  /// waits for its answer for ever.
-  private var idlePatience: TimeAmount { proxy.configuration.idleTimeout + proxy.configuration.headTimeout }
+  /// How long a connection without streams may stay until the client is asked to end it, and then until it is closed: the
+  /// management of the connection would wait for the client's answer for ever.
+  private var idlePatience: TimeAmount {
+    let configuration = proxy.configuration
+    return hasAskedForEnd ? configuration.idleTimeout + configuration.headTimeout : configuration.idleTimeout
+  }
 
-  init(_ proxy: ProxyContext, _ client: ClientSide, on channel: any Channel) {
+  /// - Parameter management: is told of the streams that are answered from memory or refused.
+  init(
+    _ proxy: ProxyContext, _ client: ClientSide, on channel: any Channel,
+    management: NIOHTTP2ServerConnectionManagementHandler
+  ) {
     self.proxy = proxy
     self.client = client
+    self.management = management.http2StreamDelegate
     lookup = proxy.answers(of: channel.eventLoop).map { answers in
       HitLookup(context: proxy, client: client, form: .http2, answers: answers, allocator: channel.allocator)
     }
@@ -50,11 +71,36 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
     let frame = unwrapInboundIn(data)
     // Frames after the request of an answered stream have no effect on the answer.
     if streams.isAnswered(frame.streamID) { return }
-    if case .headers(let headers) = frame.payload, streams.begins(frame.streamID) {
-      if headers.endStream, answer(headers, of: frame.streamID, context) { return }
-      guard begin(headers, of: frame.streamID, context) else { return }
+    if case .headers(let headers) = frame.payload {
+      if streams.begins(frame.streamID) {
+        guard headers.headers.isWellFormedRequest else { return reset(frame.streamID, isNew: true, context) }
+        if headers.endStream, answer(headers, of: frame.streamID, context) { return }
+        guard begin(headers, of: frame.streamID, context) else { return }
+      } else if !headers.headers.areWellFormedTrailers {
+        return reset(frame.streamID, isNew: false, context)
+      }
     }
     context.fireChannelRead(data)
+  }
+
+  /// Ends a stream with a malformed message (RFC 9113 §8.1.1), and the connection of a client that sends many (§10.5).
+  ///
+  /// - Parameter isNew: whether the stream begins with this message, so that nothing has been told of it.
+  private func reset(_ stream: HTTP2StreamID, isNew: Bool, _ context: ChannelHandlerContext) {
+    proxy.configuration.logger.debug("HTTP/2 stream of \(client.text ?? "a client") reset: malformed fields")
+    let now = NIODeadline.now()
+    if isNew { streams.addAnswered(stream, size: 0, deadline: now + proxy.configuration.bodyTimeout) }
+    write(.rstStream(.protocolError), to: stream, context)
+    if now - malformed.since > Self.malformedTime { malformed = (0, now) }
+    malformed.count += 1
+    guard malformed.count > Self.mostMalformed else { return }
+    write(
+      .goAway(lastStreamID: .rootStream, errorCode: .enhanceYourCalm, opaqueData: nil), to: .rootStream,
+      context)
+    flush(context)
+    proxy.configuration.logger.info(
+      "HTTP/2 connection of \(client.text ?? "a client") closed: too many malformed messages")
+    context.close(promise: nil)
   }
 
   /// Answers a plain request from memory.
@@ -138,17 +184,31 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if let event = event as? StreamClosedEvent {
+    switch event {
+    case let event as StreamClosedEvent:
       switch streams.end(event.streamID) {
-      case .answered: break
+      case .answered: return management.streamClosed(event.streamID, channel: context.channel)
       case .exchange(let counted):
         lastUse = .now()
         proxy.registry.end(counted)
       // The management of the connection counts streams that began.
       case .unknown: return
       }
+    case let event as NIOHTTP2WindowUpdatedEvent:
+      guard concernsMultiplexer(event) else { return }
+    case let event as NIOHTTP2StreamCreatedEvent where streams.isAnswered(event.streamID):
+      return management.streamCreated(event.streamID, channel: context.channel)
+    default: break
     }
     context.fireUserInboundEventTriggered(event)
+  }
+
+  /// Whether the multiplexer acts on the change of a window: it knows no answered streams, and widens only inbound windows.
+  private func concernsMultiplexer(_ event: NIOHTTP2WindowUpdatedEvent) -> Bool {
+    guard event.streamID == .rootStream else { return !streams.isAnswered(event.streamID) }
+    let isNew = event.inboundWindowSize != inboundWindow
+    inboundWindow = event.inboundWindowSize
+    return isNew
   }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -179,12 +239,13 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
     let now = NIODeadline.now()
     for id in streams.late(at: now) { write(.rstStream(.cancel), to: id, context) }
     flush(context)
-    // The client was told to end the connection after `idleTimeout`, and has not.
     if streams.isEmpty, lastUse + idlePatience <= now {
-      context.close(promise: nil)
-    } else {
-      arm(context)
+      // The client was asked to end the connection, and has not.
+      if hasAskedForEnd { return context.close(promise: nil) }
+      hasAskedForEnd = true
+      context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
     }
+    arm(context)
   }
 }
 

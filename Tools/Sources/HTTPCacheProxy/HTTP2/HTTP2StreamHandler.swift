@@ -136,11 +136,21 @@ extension ByteStream {
 struct UnfinishedStream: Error {}
 
 extension HPACKHeaders {
+  /// The names of fields whose values differ from response to response or from second to second. In the table of
+  /// compressed fields (RFC 7541 §2.3.2) they would push out the others, and NIOHTTP2 compares each field that it encodes
+  /// with the whole table. The list is nghttp2's, with two fields of caches.
+  private static let changing: Set<String> = [
+    "age", "cache-status", "content-length", "content-range", "etag", "location", "set-cookie",
+  ]
+
   /// The head of a response. Fields for one connection were removed.
   init(_ status: HTTPResponse.Status, _ fields: HTTPFields) {
     self.init([(":status", String(status.code))])
     reserveCapacity(fields.count + 1)
-    for field in fields { add(name: field.name.canonicalName, value: field.value) }
+    for field in fields {
+      let name = field.name.canonicalName
+      add(name: name, value: field.value, indexing: Self.changing.contains(name) ? .nonIndexable : .indexable)
+    }
   }
 
   /// Trailers.

@@ -4,8 +4,8 @@ import NIOHPACK
 import NIOHTTP2
 
 extension RequestHead {
-  /// The head of a request over HTTP/2 (RFC 9113 §8.3.1). NIOHTTP2 has checked the names, their order, and the fields
-  /// for one connection; the values are checked here.
+  /// The head of a request over HTTP/2 (RFC 9113 §8.3.1) with well-formed fields (`HPACKHeaders.isWellFormedRequest`); the
+  /// values are checked here.
   ///
   /// - Parameter isForward: whether the target is to have scheme and authority, as a forward proxy needs them.
   /// - Throws: `ProtocolViolation`.

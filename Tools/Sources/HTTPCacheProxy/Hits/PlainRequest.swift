@@ -193,14 +193,16 @@ extension PlainRequest {
   private static func mark(of name: String, _ value: String) -> UInt8? {
     switch name {
     case ":method": return value == "GET" ? Field.ignored.rawValue : value == "HEAD" ? 0x83 : nil
-    case ":path": return value.utf8.count <= 8 << 10 && value.hasPrefix("/") ? 0x80 : nil
+    case ":path": return value.utf8.count <= 8 << 10 && value.utf8.first == 0x2F ? 0x80 : nil
     case ":scheme": return 0x81
     case ":authority": return 0x82
     default:
       var name = name
       let field = name.withUTF8 { FieldNameTable.field(UnsafeRawBufferPointer($0)) }
       // HTTP/2 has no fields for one connection (RFC 9113 §8.2.2).
-      if field == .connection || name == "keep-alive" || name == "proxy-connection" || name.hasPrefix(":") {
+      if field == .connection || name == "keep-alive" || name == "proxy-connection"
+        || name.utf8.first == 0x3A
+      {
         return nil
       }
       if field == .te, value != "trailers" { return nil }

@@ -4,13 +4,13 @@ public import NIOCore
 import NIOPosix
 public import NIOSSL
 
-/// A caching HTTP/1.1 proxy: one listening socket, one cache, one way to origins.
+/// A caching HTTP/1.1 proxy: one address, one cache, one way to origins.
 public final class ProxyServer: Sendable {
-  private let listener: any Channel
+  let listeners: Listeners
   private let context: ProxyContext
 
-  private init(listener: any Channel, context: ProxyContext) {
-    self.listener = listener
+  private init(listeners: Listeners, context: ProxyContext) {
+    self.listeners = listeners
     self.context = context
   }
 
@@ -30,10 +30,18 @@ public final class ProxyServer: Sendable {
       loops: Array(group.makeIterator()))
     try context.setTLS(configuration.tls)
     let pipeline = ClientPipeline(context: context)
-    let listener = try await ServerBootstrap(group: group)
+    let listeners = try await Listeners.open(
+      host: configuration.host, port: configuration.port, group: group
+    ) { bootstrap($0, pipeline) }
+    return ProxyServer(listeners: listeners, context: context)
+  }
+
+  private static func bootstrap(_ group: any EventLoopGroup, _ pipeline: ClientPipeline) -> ServerBootstrap {
+    let logger = pipeline.context.configuration.logger
+    return ServerBootstrap(group: group)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(AcceptGate(logger: configuration.logger))
+          try channel.pipeline.syncOperations.addHandler(AcceptGate(logger: logger))
         }
       }
       .serverChannelOption(.backlog, value: 1024)
@@ -51,15 +59,13 @@ public final class ProxyServer: Sendable {
           try pipeline.set(up: channel)
         }
       }
-      .bind(host: configuration.host, port: configuration.port).get()
-    return ProxyServer(listener: listener, context: context)
   }
 
-  /// The address of the listener.
-  public var address: SocketAddress? { listener.localAddress }
+  /// The address to which clients connect.
+  public var address: SocketAddress? { listeners.address }
 
-  /// The port of the listener.
-  public var port: Int? { listener.localAddress?.port }
+  /// The port to which clients connect.
+  public var port: Int? { address?.port }
 
   /// The number of clients' connections.
   public var connectionCount: Int { context.registry.count }
@@ -98,8 +104,8 @@ public final class ProxyServer: Sendable {
 
   /// Stops listening, lets requests under way end until `deadline`, and flushes the store and the access log.
   public func shutDown(deadline: TimeAmount = .seconds(10)) async {
-    try? await listener.close()
-    await context.registry.drain(until: .now() + deadline, on: listener.eventLoop)
+    await listeners.close()
+    await context.registry.drain(until: .now() + deadline, on: listeners.eventLoop)
     context.upstream.shutDown()
     await context.cache.flush()
     await context.configuration.accessLog.flush()

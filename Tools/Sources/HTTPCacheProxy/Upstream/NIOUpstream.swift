@@ -175,7 +175,8 @@ extension NIOUpstream {
     /// - Parameter fields: those of the response; nil while the request is sent.
     func silence(of request: UpstreamRequest, response fields: HTTPFields? = nil) -> TimeAmount? {
       if let limit = request.upstreamContext.silence { return limit.time }
-      let type = FieldList.token(before: ";", in: fields?[.contentType] ?? "")
+      let field = fields?.first { $0.name == .contentType }
+      let type = FieldList.token(before: ";", in: field?.value ?? "")
       return FieldList.lowercased(type) == "text/event-stream" ? eventStreamTimeout : bodyTimeout
     }
   }

@@ -70,6 +70,27 @@ import Testing
     }
   }
 
+  @Test(
+    "a server that ends names the last stream that it answers from memory, and lets it end (RFC 9113 §6.8)")
+  func lastStream() async throws {
+    try await withHits(1) { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.send(HTTP2Peer.settings, 0, closedWindow)
+      client.request(1, "/0")
+      var frame = try await client.next()
+      while frame.type != HTTP2Peer.headers { frame = try await client.next() }
+      async let end: Void = fixture.server.shutDown(deadline: .seconds(60))
+      while frame.type != HTTP2Peer.ping { frame = try await client.next() }
+      client.send(HTTP2Peer.ping, flags: 1, 0, frame.payload)
+      while frame.type != HTTP2Peer.goAway { frame = try await client.next() }
+      #expect(frame.payload.prefix(4) == [0, 0, 0, 1])
+      client.widen(1, by: 1 << 20)
+      #expect(try await client.response(1).body.count == 60_000)
+      await end
+      client.end()
+    }
+  }
+
   @Test("the bytes of an answer count until its stream ends; the earliest deadline comes first")
   func streams() throws {
     var streams = HTTP2ConnectionStreams()
