@@ -209,7 +209,8 @@ final class Oracle: @unchecked Sendable {
     if passed > age + .seconds(1) {
       report(
         .tooYoung,
-        "client \(client) got \(described.label), of \(sent.uptime), at \(began.uptime) with an age of \(age)")
+        "client \(client) got \(described.label), of \(sent.uptime), at \(began.uptime) with an age of \(age)"
+      )
     }
   }
 

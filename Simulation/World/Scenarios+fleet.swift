@@ -70,7 +70,8 @@ extension Scenario {
   }
 
   private static func fleet(
-    _ processes: Int, _ operations: [Operation], targets: Int = 1, _ change: (inout WorldPlan) -> Void = { _ in }
+    _ processes: Int, _ operations: [Operation], targets: Int = 1,
+    _ change: (inout WorldPlan) -> Void = { _ in }
   ) -> WorldPlan {
     world(
       operations,

@@ -100,7 +100,9 @@ final class World: @unchecked Sendable {
   // MARK: The script
 
   private func nextOperation() -> (() -> Void)? {
-    guard position < plan.operations.count, position > 0 || !plan.joinsFirst || isFleetSettled else { return nil }
+    guard position < plan.operations.count, position > 0 || !plan.joinsFirst || isFleetSettled else {
+      return nil
+    }
     let operation = plan.operations[position]
     switch operation {
     case .settle where active > 0: return nil

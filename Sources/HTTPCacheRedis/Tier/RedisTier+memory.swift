@@ -36,7 +36,8 @@
     /// - Throws: `SharedTierError`, after 250 ms at the latest.
     public func logLength() async throws(SharedTierError) -> (changes: Int, last: SharedPosition) {
       let reply = try await send(
-        [RedisCommand("XINFO", "STREAM", .bytes(keys.log))], for: keys.log, by: RedisDeadline(limits.change))[0]
+        [RedisCommand("XINFO", "STREAM", .bytes(keys.log))], for: keys.log, by: RedisDeadline(limits.change))[
+          0]
       // No change was added yet.
       if case .error = reply { return (0, .start) }
       var (changes, last): (Int?, SharedPosition?)

@@ -15,7 +15,8 @@ struct SharedTransfer: Sendable {
   private var source: TransferBodySource?
 
   init(
-    response: StoredResponse, transfer: Transfer, groups: [String], isFromTier: Bool, range: Range<Int64>? = nil
+    response: StoredResponse, transfer: Transfer, groups: [String], isFromTier: Bool,
+    range: Range<Int64>? = nil
   ) {
     self.response = response
     self.transfer = transfer

@@ -40,7 +40,8 @@ extension ExchangeRunner {
     let outcome: CacheOutcome
     if shared.isFromTier {
       shelf.store.count(CacheCounts(sharedHits: 1))
-      outcome = SharedAge(age: age, lifetime: stored.facts.freshnessLifetime).outcome(conversation.forward.reason)
+      outcome = SharedAge(age: age, lifetime: stored.facts.freshnessLifetime).outcome(
+        conversation.forward.reason)
     } else {
       shelf.store.count(CacheCounts(hits: 1))
       outcome = .forwarded(

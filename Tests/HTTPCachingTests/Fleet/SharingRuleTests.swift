@@ -176,7 +176,8 @@ struct SharingRuleTests {
     #expect(fleet.origin.requests.count == 2)
   }
 
-  @Test("The explanation tells whether the tier would be asked, is connected, and up to when changes were read")
+  @Test(
+    "The explanation tells whether the tier would be asked, is connected, and up to when changes were read")
   func explanation() async throws {
     let fleet = await TestFleet()
     func answer(_ policy: CachePolicy) throws -> String? {

@@ -39,7 +39,8 @@ struct FleetReport: Encodable {
     let tier = fleet.tier
     server = fleet.address
     name = fleet.name
-    let log = try await FleetQuestion.answer { () async throws(SharedTierError) in try await tier.logLength() }
+    let log = try await FleetQuestion.answer { () async throws(SharedTierError) in try await tier.logLength()
+    }
     let start = ContinuousClock.now
     let found = try await FleetQuestion.answer { () async throws(SharedTierError) in try await tier.nodes() }
     answerMilliseconds = HumanText.milliseconds(ContinuousClock.now - start)

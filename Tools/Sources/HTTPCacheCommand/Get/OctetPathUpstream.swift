@@ -13,7 +13,9 @@ struct OctetPathUpstream: Upstream {
 
   func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
     let path = request.head.path?.prefix { $0 != "?" } ?? "/"
-    guard TargetURI.percentDecoded(path, keepsOthers: true) == nil else { return try await base.send(request) }
+    guard TargetURI.percentDecoded(path, keepsOthers: true) == nil else {
+      return try await base.send(request)
+    }
     let upstream: NIOUpstream
     do { upstream = try makeUpstream() } catch {
       throw UpstreamError(.tls, "the TLS settings are not valid: \(error)", cause: error)

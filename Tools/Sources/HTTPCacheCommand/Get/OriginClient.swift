@@ -49,7 +49,8 @@ enum OriginClient {
     let directUpstream = OctetPathUpstream(base: retrying(direct, http1)) { try nioUpstream(options) }
     let routed = LocationRepair(
       base: RoutedUpstream(
-        settings: options.proxies, direct: directUpstream, http: http ?? socks.map(upstream) ?? directUpstream,
+        settings: options.proxies, direct: directUpstream,
+        http: http ?? socks.map(upstream) ?? directUpstream,
         https: https.map { retrying($0, httpsHTTP1) } ?? directUpstream))
     do {
       let result = try await body(routed)

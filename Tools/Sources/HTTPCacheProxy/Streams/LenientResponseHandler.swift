@@ -122,7 +122,9 @@ package final class LenientResponseHandler: ChannelInboundHandler {
     var fields = head.fields
     if let length = try Framing.contentLength(fields) { fields[.contentLength] = String(length) }
     // It means that there is no coding (RFC 2616 §3.6); only HTTP of before 2014 names it.
-    if framing == .untilClose, Framing.transferCodings(fields) == ["identity"] { fields[.transferEncoding] = nil }
+    if framing == .untilClose, Framing.transferCodings(fields) == ["identity"] {
+      fields[.transferEncoding] = nil
+    }
     // The connection goes on to the final response.
     if head.status.code < 200, head.status.code != 101 { fields[.connection] = nil }
     var buffer = context.channel.allocator.buffer(capacity: normal.count + 64)

@@ -11,7 +11,9 @@ struct LenientResponseTests {
     let directory = try TemporaryDirectory()
     let bytes = response.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     let origin = try await RawOrigin(bytes: bytes)
-    let arguments = ["get", "--dir", directory.file("cache"), "-o", directory.file("body"), origin.base + "/"]
+    let arguments = [
+      "get", "--dir", directory.file("cache"), "-o", directory.file("body"), origin.base + "/",
+    ]
     let run = await CommandRun(arguments + options)
     try await origin.close()
     return (run, directory.contents("body").map { String(decoding: $0, as: UTF8.self) })
@@ -54,7 +56,10 @@ struct LenientResponseTests {
       "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n1;a=b\no\n1 \nk\n0\nX-T: 1\n\n"
     ),
     ("the coding identity", "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nok"),
-    ("control characters in a value", "HTTP/1.1 200 O\u{1}K\r\nX-A: a\u{1}b\u{7f}c\r\nContent-Length: 2\r\n\r\nok"),
+    (
+      "control characters in a value",
+      "HTTP/1.1 200 O\u{1}K\r\nX-A: a\u{1}b\u{7f}c\r\nContent-Length: 2\r\n\r\nok"
+    ),
     ("a length with many zeros", "HTTP/1.1 200 OK\r\nContent-Length: 0000000000000000000000002\r\n\r\nok"),
   ]
 

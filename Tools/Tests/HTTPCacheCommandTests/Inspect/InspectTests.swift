@@ -144,7 +144,9 @@ import Testing
       let asked = await CommandRun(
         "explain", filled.url(.page), "--request-header", "Cache-Control: no-cache", "--method",
         "HEAD", "--dir", filled.cache)
-      #expect(asked.output.contains("  Does its method allow that? yes: it answered GET, the request is HEAD (RFC 9111 §4)\n"))
+      #expect(
+        asked.output.contains(
+          "  Does its method allow that? yes: it answered GET, the request is HEAD (RFC 9111 §4)\n"))
       #expect(
         asked.output.hasSuffix(
           "  What is done? validate: no-cache in the request (RFC 9111 §5.2.1.4)\n"))
