@@ -52,8 +52,8 @@
         canvas.initialize(repeating: .zero, count: size.width * size.height)
         var frames: [ImageFrame] = []
         while frames.count < limit {
-          try size.check(pixelLimit: options.pixelLimit, frames: frames.count + 1)
           let goesOn = try reader.next(on: canvas) { (duration) throws(ImageError) in
+            try size.check(pixelLimit: options.pixelLimit, frames: frames.count + 1)
             frames.append(ImageFrame(image: try Self.image(canvas, size), duration: duration))
           }
           if !goesOn { break }

@@ -66,7 +66,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == ["cache", "jar"])
   }
 
-  @Test("-c - writes to standard output behind the body, also for -O")
+  @Test("-c - writes to standard output")
   func standardOutput() async throws {
     let directory = try TemporaryDirectory()
     let origin = try await RecordingOrigin { _, _ in Self.answer("Set-Cookie: a=1\r\n") }
@@ -120,7 +120,7 @@ import Testing
     #expect(run.errors.lowercased().contains("cannot read \(directory.file(name)): \(reason)".lowercased()))
   }
 
-  @Test("a file that cannot be written is reported, and its transfer stays a success before")
+  @Test("a file of cookies that cannot be written is an error of the output, after the body")
   func unwritable() async throws {
     let directory = try TemporaryDirectory()
     let origin = try await RecordingOrigin { _, _ in Self.answer("") }
