@@ -120,7 +120,7 @@ struct HTTP1Transcript: Equatable {
       framing = try head.framing(for: direction == .responsesToHead ? .head : .get)
       _ = head.isPersistent
     }
-    let decoder = BodyDecoder(framing, limits: limits, trimsNames: direction != .requests)
+    let decoder = BodyDecoder(framing, limits: limits, form: direction == .requests ? .request : .response)
     return (Message(fields: lines(fields), framing: framing), decoder)
   }
 
