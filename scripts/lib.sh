@@ -10,7 +10,8 @@ scratch=$PWD/.build
 # One compiler for a module, instead of one for each processor that reads all of the module again: 38 % less
 # processor time for HTTPCacheStore and what it needs. No optimisation, in spite of the name.
 whole=(-Xswiftc -whole-module-optimization -Xswiftc -disable-batch-mode -Xswiftc -num-threads -Xswiftc 2)
-root=(--scratch-path "$scratch" "${whole[@]}")
+# The trait for the codecs of the system brings no package, and without it their tests are empty.
+root=(--traits Crypto,ImageCodecs --scratch-path "$scratch" "${whole[@]}")
 tools=(--package-path Tools --scratch-path "$scratch" "${whole[@]}")
 untraited=(--disable-default-traits --scratch-path "$scratch/no-traits" "${whole[@]}")
 
