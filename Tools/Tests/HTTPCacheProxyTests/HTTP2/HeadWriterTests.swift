@@ -4,7 +4,8 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-@Suite("Heads of HTTP/2 as NIOHTTP2 cannot write them (RFC 9113 §6.10)") struct HeadWriterTests {
+@Suite("Heads of HTTP/2 as NIOHTTP2 cannot write them (RFC 9113 §6.10)", .timeLimit(.minutes(10)))
+struct HeadWriterTests {
   private func written(_ frames: [UInt8]..., isClient: Bool = false) throws -> [UInt8] {
     let channel = EmbeddedChannel(handler: HeadWriter(MessageLimits(), isClient: isClient))
     for frame in frames { try channel.writeOutbound(IOData.byteBuffer(ByteBuffer(bytes: frame))) }

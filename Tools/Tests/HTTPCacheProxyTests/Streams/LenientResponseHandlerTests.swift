@@ -5,7 +5,8 @@ import Testing
 
 @testable import HTTPCacheProxy
 
-@Suite("The handler of lenient responses on a connection") struct LenientResponseHandlerTests {
+@Suite("The handler of lenient responses on a connection", .timeLimit(.minutes(10)))
+struct LenientResponseHandlerTests {
   private let channel = EmbeddedChannel()
 
   init() throws {
