@@ -26,7 +26,7 @@
 
     private static func profile(_ chunks: [UInt8]...) throws -> [UInt8]? {
       let image = try image(chunks)
-      #expect(try image.pixels == Picture.make(9, 5).pixels)
+      #expect(try image.pixels.array == Picture.make(9, 5).pixels.array)
       guard case .profile(let profile) = image.colorSpace else { return nil }
       return profile.array
     }

@@ -80,12 +80,16 @@
     func otherProfile(_ space: String) throws {
       for (samplings, values) in [([(1, 1)], [100]), ([(1, 1), (1, 1), (1, 1)], [150, 100, 180])] {
         let image = try decoded(Self.jpeg(samplings, values, extra: Self.icc(Self.profile(space))))
-        guard case .sRGB = image.colorSpace else { return Issue.record("\(space) in RGB") }
+        guard case .sRGB = image.colorSpace else {
+          Issue.record("\(space) in RGB")
+          return
+        }
         let given = try DecodedImage(
           size: image.size, pixels: image.pixels, colorSpace: .profile(BodyBytes(Self.profile(space))))
         for encoder in [PNGEncoder(), JPEGEncoder(), WebPEncoder()] as [any ImageEncoder] {
           guard case .sRGB = try decoded(try encoder.encode(given)).colorSpace else {
-            return Issue.record("\(space) in \(encoder.contentType)")
+            Issue.record("\(space) in \(encoder.contentType)")
+            return
           }
         }
       }
@@ -118,8 +122,8 @@
     @Test("a missing end marker and bytes behind it do not matter, missing pixels do")
     func end() throws {
       let whole = try decoded(Self.jpeg())
-      #expect(try decoded(Self.jpeg(hasEnd: false)).pixels == whole.pixels)
-      #expect(try decoded(BodyBytes(Self.jpeg().array + [1, 2, 3, 0xFF])).pixels == whole.pixels)
+      #expect(try decoded(Self.jpeg(hasEnd: false)).pixels.array == whole.pixels.array)
+      #expect(try decoded(BodyBytes(Self.jpeg().array + [1, 2, 3, 0xFF])).pixels.array == whole.pixels.array)
       let large = Self.jpeg([(2, 2), (1, 1), (1, 1)])
       #expect(error(large.prefix(large.count - 6)) == .truncated)
     }
@@ -144,7 +148,8 @@
       arguments: [(0xC3, 8), (0xC5, 8), (0xCB, 8), (0xC1, 12), (0xC0, 16)] as [(UInt8, UInt8)])
     func unsupportedJPEG(frame: UInt8, precision: UInt8) {
       guard case .unsupported = error(Self.jpeg(frame: frame, precision: precision)) else {
-        return Issue.record("\(String(describing: error(Self.jpeg(frame: frame, precision: precision))))")
+        Issue.record("\(String(describing: error(Self.jpeg(frame: frame, precision: precision))))")
+        return
       }
     }
 
