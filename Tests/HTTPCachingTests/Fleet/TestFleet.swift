@@ -107,6 +107,8 @@ struct TestFleet: Sendable {
     while !condition(), !Task.isCancelled {
       clock.advance(by: step)
       for _ in 0..<20 { await Task.yield() }
+      // Several such loops at once would leave no thread to the tasks that they wait for.
+      try? await Task.sleep(for: .milliseconds(1))
     }
   }
 
