@@ -193,7 +193,8 @@
 
     private static func error(_ code: Int32) -> ImageError {
       switch code {
-      case D_GIF_ERR_READ_FAILED, D_GIF_ERR_EOF_TOO_SOON, D_GIF_ERR_NO_SCRN_DSCR: .truncated
+      // giflib sets no error where the bytes end before the code size of a picture.
+      case D_GIF_SUCCEEDED, D_GIF_ERR_READ_FAILED, D_GIF_ERR_EOF_TOO_SOON, D_GIF_ERR_NO_SCRN_DSCR: .truncated
       default: .damaged(GifErrorString(code).map { String(cString: $0) } ?? "giflib cannot decode it")
       }
     }

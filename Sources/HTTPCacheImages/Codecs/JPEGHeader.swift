@@ -15,7 +15,7 @@ struct JPEGHeader {
   private static let profileLimit = 4 << 20
 
   static func recognizes(_ bytes: BodyBytes) -> Bool {
-    bytes.prefix(3).array == [0xFF, 0xD8, 0xFF]
+    bytes.prefix(2).array == [0xFF, 0xD8]
   }
 
   /// - Throws: `ImageError.truncated` or `ImageError.damaged`.
