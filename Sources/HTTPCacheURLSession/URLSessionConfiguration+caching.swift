@@ -12,11 +12,12 @@ extension URLSessionConfiguration {
   /// The default maximum length of a body that is delivered in one piece: 512 MiB.
   public static let defaultBodyLimit = 512 << 20
 
-  /// A copy of this configuration whose sessions load through a cache; its `urlCache` is nil.
+  /// A copy of this configuration whose sessions load through a cache. It, its copies and its sessions keep the cache by
+  /// their `urlCache`, which is of no other use.
   ///
   /// Requests to the origin use this configuration: proxies, cookies, credentials, timeouts, other protocol
-  /// classes. Set these before this call. Keep the cache: when it is freed, what this call made is freed with it, and
-  /// sessions of the configuration load without a cache from then on, as after `endCaching()`.
+  /// classes. Set these before this call. What it makes is freed with the cache; if `urlCache` is replaced and nobody else
+  /// keeps the cache, sessions load without a cache from then on, as after `endCaching()`.
   ///
   /// - Parameters:
   ///   - cache: the cache; any number of configurations may share it.
@@ -38,6 +39,7 @@ extension URLSessionConfiguration {
       if let type = type as? CachingURLProtocol.Type { CachedLoading.unregister(type) }
     }
     protocolClasses?.removeAll { $0 is CachingURLProtocol.Type }
+    if urlCache is CacheKeeper { urlCache = nil }
   }
 
   /// Like `caching(with:bodyLimit:)`, over any upstream; nil uses Foundation.
@@ -53,6 +55,7 @@ extension URLSessionConfiguration {
       session: CachedURLSession(
         cache: cache.attachedFace, configuration: below, delegate: nil, via: upstream),
       settings: LoadSettings(configuration), bodyLimit: max(0, bodyLimit), keptBy: cache.attachments)
+    configuration.urlCache = CacheKeeper(cache)
     configuration.protocolClasses = [loading.type] + (configuration.protocolClasses ?? [])
     return configuration
   }

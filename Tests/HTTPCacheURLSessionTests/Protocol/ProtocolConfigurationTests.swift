@@ -89,7 +89,12 @@ import Testing
     base.httpAdditionalHeaders = ["X-A": "b"]
     let kitchen = ProtocolKitchen([])
     let configuration = kitchen.configuration(base)
-    #expect(configuration.urlCache == nil)
+    let request = URLRequest(url: URL(string: "https://example.com/")!)
+    let stored = CachedURLResponse(
+      response: URLResponse(url: request.url!, mimeType: nil, expectedContentLength: 1, textEncodingName: nil),
+      data: Data([1]))
+    configuration.urlCache?.storeCachedResponse(stored, for: request)
+    #expect(configuration.urlCache?.cachedResponse(for: request) == nil)
     #expect(configuration.timeoutIntervalForRequest == 7)
     #expect(configuration.httpAdditionalHeaders?["X-A"] as? String == "b")
     #expect(base.urlCache != nil)
