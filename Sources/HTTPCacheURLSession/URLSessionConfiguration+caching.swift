@@ -16,8 +16,8 @@ extension URLSessionConfiguration {
   /// their `urlCache`, which is of no other use.
   ///
   /// Requests to the origin use this configuration: proxies, cookies, credentials, timeouts, other protocol
-  /// classes. Set these before this call. What it makes is freed with the cache; if `urlCache` is replaced and nobody else
-  /// keeps the cache, sessions load without a cache from then on, as after `endCaching()`.
+  /// classes. Set these before this call. What it makes is freed with the cache; if `urlCache` is replaced and the
+  /// program does not keep the cache, sessions load without a cache from then on, as after `endCaching()`.
   ///
   /// - Parameters:
   ///   - cache: the cache; any number of configurations may share it.

@@ -91,7 +91,8 @@ import Testing
     let configuration = kitchen.configuration(base)
     let request = URLRequest(url: URL(string: "https://example.com/")!)
     let stored = CachedURLResponse(
-      response: URLResponse(url: request.url!, mimeType: nil, expectedContentLength: 1, textEncodingName: nil),
+      response: URLResponse(
+        url: request.url!, mimeType: nil, expectedContentLength: 1, textEncodingName: nil),
       data: Data([1]))
     configuration.urlCache?.storeCachedResponse(stored, for: request)
     #expect(configuration.urlCache?.cachedResponse(for: request) == nil)
