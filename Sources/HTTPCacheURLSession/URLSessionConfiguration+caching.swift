@@ -39,7 +39,10 @@ extension URLSessionConfiguration {
       if let type = type as? CachingURLProtocol.Type { CachedLoading.unregister(type) }
     }
     protocolClasses?.removeAll { $0 is CachingURLProtocol.Type }
-    if urlCache is CacheKeeper { urlCache = nil }
+    if let keeper = urlCache as? CacheKeeper {
+      keeper.release()
+      urlCache = nil
+    }
   }
 
   /// Like `caching(with:bodyLimit:)`, over any upstream; nil uses Foundation.

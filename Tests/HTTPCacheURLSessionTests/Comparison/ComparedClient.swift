@@ -25,10 +25,9 @@ struct ComparedClient: Sendable {
 
   /// Foundation's session with one changed line: its configuration loads through a cache.
   static func withProtocol() throws -> ComparedClient {
-    let cache = try cache()
-    let configuration = URLSessionConfiguration.default.caching(with: cache)
+    let configuration = URLSessionConfiguration.default.caching(with: try cache())
     return session("`URLSession` with `caching(with:)`", URLSession(configuration: configuration)) {
-      withExtendedLifetime(cache) { configuration.endCaching() }
+      configuration.endCaching()
     }
   }
 

@@ -89,10 +89,10 @@ import Testing
     base.httpAdditionalHeaders = ["X-A": "b"]
     let kitchen = ProtocolKitchen([])
     let configuration = kitchen.configuration(base)
-    let request = URLRequest(url: URL(string: "https://example.com/")!)
+    let request = ProtocolKitchen.request("/")
     let stored = CachedURLResponse(
       response: URLResponse(
-        url: request.url!, mimeType: nil, expectedContentLength: 1, textEncodingName: nil),
+        url: ProtocolKitchen.url("/"), mimeType: nil, expectedContentLength: 1, textEncodingName: nil),
       data: Data([1]))
     configuration.urlCache?.storeCachedResponse(stored, for: request)
     #expect(configuration.urlCache?.cachedResponse(for: request) == nil)

@@ -188,6 +188,21 @@ import Testing
     try await until { weakCache == nil && weakOrigin == nil && weakSession == nil }
   }
 
+  @Test func sessionsThatGoOnDoNotKeepACacheWhoseCachingEnded() async throws {
+    weak var weakCache: HTTPCache?
+    let session: URLSession
+    do {
+      let kitchen = ProtocolKitchen([ScriptedResponse(body: "one")])
+      weakCache = kitchen.cache
+      let configuration = kitchen.configuration()
+      session = URLSession(configuration: configuration)
+      _ = try await session.get("/")
+      configuration.endCaching()
+    }
+    try await until { weakCache == nil }
+    session.finishTasksAndInvalidate()
+  }
+
   @Test func nothingIsKeptOfWhatEnded() async throws {
     weak var weakCache: HTTPCache?
     weak var weakOrigin: ScriptedUpstream?
