@@ -6,7 +6,8 @@ import Testing
   @Test(
     "get asks for what curl asks for (RFC 9110 §10.2.2)",
     arguments: [
-      ("/caf\u{c3}\u{a9}", "/caf%C3%A9"), ("/?q=caf\u{e9}", "/?q=caf%E9"), ("/a b", "/a%20b"), ("/?q=a b", "/?q=a%20b"),
+      ("/caf\u{c3}\u{a9}", "/caf%C3%A9"), ("/?q=caf\u{e9}", "/?q=caf%E9"), ("/a b", "/a%20b"),
+      ("/?q=a b", "/?q=a%20b"),
       ("/a\"<>|^[]", "/a%22%3C%3E%7C%5E%5B%5D"), ("/100%", "/100%25"), ("/100%2", "/100%252"),
       ("b c", "/b%20c"),
       ("/plain", "/plain"), ("?x=\u{e9}", "/start?x=%E9"),
@@ -20,7 +21,9 @@ import Testing
   @Test("a path that is no UTF-8 is refused by its name: AsyncHTTPClient would ask for another one")
   func noText() async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await RecordingOrigin { _, _ in Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8) }
+    let origin = try await RecordingOrigin { _, _ in
+      Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8)
+    }
     let run = await CommandRun(["get", "--dir", directory.file("cache"), origin.authority + "/caf%E9"])
     #expect(run.status != 0 && run.errors.contains("'/caf%E9' is no UTF-8"), "\(run.errors)")
     try await origin.close()
@@ -45,7 +48,7 @@ import Testing
       let authority =
         request.split(separator: "\r\n").first { $0.lowercased().hasPrefix("host: ") }?.dropFirst(6) ?? ""
       let answer =
-        "HTTP/1.1 302 Found\r\nCache-Control: no-store\r\nContent-Length: 0\r\nLocation: \(location(String(authority)))\r\n\r\n"
+        "HTTP/1.1 302 Found\r\nConnection: close\r\nCache-Control: no-store\r\nContent-Length: 0\r\nLocation: \(location(String(authority)))\r\n\r\n"
       return answer.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     }
     let run = await CommandRun(["get", "--dir", directory.file("cache"), origin.authority + "/start"])
