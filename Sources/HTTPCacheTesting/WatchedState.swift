@@ -16,9 +16,10 @@ package final class WatchedState<State: Sendable>: Sendable {
     mutating func takeDue() -> [Waiter] {
       guard !waiters.isEmpty else { return [] }
       let state = state
-      let due = waiters.filter { $0.value.condition(state) }
-      for id in due.keys { waiters[id] = nil }
-      return Array(due.values)
+      // In the order in which they began to wait: a simulation makes the same steps each time.
+      let due = waiters.filter { $0.value.condition(state) }.sorted { $0.key < $1.key }
+      for (id, _) in due { waiters[id] = nil }
+      return due.map(\.value)
     }
   }
 

@@ -101,6 +101,10 @@ extension DiskStore: CacheStore {
 
   // MARK: Removing and invalidating
 
+  /// Makes each process store responses as invalidated that match and whose requests were sent before. Stored entries
+  /// do not change.
+  public func overtake(_ selection: CacheSelection) { thread.currentDirectory.noteInvalidation(selection) }
+
   /// Removes the matching entries. When this returns, their rows and files are deleted.
   ///
   /// - Returns: the number of responses removed.

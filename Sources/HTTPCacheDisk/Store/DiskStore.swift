@@ -64,6 +64,7 @@ public final class DiskStore: Sendable {
   private let verifier: Verifier
   private let plainContent: PlainContent
   private let lastUsage = Mutex(StoreUsage())
+  private let usageWhenOpened = Mutex<Int64>(0)
 
   /// Opens the store of a directory, and makes the directory if needed. The time does not depend on the
   /// number of entries: only the head of the index is read.
@@ -107,6 +108,9 @@ public final class DiskStore: Sendable {
     let thread = IndexThread(path: path, options: options, limits: limits, opened: opened)
     let store = DiskStore(
       directory: directory, options: options, limits: limits, thread: thread, clock: clock)
+    // Before eviction begins.
+    let usage = store.usage.diskBytes
+    store.usageWhenOpened.withLock { $0 = usage }
     thread.whenOpened { [weak store] opened, older in store?.didOpen(opened, insteadOf: older) }
     return store
   }
@@ -161,6 +165,9 @@ public final class DiskStore: Sendable {
 
   /// The capacity of the directory before this store changed it; nil if opening the store did not change it.
   public let previousCapacity: Int64?
+
+  /// The bytes that were in use when the store was opened, before it began to evict.
+  public var previousUsage: Int64 { usageWhenOpened.withLock { $0 } }
 
   /// Messages about opening the directory, for example that a damaged index was set aside. Empty if there
   /// were no problems.

@@ -185,6 +185,15 @@ extension StoredResponse {
     return seen
   }
 
+  /// The response as rules see it that answer a request with it; nil if their overrides forbid its use.
+  ///
+  /// - Parameters:
+  ///   - rules: the rules of a cache.
+  ///   - request: the request.
+  public func seen(by rules: CacheRules, answering request: HTTPRequest) -> StoredResponse? {
+    seen(by: rules.resolved(for: request))
+  }
+
   /// Whether the rules alone allow to keep the response.
   private func isAllowed(by rules: CacheRules, _ directives: ResponseDirectives) -> Bool {
     !Freshening.isForbidden(directives, status: head.status.code, rules: rules)

@@ -29,10 +29,9 @@ extension HTTPCache.Configuration {
     }
     if let previous = disk.previousCapacity {
       // Not the capacity in `usage`, which may be read just before the index thread writes the new one.
-      let usage = disk.usage
-      let capacity = max(0, diskCapacity ?? usage.diskCapacity)
+      let capacity = max(0, diskCapacity ?? disk.usage.diskCapacity)
       observer?.observe(
-        .capacityChanged(from: previous, to: capacity, usage: usage.diskBytes))
+        .capacityChanged(from: previous, to: capacity, usage: disk.previousUsage))
     }
     if let note = disk.noRoomNote {
       observer?.observe(

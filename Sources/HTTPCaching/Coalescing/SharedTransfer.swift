@@ -28,6 +28,7 @@ struct SharedTransfer: Sendable {
   /// This transfer with a reader for one follower. From now on the transfer continues for this reader, even
   /// if all other readers leave.
   func withReader() -> SharedTransfer {
+    guard source == nil else { return self }
     var shared = self
     shared.source = transfer.makeSource(range)
     return shared

@@ -177,17 +177,31 @@ struct Exchange: Sendable {
   }
 
   /// Whether a response that a leader just received may answer this request too (RFC 9111 §4).
-  func mayShare(_ stored: StoredResponse, now: Timestamp) -> Bool {
-    guard stored.isIn(bodyForms),
-      stored.isKeyed(by: rules),
-      let stored = stored.seen(by: rules),
-      Vary.select(among: [stored], for: request, rules: rules, digest: digest) == .selected(0)
-    else { return false }
+  func mayShare(_ received: StoredResponse, now: Timestamp) -> Bool {
+    guard let stored = shareable(received) else { return false }
     let decision = Reuse.decide(
       stored: stored, request: request, directives: directives, policy: .standard, rules: rules,
       now: now)
-    if case .fresh = decision { return policy.mayShareTransfers }
+    if case .fresh = decision { return true }
     return false
+  }
+
+  /// The request that asks the origin whether a response that a leader just received may answer this request too
+  /// (RFC 9111 §4.3.1); nil if the response has no validator, or no validation would allow its use.
+  mutating func validation(of received: StoredResponse, now: Timestamp) -> Forward? {
+    guard let stored = shareable(received), Validation.hasValidator(stored),
+      case .forward(let forward) = found([stored], now: now), forward.validating == [0]
+    else { return nil }
+    return forward
+  }
+
+  /// A leader's response as the rules of this request see it; nil if it is for other requests (RFC 9111 §4.1).
+  private func shareable(_ received: StoredResponse) -> StoredResponse? {
+    guard policy.mayShareTransfers, received.isIn(bodyForms), received.isKeyed(by: rules),
+      let stored = received.seen(by: rules),
+      Vary.select(among: [stored], for: request, rules: rules, digest: digest) == .selected(0)
+    else { return nil }
+    return stored
   }
 
   /// Matching variants that the new response replaces although its `Vary` differs. If they stayed, requests

@@ -52,6 +52,18 @@ extension ExchangeRunner {
       change: exchange.contentChange(of: stored.head, receivedAt: now))
   }
 
+  /// Answers a follower with the leader's response, which the origin confirmed.
+  func answer(
+    _ conversation: Conversation, _ confirmed: Exchange.StoredAnswer, _ body: MessageBody
+  ) -> CacheResponse {
+    let exchange = conversation.exchange
+    shelf.store.count(CacheCounts(validated: 1))
+    return finish(
+      confirmed.stored.head(age: confirmed.age), body: body, outcome: confirmed.outcome, of: exchange,
+      stored: confirmed.stored,
+      change: exchange.contentChange(of: confirmed.stored.head, receivedAt: clock.now))
+  }
+
   /// The 504 response to a request that forbids asking the origin (RFC 9111 §5.2.1.7).
   func refusal(_ reason: UnsatisfiableReason, for exchange: Exchange) -> CacheResponse {
     finish(

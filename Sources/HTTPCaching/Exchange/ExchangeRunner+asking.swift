@@ -19,7 +19,7 @@ extension ExchangeRunner {
   }
 
   /// Sends the request with new tickets. The followers are told of a failure.
-  private func send(_ conversation: inout Conversation) async throws(UpstreamError) -> UpstreamResponse {
+  func send(_ conversation: inout Conversation) async throws(UpstreamError) -> UpstreamResponse {
     let exchange = conversation.exchange
     if let reason = engine.offlineReason {
       let error = engine.notAsked(exchange.target, reason)
@@ -46,7 +46,7 @@ extension ExchangeRunner {
   }
 
   /// Does what follows from the origin's head; nil if the request must be sent again, as `forward` then says.
-  private func answer(
+  func answer(
     _ conversation: inout Conversation, with response: UpstreamResponse, sentAt requestTime: Timestamp
   ) async throws -> CacheResponse? {
     let key = conversation.exchange.key

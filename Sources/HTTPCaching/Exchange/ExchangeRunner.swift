@@ -84,7 +84,7 @@ struct ExchangeRunner: Sendable {
 
   // MARK: Looking
 
-  private func lookUp(_ exchange: inout Exchange, mayWait: Bool) async throws -> CacheResponse {
+  func lookUp(_ exchange: inout Exchange, mayWait: Bool) async throws -> CacheResponse {
     var read = lookup.variants(for: exchange)
     var variants = read ?? []
     while true {
@@ -138,7 +138,7 @@ struct ExchangeRunner: Sendable {
     switch engine.join(key) {
     case .lead(let flight): return try await ask(conversation.led(by: flight))
     case .goAlone: return try await ask(conversation)
-    case .share(let shared): return try await go(on: .share(shared), conversation)
+    case .share(let shared): return try await follow(shared, conversation)
     case .wait(let flight):
       let news = try await engine.coalescing.news(
         of: key, flight: flight, within: limit.left(at: clock.uptime))
@@ -152,13 +152,7 @@ struct ExchangeRunner: Sendable {
     var exchange = conversation.exchange
     switch news {
     case .joinAgain: return try await coalesce(conversation)
-    case .share(let shared):
-      guard exchange.mayShare(shared.response, now: clock.now) else { return try await ask(conversation) }
-      // A transfer that has ended, or broke off before this request got a byte, is ignored.
-      guard let body = try await shared.makeBody(startingWithin: limit.left(at: clock.uptime), clock) else {
-        return try await lookUp(&exchange, mayWait: false)
-      }
-      return answer(conversation, with: shared, body, now: clock.now)
+    case .share(let shared): return try await follow(shared, conversation)
     case .timedOut:
       let error = UpstreamError(.timeout, "another request for the same resource got no answer in time")
       engine.observers.tell(.upstreamFailed(target: exchange.target, error))

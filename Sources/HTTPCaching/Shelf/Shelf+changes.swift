@@ -110,6 +110,9 @@ extension Shelf {
     }
   }
 
+  /// A response that is arriving must be validated before its next use: marks what is stored for its key, too.
+  func overtake(_ key: CacheKey) async { await invalidate(.key(key), telling: key.target) }
+
   private func invalidate(_ selection: CacheSelection, telling target: String) async {
     do throws(CacheError) {
       _ = try await store.invalidate(selection)

@@ -52,10 +52,13 @@ import Testing
   func changedOnOpening() async throws {
     let fixture = try Fixture(capacity: 16 << 20)
     try await fill(fixture.store, 100)
+    await fixture.store.flush()
+    let usage = fixture.store.usage.diskBytes
     let small = try DiskStore.open(
       directory: fixture.directory.path("cache"), capacity: 2 << 20, clock: fixture.clock)
     #expect(small.previousCapacity == 16 << 20)
     try await until { small.usage.diskBytes <= 2 << 20 }
+    #expect(small.previousUsage == usage, "the usage before the eviction")
     #expect(try later(fixture).settings().capacity == 2 << 20)
     #expect(try later(fixture).previousCapacity == nil)
   }

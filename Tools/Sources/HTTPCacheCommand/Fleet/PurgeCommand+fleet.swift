@@ -21,9 +21,10 @@ extension PurgeCommand {
     } catch {
       throw error.reported()
     }
+    let selections = try fleetSelections()
     let kind: SharedChange.Kind = soft ? .invalidate : partition == nil ? .remove : .wipe
     do throws(SharedTierError) {
-      let purge = FleetPurge(tier: place.tier, kind: kind, selections: fleetSelections)
+      let purge = FleetPurge(tier: place.tier, kind: kind, selections: selections)
       let progress = try await purge.run(within: Self.patience)
       await place.tier.close()
       return progress
@@ -52,10 +53,10 @@ extension PurgeCommand {
   }
 
   /// The entries on all nodes. `serve` shares those of shared caches alone.
-  private var fleetSelections: [CacheSelection] {
+  private func fleetSelections() throws -> [CacheSelection] {
     if let partition {
       return [.partition(mode: location.modeFlag == .private ? .private : .shared, partition)]
     }
-    return selections(now: SystemClock().now)
+    return try selections(now: SystemClock().now, nil)
   }
 }

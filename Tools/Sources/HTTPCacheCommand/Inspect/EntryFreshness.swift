@@ -11,6 +11,22 @@ enum EntryFreshness: Equatable {
   case alwaysValidated
   /// Marked by a purge or an unsafe request (RFC 9111 §4.4).
   case invalidated
+  /// The overrides of the server forbid its use.
+  case forbidden
+
+  /// Judges an entry as the cache with these rules does; as without overrides if the rules are for another kind of cache.
+  init(_ record: CacheRecord, rules: CacheRules?, now: Timestamp) {
+    guard let rules, rules.mode == record.key.mode, let url = try? TargetURL(parsing: record.key.target)
+    else {
+      self.init(record.response, now: now)
+      return
+    }
+    if let seen = record.response.seen(by: rules, answering: url.request(record.response.requestMethod)) {
+      self.init(seen, now: now)
+    } else {
+      self = .forbidden
+    }
+  }
 
   /// Judges a stored response (RFC 9111 §4.2).
   init(_ response: StoredResponse, now: Timestamp) {
@@ -37,6 +53,7 @@ enum EntryFreshness: Equatable {
     case .stale(let since): HumanText.staleness(since)
     case .alwaysValidated: "always validated"
     case .invalidated: "invalidated"
+    case .forbidden: "not used: an override"
     }
   }
 
@@ -46,7 +63,7 @@ enum EntryFreshness: Equatable {
     case .fresh(let left): left
     case .stale(let since): -since
     case .alwaysValidated: 0
-    case .invalidated: .min
+    case .invalidated, .forbidden: .min
     }
   }
 }

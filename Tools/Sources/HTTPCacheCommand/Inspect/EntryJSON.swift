@@ -34,10 +34,12 @@ struct EntryJSON: Encodable {
 
   /// Describes an entry.
   ///
-  /// - Parameter isDetailed: whether to add the fields of the head and the nominated ones, and what the response says of its use.
-  init(_ entry: CacheEntry, now: Timestamp, isDetailed: Bool = false) {
+  /// - Parameters:
+  ///   - rules: the rules of the server that uses the directory; nil without one.
+  ///   - isDetailed: whether to add the fields of the head and the nominated ones, and what the response says of its use.
+  init(_ entry: CacheEntry, rules: CacheRules?, now: Timestamp, isDetailed: Bool = false) {
     let (record, response) = (entry.record, entry.record.response)
-    let state = EntryFreshness(response, now: now)
+    let state = EntryFreshness(record, rules: rules, now: now)
     url = record.key.target
     mode = "\(record.key.mode)"
     partition = record.key.partition

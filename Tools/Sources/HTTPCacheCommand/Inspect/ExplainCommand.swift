@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPCacheProxy
 import HTTPCaching
 
 /// `httpcache explain`: how the cache would decide now.
@@ -10,7 +11,8 @@ struct ExplainCommand: AsyncParsableCommand {
       Prints each question that the cache asks, what it compares, the answer, and the section of the RFC. \
       If no usable response is stored, prints why earlier responses were not stored. Sends no request and \
       changes nothing. With --dir and neither --private nor --shared, explains the kind of cache (private \
-      or shared) that has stored responses in the directory.
+      or shared) that has stored responses in the directory. Uses the rules and overrides of the server that \
+      used the directory last. A URL of its clients is explained as the request that the server makes of it.
 
       Exit status:
       \(ExitStatus.help([
@@ -26,8 +28,9 @@ struct ExplainCommand: AsyncParsableCommand {
   @Option(help: "How the request uses the cache.")
   var policy: PolicyArgument = .standard
 
-  @Option(help: "The partition of the request, such as an account.")
-  var partition = ""
+  @Option(
+    help: "The partition of the request, such as an account. (default: that of the server's client, or none)")
+  var partition: String?
 
   @Flag(help: "Explain for URLSession, which uses bodies that were stored decoded, and no others.")
   var decoded = false
@@ -50,16 +53,27 @@ struct ExplainCommand: AsyncParsableCommand {
     }
     var request = plan.request(for: url)
     var options = RequestOptions(plan, redirectLimit: 0)
-    options.partition = partition
+    options.partition = partition ?? ""
     if decoded {
       // URLSession sets Accept-Encoding itself.
       request.headerFields[.acceptEncoding] = nil
       options.bodyForms = .decoded
     }
-    let mode = await usedMode(of: url, store)
+    let served = ServedDirectory(location.path)
+    let mode = await usedMode(of: url, served, store)
+    let place = served?.rules.mode == mode ? await servedPlace(of: url, served, store) : nil
+    if let place {
+      request.scheme = place.request.scheme
+      request.authority = place.request.authority
+      request.path = place.request.path
+      options.partition = partition ?? place.partition
+      Console.report(
+        "httpcache: explained as \(place.target) [\(options.partition)], where the server stores it")
+    }
+    let rules = served.flatMap { $0.rules.mode == mode ? $0.rules : nil } ?? CacheRules(mode: mode)
     let cache = HTTPCache(
       configuration: HTTPCache.Configuration(
-        directory: location.path, memoryCapacity: 0, rules: CacheRules(mode: mode),
+        directory: location.path, memoryCapacity: 0, rules: rules,
         seeds: try seeds.open()),
       store: store)
     let explanation: CacheExplanation
@@ -73,6 +87,7 @@ struct ExplainCommand: AsyncParsableCommand {
     } else {
       Console.print("\(explanation)")
     }
+    guard place == nil else { return }
     let selection = CacheSelection.target(url.normalized)
     if await !CacheLocation.modes(of: selection, in: store).contains(mode),
       let hint = await location.hint(for: selection, in: store)
@@ -89,16 +104,27 @@ struct ExplainCommand: AsyncParsableCommand {
   ) async -> String? {
     let keys = (try? await store.entries(selection, after: nil, limit: 100))?.entries.map(\.record.key)
     let partitions = keys?.filter { $0.mode == mode }.map(\.partition) ?? []
-    return partitions.contains(partition) ? nil : partitions.first
+    return partitions.contains(partition ?? "") ? nil : partitions.first
   }
 
-  /// Private or shared: from the option, else from the entries of the directory of `--dir`.
-  private func usedMode(of url: TargetURL, _ store: any CacheStore) async -> CacheMode {
+  /// Where the server stores the responses to a URL of its clients; nil if they are stored under the URL.
+  private func servedPlace(
+    of url: TargetURL, _ served: ServedDirectory?, _ store: any CacheStore
+  ) async -> StoredPlace? {
+    guard await CacheLocation.modes(of: .target(url.normalized), in: store).isEmpty else { return nil }
+    return served?.place(of: url)
+  }
+
+  /// Private or shared: from the option, else from the entries of the directory of `--dir`, or its server.
+  private func usedMode(
+    of url: TargetURL, _ served: ServedDirectory?, _ store: any CacheStore
+  ) async -> CacheMode {
     guard location.directory != nil, location.modeFlag == nil else { return location.mode }
     var modes = await CacheLocation.modes(of: .target(url.normalized), in: store)
     if modes.isEmpty, let page = try? await store.entries(.all, after: nil, limit: 500) {
       modes = Set(page.entries.map(\.record.key.mode)).sorted { $0.rawValue < $1.rawValue }
     }
+    if modes.isEmpty, let served { modes = [served.rules.mode] }
     guard modes == [.shared] else { return .private }
     Console.report(
       "httpcache: explained as a shared cache, which has stored here; --private: as a private one")

@@ -70,14 +70,16 @@ struct ListCommand: AsyncParsableCommand {
     // With --seed, the list is that of the archive or folder, whether there is a cache or not.
     let store = try seeds.paths.isEmpty ? location.openStore() : seeds.store()
     let now = SystemClock().now
+    let rules = seeds.paths.isEmpty ? ServedDirectory(location.path)?.rules : nil
+    let state = { (entry: CacheEntry) in EntryFreshness(entry.record, rules: rules, now: now) }
     var entries: [CacheEntry] = []
     try await StoreListing.each(of: store, selection, mode: seeds.paths.isEmpty ? location.listedMode : nil) {
       entry in
-      guard matches(entry, now: now) else { return true }
+      guard matches(entry, state, now: now) else { return true }
       entries.append(entry)
       return sort != nil || reverse || limit.map { entries.count < $0 } ?? true
     }
-    if let sort { entries.sort { Self.precedes($0, $1, by: sort, now: now) } }
+    if let sort { entries.sort { Self.precedes($0, $1, by: sort, state) } }
     if reverse { entries.reverse() }
     if let limit { entries.removeLast(max(0, entries.count - limit)) }
     guard !entries.isEmpty else {
@@ -89,10 +91,10 @@ struct ListCommand: AsyncParsableCommand {
       throw ExitStatus.failure.code
     }
     guard !json else {
-      for entry in entries { try Console.printJSON(EntryJSON(entry, now: now)) }
+      for entry in entries { try Console.printJSON(EntryJSON(entry, rules: rules, now: now)) }
       return
     }
-    Self.table(entries, now: now).lines.forEach(Console.print)
+    Self.table(entries, state, now: now).lines.forEach(Console.print)
     // In a damaged index the values may be anything.
     let bytes = entries.reduce(Int64(0)) { $0 + min($1.size, .max - $0) }
     Console.report("\(HumanText.count(entries.count, "response")), \(HumanText.bytes(bytes))")
@@ -100,18 +102,18 @@ struct ListCommand: AsyncParsableCommand {
 
   private var selection: CacheSelection { prefix.map { .prefix(TargetURL.normalizedPrefix($0)) } ?? .all }
 
-  private func matches(_ entry: CacheEntry, now: Timestamp) -> Bool {
+  private func matches(_ entry: CacheEntry, _ state: (CacheEntry) -> EntryFreshness, now: Timestamp) -> Bool {
     if let partition, entry.record.key.partition != partition { return false }
     if let largerThan, entry.size <= largerThan.bytes { return false }
     if let unusedFor, now.duration(since: entry.lastUsed).components.seconds < unusedFor.seconds {
       return false
     }
     guard let freshness else { return true }
-    return EntryFreshness(entry.record.response, now: now).isFresh == (freshness == .fresh)
+    return state(entry).isFresh == (freshness == .fresh)
   }
 
   private static func precedes(
-    _ left: CacheEntry, _ right: CacheEntry, by order: Order, now: Timestamp
+    _ left: CacheEntry, _ right: CacheEntry, by order: Order, _ state: (CacheEntry) -> EntryFreshness
   ) -> Bool {
     switch order {
     case .url: left.record.key.target < right.record.key.target
@@ -119,12 +121,13 @@ struct ListCommand: AsyncParsableCommand {
     case .used: left.lastUsed < right.lastUsed
     case .stored: left.record.response.responseTime < right.record.response.responseTime
     case .freshness:
-      EntryFreshness(left.record.response, now: now).order
-        < EntryFreshness(right.record.response, now: now).order
+      state(left).order < state(right).order
     }
   }
 
-  private static func table(_ entries: [CacheEntry], now: Timestamp) -> TextTable {
+  private static func table(
+    _ entries: [CacheEntry], _ state: (CacheEntry) -> EntryFreshness, now: Timestamp
+  ) -> TextTable {
     var table = TextTable(
       ["SIZE", "STATUS", "FRESHNESS", "LAST USED", "URL"],
       [.trailing, .trailing, .leading, .leading, .leading])
@@ -141,7 +144,7 @@ struct ListCommand: AsyncParsableCommand {
       if entry.record.isSeed { url += " (seed)" }
       table.add([
         HumanText.bytes(entry.size), "\(entry.record.response.head.status.code)",
-        EntryFreshness(entry.record.response, now: now).text,
+        state(entry).text,
         "\(HumanText.duration(now.duration(since: entry.lastUsed).components.seconds)) ago", url,
       ])
     }

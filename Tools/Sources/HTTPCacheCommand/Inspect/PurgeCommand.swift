@@ -1,4 +1,6 @@
 import ArgumentParser
+import HTTPCacheProxy
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// `httpcache purge`: removes responses, or invalidates them.
@@ -6,7 +8,9 @@ struct PurgeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "purge", abstract: "Remove responses, or mark them to be validated first.",
     discussion: """
-      Takes effect at once in a server that runs on the same directory. Works on one cache: the private \
+      Takes effect at once in a server that runs on the same directory, also for responses that are still \
+      arriving. A URL or prefix is one under which responses are stored, or one of the clients of the server \
+      that used the directory last. Works on one cache: the private \
       one of the user, or the one that --shared or --dir names. If nothing is removed, says which other \
       cache has the responses, and leaves them there.
 
@@ -74,19 +78,19 @@ struct PurgeCommand: AsyncParsableCommand {
 
   func run() async throws {
     if let progress = try await purgeFleet() { return try report(progress) }
-    let store = try location.openStore()
-    let cache = HTTPCache(
-      configuration: HTTPCache.Configuration(rules: CacheRules(mode: location.mode)), store: store)
+    let stores = try location.openStores()
+    let store = stores.readable
+    let served = ServedDirectory(location.path)
+    let cache = makeCache(served?.rules ?? CacheRules(mode: location.mode), store)
+    let selected = try selections(now: SystemClock().now, served)
     var count = 0
     var isCounted = true
     do {
-      for selection in try await selections(in: store) {
+      for selection in try await ownSelections(of: selected, stores) {
         if soft {
           if let found = try await cache.invalidate(selection) { count += found } else { isCounted = false }
         } else if case .partition(let mode, let partition) = selection {
-          let cache = HTTPCache(
-            configuration: HTTPCache.Configuration(rules: CacheRules(mode: mode)), store: store)
-          count += try await cache.wipe(partition: partition)
+          count += try await makeCache(CacheRules(mode: mode), store).wipe(partition: partition)
         } else {
           count += try await cache.remove(selection)
         }
@@ -97,24 +101,37 @@ struct PurgeCommand: AsyncParsableCommand {
     await cache.flush()
     let what = isCounted ? HumanText.count(count, "response") : "all matching responses"
     Console.print(soft ? "invalidated \(what)" : "removed \(what)")
-    if count == 0, isCounted, let hint = await hint(store) {
+    if count == 0, isCounted, let hint = await hint(selected, store) {
       Console.report("httpcache: no response matches in \(location.path); \(hint)")
     }
   }
 
-  private func hint(_ store: any CacheStore) async -> String? {
-    for selection in selections(now: SystemClock().now) {
+  private static func distinct(_ names: [String]) -> [String] {
+    names.indices.filter { !names[..<$0].contains(names[$0]) }.map { names[$0] }
+  }
+
+  private func makeCache(_ rules: CacheRules, _ store: any CacheStore) -> HTTPCache {
+    HTTPCache(configuration: HTTPCache.Configuration(rules: rules), store: store)
+  }
+
+  private func hint(_ selections: [CacheSelection], _ store: any CacheStore) async -> String? {
+    for selection in selections {
       if let hint = await location.hint(for: selection, in: store) { return hint }
     }
     return nil
   }
 
   /// The entries to remove. With `--dir` and `--private` or `--shared`, the matching entries of that mode one by one,
-  /// because a selection matches both modes.
-  private func selections(in store: any CacheStore) async throws -> [CacheSelection] {
-    let selections = selections(now: SystemClock().now)
+  /// because a selection matches both modes. Responses that are arriving are overtaken in both modes: which keys they
+  /// will have is unknown.
+  private func ownSelections(
+    of selections: [CacheSelection], _ stores: CacheLocation.Store
+  ) async throws -> [CacheSelection] {
     guard location.directory != nil, location.modeFlag != nil, partition == nil else { return selections }
+    let store = stores.readable
     var keys: Set<CacheKey> = []
+    // Overtake first: a response that is stored before that is then listed.
+    if olderThan == nil { stores.disk.overtake(.all) }
     for selection in selections {
       try await StoreListing.each(of: store, selection, mode: location.mode) { entry in
         keys.insert(entry.record.key)
@@ -124,15 +141,27 @@ struct PurgeCommand: AsyncParsableCommand {
     return keys.map { .key($0) }
   }
 
-  func selections(now: Timestamp) -> [CacheSelection] {
+  func selections(now: Timestamp, _ served: ServedDirectory?) throws -> [CacheSelection] {
     if all { return [.all] }
-    if let prefix { return [.prefix(TargetURL.normalizedPrefix(prefix))] }
+    if let prefix {
+      let places = try served?.prefixes(for: prefix) ?? []
+      return Self.distinct([TargetURL.normalizedPrefix(prefix)] + places).map { .prefix($0) }
+    }
     if let olderThan { return [.storedBefore(now.adding(.seconds(-olderThan.seconds)))] }
-    if let group, let origin { return [.group(origin: origin.normalized, name: group)] }
+    if let group, let origin {
+      let origins = [origin.normalized] + (served?.origins(for: origin) ?? [])
+      return Self.distinct(origins.map { TargetURI.origin(of: $0) ?? $0 }).map {
+        .group(origin: $0, name: group)
+      }
+    }
     if let partition {
       let modes = location.listedMode.map { [$0] } ?? CacheMode.allCases
       return modes.map { .partition(mode: $0, partition) }
     }
-    return urls.flatMap { $0.targets.map { .target($0) } }
+    let targets = urls.flatMap { url in
+      let places = [url, url.asGiven].compactMap { url in url.flatMap { served?.place(of: $0)?.target } }
+      return (url.targets + places).flatMap { served?.rules.keyTargets(of: $0) ?? [$0] }
+    }
+    return Self.distinct(targets).map { .target($0) }
   }
 }

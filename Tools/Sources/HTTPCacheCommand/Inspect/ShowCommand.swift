@@ -26,25 +26,26 @@ struct ShowCommand: AsyncParsableCommand {
   func run() async throws {
     let store = try location.openStore()
     let now = SystemClock().now
+    let rules = ServedDirectory(location.path)?.rules
     let entries = try await StoreListing.entries(of: url, in: store, location)
     for (index, entry) in entries.enumerated() {
       guard !json else {
-        try Console.printJSON(EntryJSON(entry, now: now, isDetailed: true))
+        try Console.printJSON(EntryJSON(entry, rules: rules, now: now, isDetailed: true))
         continue
       }
       if index > 0 { Console.print("") }
       if entries.count > 1 { Console.print("variant \(index + 1) of \(entries.count)") }
-      Self.lines(entry, now: now).forEach(Console.print)
+      Self.lines(entry, rules: rules, now: now).forEach(Console.print)
     }
   }
 
-  private static func lines(_ entry: CacheEntry, now: Timestamp) -> [String] {
+  private static func lines(_ entry: CacheEntry, rules: CacheRules?, now: Timestamp) -> [String] {
     let (record, response) = (entry.record, entry.record.response)
     let facts = response.facts
     var lines = ["\(response.requestMethod.rawValue) \(record.key.target)"]
     lines += response.head.text.split(separator: "\n").map { "  \($0)" }
     lines.append("cache       \(record.key.mode)" + named(record.key.partition, "partition"))
-    lines.append("freshness   \(EntryFreshness(response, now: now).text)")
+    lines.append("freshness   \(EntryFreshness(record, rules: rules, now: now).text)")
     lines.append(
       "lifetime    \(HumanText.duration(facts.freshnessLifetime)) (\(text(facts.lifetimeSource)))")
     lines.append("stored      \(time(response.responseTime, now))")

@@ -80,14 +80,13 @@ extension ServeCommand {
   ///
   /// - Throws: `StartFailure` if options and file contradict each other, or name no origin.
   func serverMode(_ file: ServeFile?) throws(StartFailure) -> ProxyServer.Mode {
-    let routes = file?.routes ?? ServeRoutes()
-    guard !route.forward else {
-      guard routes.isEmpty else { throw StartFailure("\(file?.path ?? ""): routes do not go with forward") }
+    guard let gateway = ServeRecord(self, file).gateway else {
+      guard file?.routes.isEmpty ?? true else {
+        throw StartFailure("\(file?.path ?? ""): routes do not go with forward")
+      }
       return .forward(forwardOptions.rules(isRemote: route.isRemote))
     }
-    var last = route.upstream.flatMap { ServeRoutes.route(to: $0) }
-    last?.preservesHost = gatewayOptions.preserveHost
-    let all = routes.all(default: last)
+    let all = gateway.routes(file)
     guard !all.isEmpty else {
       throw StartFailure("\(file?.path ?? ""): has neither upstream, routes nor forward")
     }
@@ -103,12 +102,26 @@ extension ServeCommand {
     _ messages: LineWriter, observer: any CacheObserver, _ file: ServeFile?, member: FleetMember? = nil
   ) throws -> HTTPCache {
     var configuration = try cacheConfiguration(messages, observer: observer, file: file)
-    configuration.rules.overrides = file?.overrides ?? []
     member?.apply(to: &configuration)
+    let cache: HTTPCache
     do throws(CacheError) {
-      return try HTTPCache.open(configuration, fallsBackToMemory: allowNoCache)
+      cache = try HTTPCache.open(configuration, fallsBackToMemory: allowNoCache)
     } catch {
       throw refusing(error, messages: messages, file: file)
+    }
+    save(ServeRecord(self, file), messages)
+    return cache
+  }
+
+  /// Tells other commands how this server decides, if it uses a directory.
+  func save(_ record: ServeRecord, _ messages: LineWriter) {
+    guard !isMemoryOnly, FileManager.default.fileExists(atPath: directory + "/Cache.db") else { return }
+    do {
+      try record.save(in: directory)
+    } catch {
+      messages.add(
+        "httpcache: \(directory): other commands cannot know the options of this server: \(error.localizedDescription)\n"
+      )
     }
   }
 
@@ -137,12 +150,6 @@ extension ServeCommand {
   private func cacheConfiguration(
     _ messages: LineWriter, observer: any CacheObserver, file: ServeFile?
   ) throws -> HTTPCache.Configuration {
-    var rules = CacheRules(mode: mode == .shared ? .shared : .private)
-    rules.refusesSetCookie = refuseSetCookie
-    rules.keepsSetCookie = keepSetCookie
-    rules.refusesClientErrors = refuseClientErrors
-    if !heuristics { rules.heuristicFraction = 0 }
-    if mode == .shared { rules.targetedFields = ["CDN-Cache-Control"] }
     let objection = isMemoryOnly ? nil : UsableDirectory.objection(to: directory)
     if let objection {
       guard allowNoCache else {
@@ -155,11 +162,12 @@ extension ServeCommand {
       directory: isMemoryOnly || objection != nil ? nil : directory,
       memoryCapacity: memory.bytes - preparedAnswers,
       diskCapacity: disk?.bytes, largestEntry: largestEntry.limit,
-      minimumFreeDiskSpace: minimumFree?.bytes, rules: rules,
+      minimumFreeDiskSpace: minimumFree?.bytes, rules: ServeRecord(self, file).rules(file),
       cacheStatusName: "httpcache", encryption: try encryptionKey.encryption(locating: locating),
       seeds: try seeds.open(locating: locating),
       observer: observer)
   }
+
   /// Writes counters every ten seconds, so that other processes see those of a server that runs for months, and returns
   /// memory after many connections have ended.
   static func keep(_ cache: HTTPCache, _ server: ProxyServer) async throws {

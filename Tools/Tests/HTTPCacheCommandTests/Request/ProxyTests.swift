@@ -81,7 +81,8 @@ import Testing
   func redirect() async throws {
     let origin = try await RecordingOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     let authority = origin.authority
-    let answer = "HTTP/1.1 302 Found\r\nLocation: http://\(authority)/\r\nContent-Length: 0\r\n\r\n"
+    let answer =
+      "HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: http://\(authority)/\r\nContent-Length: 0\r\n\r\n"
     let requests = try await RecordingOrigin.requests(answer) { proxy in
       let run = try await get("-x", proxy.authority, "--noproxy", "127.0.0.0/8", "http://origin.invalid/")
       #expect(run.status == 0, "\(run.errors)")

@@ -14,7 +14,8 @@ import Testing
     let authority = other.authority
     let origin = try await RecordingOrigin { request, _ in
       let target = request.hasPrefix("GET /here") ? "http://\(authority)/there" : "/here"
-      return Array("HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n".utf8)
+      return Array(
+        "HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n".utf8)
     }
     let run = await CommandRun(
       "get", "--dir", directory.file("cache"), origin.authority, "-u", "me:secret", "-H", "Cookie: c=secret",

@@ -81,7 +81,8 @@ struct AdminRoutes: Sendable {
     let now = cache.configuration.clock.now
     return try Self.json(
       AdminEntries(
-        entries: page.entries.map { EntryJSON($0, now: now) }, next: page.next.map { "\($0.position)" }))
+        entries: page.entries.map { EntryJSON($0, rules: cache.configuration.rules, now: now) },
+        next: page.next.map { "\($0.position)" }))
   }
 
   private func explain(_ query: AdminQuery) throws -> AdminResponse {

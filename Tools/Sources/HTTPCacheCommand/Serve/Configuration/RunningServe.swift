@@ -52,7 +52,13 @@ struct RunningServe {
       try newFile.checkOverrides(isShared: new.mode == .shared)
       let (mode, newFiles) = try new.modeAndFiles(newFile)
       let later = Self.changes(old, newFile) + (try files.replace(with: newFiles, in: server))
-      if new.route.forward == command.route.forward, !new.route.forward { server.setMode(mode) }
+      if new.route.forward == command.route.forward, !new.route.forward {
+        server.setMode(mode)
+        // The rules stay those of the start, except for overrides, which need a restart.
+        var record = ServeRecord(command, newFile)
+        record.gateway = ServeRecord(new, newFile).gateway
+        command.save(record, messages)
+      }
       Task { for message in await UnresolvedUpstreams.messages(mode) { messages.add(message + "\n") } }
       messages.add("httpcache: \(path) was read again\n")
       if !later.isEmpty {

@@ -1,0 +1,39 @@
+import HTTPCacheSemantics
+public import HTTPTypes
+
+/// Where a gateway stores the responses to a URL of its clients.
+public struct StoredPlace: Sendable {
+  /// The request to the origin, without header fields.
+  public let request: HTTPRequest
+  /// The partition.
+  public let partition: String
+  /// The normalised target.
+  public let target: String
+
+  /// Finds the place.
+  ///
+  /// - Parameters:
+  ///   - scheme: `http` or `https`.
+  ///   - authority: host and port of the URL.
+  ///   - path: path and query of the URL.
+  ///   - routes: the routes of the gateway.
+  /// - Returns: nil if no route serves the URL, or its origin is that of a route.
+  public init?(scheme: String, authority: String, path: String, routes: [GatewayRoute]) {
+    guard !routes.isEmpty, let origin = Origin(scheme: scheme, authority: authority),
+      !routes.contains(where: { $0.group.origin == origin || $0.group.addresses.contains(origin) }),
+      let name = HTTPField.Name("Host")
+    else { return nil }
+    let routing = Routing(
+      mode: .gateway(routes), via: ViaField(name: "httpcache"),
+      client: ClientSide(address: nil, isSecure: scheme == "https"))
+    let head = RequestHead(
+      method: .get, path: path, origin: nil, fields: [name: authority], framing: .none)
+    guard case .cached(let routed)? = try? routing.route(head, framing: .none),
+      let target = CacheKey.target(of: routed.head)
+    else { return nil }
+    request = HTTPRequest(
+      method: .get, scheme: routed.head.scheme, authority: routed.head.authority, path: routed.head.path)
+    partition = routed.partition
+    self.target = target
+  }
+}
