@@ -168,6 +168,12 @@ final class SimulatedTier: SharedTier, @unchecked Sendable {
     try await call(LoopbackTier.Deadline.part) { () async throws(SharedTierError) in try await base.nodes() }
   }
 
+  func leave(nodeName name: String) async throws(SharedTierError) {
+    try await call(LoopbackTier.Deadline.part) { () async throws(SharedTierError) in
+      try await base.leave(nodeName: name)
+    }
+  }
+
   func wipe(mode: CacheMode, partition: String) async throws(SharedTierError) {
     try await call(LoopbackTier.Deadline.publish) { () async throws(SharedTierError) in
       try await base.wipe(mode: mode, partition: partition)

@@ -10,7 +10,7 @@ final class BrokenTier: SharedTier {
     case losesAge, mixesPartitions, forgetsTicket, keepsOldResponse, publishesWithoutBody, neverExpires
     case locksTwice, unlocksForAll, keepsLockAfterPublishing, ignoresTakeover, renewsForAll, waitsAfterRefusal
     case ignoresPosition, readsFromTheStart, losesKind, losesUID, scopesWithoutRemovals, changesNonce,
-      forgetsNodes
+      forgetsNodes, keepsNodes
   }
 
   private let base: LoopbackTier
@@ -124,6 +124,10 @@ final class BrokenTier: SharedTier {
   }
 
   func nodes() async throws(SharedTierError) -> [SharedNode] { try await base.nodes() }
+
+  func leave(nodeName name: String) async throws(SharedTierError) {
+    if fault != .keepsNodes { try await base.leave(nodeName: name) }
+  }
 
   func wipe(mode: CacheMode, partition: String) async throws(SharedTierError) {
     try await base.wipe(mode: mode, partition: partition)

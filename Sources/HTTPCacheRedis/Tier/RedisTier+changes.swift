@@ -169,7 +169,15 @@
     /// The nodes that told of themselves in the last 10 s, by name.
     public func nodes() async throws(SharedTierError) -> [SharedNode] {
       let (now, nodes) = try await allNodes(by: RedisDeadline(limits.change))
-      return nodes.filter { $0.seen >= now - Self.silence }.sorted { $0.name < $1.name }
+      // After a failover, the clock of the server may be behind the time that a node told of itself.
+      return nodes.filter { abs(now.saturatingSubtract($0.seen)) <= Self.silence }.sorted { $0.name < $1.name }
+    }
+
+    /// Forgets a node.
+    public func leave(nodeName name: String) async throws(SharedTierError) {
+      _ = try await send(
+        [RedisCommand("HDEL", .bytes(keys.nodes), .text(name))], for: keys.nodes,
+        by: RedisDeadline(limits.change))
     }
 
     private func allNodes(by deadline: RedisDeadline) async throws(SharedTierError) -> (Int64, [SharedNode]) {

@@ -114,9 +114,17 @@ extension LoopbackTier {
   public func nodes() async throws(SharedTierError) -> [SharedNode] {
     try await call("nodes", within: Deadline.part)
     return server.state.withLock { state in
-      let oldest = server.time(state) - 10_000
-      return state.contents.nodes.values.filter { $0.seen >= oldest }.sorted { $0.name < $1.name }
+      let now = server.time(state)
+      return state.contents.nodes.values.filter { abs(now - $0.seen) <= 10_000 }.sorted { $0.name < $1.name }
     }
+  }
+
+  /// Forgets a node.
+  ///
+  /// - Throws: `SharedTierError`.
+  public func leave(nodeName name: String) async throws(SharedTierError) {
+    try await call("leave", within: Deadline.part)
+    server.state.withLock { _ = $0.contents.nodes.removeValue(forKey: name) }
   }
 
   // MARK: Housekeeping

@@ -163,6 +163,14 @@ extension SharedTierConformance {
       try requireEqual(nodes.map(\.applied), [.start, position], "positions")
       try require(nodes.allSatisfy { $0.seen > 0 }, "the time is not that of the server")
     },
+    TierCheck("A node that ends is forgotten at once") { sample in
+      _ = try await sample.first.state()
+      try await sample.first.report(SharedNode(name: "a", applied: .start, seen: 0))
+      try await sample.second.report(SharedNode(name: "b", applied: .start, seen: 0))
+      try await sample.first.leave(nodeName: "a")
+      try await sample.first.leave(nodeName: "unknown")
+      try requireEqual(try await sample.second.nodes().map(\.name), ["b"], "names")
+    },
     TierCheck("A cancelled wait ends") { sample in
       _ = try await sample.first.state()
       let waiting = Task {

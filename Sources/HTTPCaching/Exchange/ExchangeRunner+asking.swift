@@ -51,7 +51,7 @@ extension ExchangeRunner {
   ) async throws -> CacheResponse? {
     let key = conversation.exchange.key
     let clearsSite = ClearSiteData.clearsCache(
-      response.head, target: key.target, rules: engine.configuration.rules)
+      response.head, target: key.target, rules: conversation.exchange.rules)
     // Open what a 304 confirms before it can be removed.
     let isConfirming = response.head.status.code == 304 && !conversation.forward.validating.isEmpty
     if clearsSite, !isConfirming {

@@ -46,7 +46,7 @@ extension ExchangeRunner {
     }
     response.body.source.cancel()
     let key = conversation.exchange.key
-    if ClearSiteData.clearsCache(response.head, target: key.target, rules: shelf.rules) {
+    if ClearSiteData.clearsCache(response.head, target: key.target, rules: conversation.exchange.rules) {
       await shelf.clearSite(of: key)
     }
     guard

@@ -24,8 +24,12 @@ final class Fleet: Sendable {
     weak var fetch: SharedFetch?
   }
 
-  /// Publications beyond this number are dropped.
+  /// Publications beyond this number are dropped: their bodies need memory. Ends of locks do not.
   private static let publicationLimit = 64
+  private static let backgroundLimit = 1_024
+
+  /// Whether one more publication may begin.
+  var hasPlaceToPublish: Bool { background.count < Self.publicationLimit }
 
   init(_ tier: any SharedTier, configuration: HTTPCache.Configuration, observers: Observers) {
     self.tier = tier
@@ -34,7 +38,7 @@ final class Fleet: Sendable {
     mode = configuration.rules.mode
     clock = configuration.clock
     executor = configuration.executor
-    background = BackgroundWork(limit: Self.publicationLimit, executor: configuration.executor)
+    background = BackgroundWork(limit: Self.backgroundLimit, executor: configuration.executor)
     positionPath = configuration.directory.flatMap { $0.isEmpty ? nil : "\($0)/\(SavedPosition.fileName)" }
   }
 
@@ -131,11 +135,14 @@ final class Fleet: Sendable {
 
   /// Stops, keeps the position, and closes the tier.
   func close() async {
+    let wasConnected = log.facts.isConnected
     let task = follower.withLock { $0.take() }
     task?.cancel()
     await task?.value
     background.cancel()
     savePosition()
+    // A tier that does not answer forgets the node after a while.
+    if wasConnected { try? await tier.leave(nodeName: options.nodeName) }
     await tier.close()
   }
 

@@ -51,6 +51,8 @@ struct FleetRestartTests {
       try await first.remove(.target(TestFleet.target("/x")))
       await server.waitUntilApplied(by: "n")
       await first.close()
+      // Nobody waits for a node that has ended.
+      #expect(try await other.fleetNodes().map(\.name) == ["other"])
       try await other.remove(.target(TestFleet.target("/a")))
       let (second, events) = try await open(server, directory, "n")
       #expect(gaps(events) == [])

@@ -35,6 +35,20 @@ struct ClearSiteDataFlowTests {
       } == 1)
   }
 
+  @Test("in a shared cache, the partition of one user goes, as in a private cache, and no other")
+  func oneUser() async throws {
+    let test = TestCache(rules: CacheRules(mode: .shared))
+    var user = RequestOptions(partition: "user")
+    user.isOneUser = true
+    test.origin.always(200, fresh, "old")
+    try await test.get("/a", options: user)
+    try await test.get("/a")
+    test.origin.always(200, clearing, "bye")
+    try await test.get("/logout", options: user)
+    let kept = try await test.cache.store.entries(.all, after: nil, limit: 10).entries
+    #expect(kept.map(\.record.key.partition) == [""])
+  }
+
   @Test("more than one page of entries goes")
   func many() async throws {
     let test = TestCache()

@@ -19,8 +19,9 @@ struct SharedPublisher: Sendable {
   /// How long a response with a validator is kept beyond its use, for conditional requests.
   private static let validatorLifetime: Int64 = 3_600
 
-  /// Begins a publication. If too many are running, this one is dropped, and its lock ends with its fetch.
+  /// Begins a publication. If too many are running, this one is dropped, and its lock ends.
   func publish(_ job: Job) {
+    guard fleet.hasPlaceToPublish else { return job.fetch.release() }
     fleet.background.begin { [self] in await run(job) }
   }
 

@@ -128,6 +128,12 @@ public protocol SharedTier: Sendable {
   /// - Throws: `SharedTierError`.
   func nodes() async throws(SharedTierError) -> [SharedNode]
 
+  /// Forgets a node that ends, so that nobody waits for it.
+  ///
+  /// - Parameter name: its name.
+  /// - Throws: `SharedTierError`.
+  func leave(nodeName name: String) async throws(SharedTierError)
+
   // MARK: Housekeeping
 
   /// Removes all responses of a partition from the tier.

@@ -9,8 +9,9 @@ struct FleetReport: Encodable {
     var name: String
     /// The last change that the node has applied, as the server names it.
     var position: String
-    /// The time between the last change of the log and the last one that the node has applied, by the server's clock.
-    var behindMilliseconds: UInt64
+    /// The time between the last change of the log and the last one that the node has applied, by the server's clock; nil
+    /// if the node has applied none.
+    var behindMilliseconds: UInt64?
   }
 
   /// The memory of the server that keeps the log.
@@ -46,7 +47,10 @@ struct FleetReport: Encodable {
     answerMilliseconds = HumanText.milliseconds(ContinuousClock.now - start)
     changes = log.changes
     nodes = found.map { node in
-      let behind = log.last.time > node.applied.time ? log.last.time - node.applied.time : 0
+      let behind: UInt64? =
+        if log.last <= node.applied { 0 } else if node.applied == .start { nil } else {
+          log.last.time - node.applied.time
+        }
       return Node(name: node.name, position: "\(node.applied)", behindMilliseconds: behind)
     }
     // A user without the permission does not learn of the memory, and of all the rest.
@@ -72,7 +76,8 @@ struct FleetReport: Encodable {
     var table = TextTable(["node", "position", "behind"], [.leading, .leading, .trailing])
     for node in nodes {
       table.add([
-        node.name.printable, node.position, HumanText.duration(.milliseconds(node.behindMilliseconds)),
+        node.name.printable, node.position,
+        node.behindMilliseconds.map { HumanText.duration(.milliseconds($0)) } ?? "all changes",
       ])
     }
     return lines + [""] + table.lines

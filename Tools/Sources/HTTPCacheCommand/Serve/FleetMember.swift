@@ -50,7 +50,9 @@ struct FleetMember: CustomStringConvertible {
       $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == ".")
     }
     let random = String(UInt32.random(in: 0...UInt32.max), radix: 36)
-    return "\(isKnown && !host.isEmpty ? String(host.prefix(64)) : "node"):\(port)-\(random)"
+    let name = isKnown && !host.isEmpty ? String(host.prefix(64)) : "node"
+    // The system chooses the port later.
+    return port == 0 ? "\(name)-\(random)" : "\(name):\(port)-\(random)"
   }
 
   /// One line for the log of a start.
