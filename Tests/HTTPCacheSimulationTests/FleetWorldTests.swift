@@ -12,14 +12,6 @@ import Testing
     }
   }
 
-  @Test("a seed makes the same steps each time")
-  func sameSteps() {
-    for seed in UInt64(1)...3 {
-      let first = Simulation.run(seed: seed, fleet: FleetPlan())
-      #expect(first.digest == Simulation.run(seed: seed, fleet: FleetPlan()).digest)
-    }
-  }
-
   @Test("each mistake in the protocol is found", arguments: FleetPlan.Mutation.allCases)
   func finds(_ mutation: FleetPlan.Mutation) {
     let scenario = Scenario.finding(mutation)

@@ -18,9 +18,9 @@ import Testing
     return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  @Test("the steps of a seed have the same digest in two processes")
-  func sameSteps() throws {
-    let arguments = ["--seed", "7", "--count", "40", "--digests"]
+  @Test("the steps of a seed have the same digest in two processes", arguments: [[], ["--fleet"]])
+  func sameSteps(_ options: [String]) throws {
+    let arguments = ["--seed", "7", "--count", "40", "--digests"] + options
     let first = try output(arguments).filter { $0.contains("digest") }
     let second = try output(arguments).filter { $0.contains("digest") }
     #expect(first.count == 40)
@@ -28,10 +28,10 @@ import Testing
     #expect(Set(first.compactMap { $0.split(separator: " ").last }).count == 40, "seeds differ")
   }
 
-  @Test("one world alone makes the steps that it makes after others")
-  func alone() throws {
-    let all = try output(["--seed", "1", "--count", "20", "--digests"])
-    let alone = try output(["--seed", "20", "--count", "1", "--digests"])
+  @Test("one world alone makes the steps that it makes after others", arguments: [[], ["--fleet"]])
+  func alone(_ options: [String]) throws {
+    let all = try output(["--seed", "1", "--count", "20", "--digests"] + options)
+    let alone = try output(["--seed", "20", "--count", "1", "--digests"] + options)
     let line = try #require(alone.first { $0.contains("digest") })
     #expect(all.contains(line))
   }

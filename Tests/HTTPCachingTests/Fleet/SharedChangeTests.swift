@@ -191,6 +191,9 @@ struct SharedChangeTests {
     let fleet = try await filled()
     let (gate, node) = (Gate(), fleet.nodes[1])
     node.tier.onCall = { name in if name == "changes" || name == "report" { try? await gate.pass() } }
+    // The node reads nothing of what follows before the gate opens.
+    try await fleet.nodes[0].cache.remove(.target(TestFleet.target("/")))
+    await gate.waitForArrivals(1)
     for number in 0..<4_200 {
       try await fleet.nodes[0].cache.remove(.target(TestFleet.target("/\(number)")))
     }
