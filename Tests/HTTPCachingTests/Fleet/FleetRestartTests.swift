@@ -51,7 +51,7 @@ struct FleetRestartTests {
       try await first.remove(.target(TestFleet.target("/x")))
       await server.waitUntilApplied(by: "n")
       await first.close()
-      // Nobody waits for a node that has ended.
+      // A purge does not wait for a node that has ended.
       #expect(try await other.fleetNodes().map(\.name) == ["other"])
       try await other.remove(.target(TestFleet.target("/a")))
       let (second, events) = try await open(server, directory, "n")

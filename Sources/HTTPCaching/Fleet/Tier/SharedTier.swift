@@ -128,7 +128,7 @@ public protocol SharedTier: Sendable {
   /// - Throws: `SharedTierError`.
   func nodes() async throws(SharedTierError) -> [SharedNode]
 
-  /// Forgets a node that ends, so that nobody waits for it.
+  /// Forgets a node that ends, so that purges do not wait for it.
   ///
   /// - Parameter name: its name.
   /// - Throws: `SharedTierError`.
