@@ -1,4 +1,5 @@
 #if Redis
+  import HTTPCacheSemantics
   import HTTPCacheStore
   public import HTTPCaching
 
@@ -170,7 +171,8 @@
     public func nodes() async throws(SharedTierError) -> [SharedNode] {
       let (now, nodes) = try await allNodes(by: RedisDeadline(limits.change))
       // After a failover, the clock of the server may be behind the time that a node told of itself.
-      return nodes.filter { abs(now.saturatingSubtract($0.seen)) <= Self.silence }.sorted { $0.name < $1.name }
+      let recent = nodes.filter { now.saturatingSubtract($0.seen).magnitude <= UInt64(Self.silence) }
+      return recent.sorted { $0.name < $1.name }
     }
 
     /// Forgets a node.
