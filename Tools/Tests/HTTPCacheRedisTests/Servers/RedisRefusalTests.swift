@@ -176,12 +176,12 @@ struct RedisRefusalTests {
   @Test("a database is used by its number, and one that is not there is refused")
   func databases() async throws {
     let server = try await RedisServer.start()
-    let tier = try RedisTier(.init(address: try server.address(database: 3), name: "test"))
+    let tier = try RedisTier(.init(address: try server.address(database: 3), name: "test"), limits: .long)
     #expect(try await tier.publish(Sample.publication(Sample.variant())))
     #expect(try await server.send("DBSIZE") == .integer(0))
     #expect(try await tier.find([Sample.key()]).variants[0].count == 1)
     await tier.close()
-    let other = try RedisTier(.init(address: try server.address(database: 99), name: "test"))
+    let other = try RedisTier(.init(address: try server.address(database: 99), name: "test"), limits: .long)
     #expect(await tierError { _ = try await other.find([Sample.key()]) }?.kind == .refused)
     await other.close()
   }
@@ -190,7 +190,7 @@ struct RedisRefusalTests {
   func severalHosts() async throws {
     let servers = [try await RedisServer.start(), try await RedisServer.start()]
     let address = try RedisAddress("redis://127.0.0.1:\(servers[0].port),127.0.0.1:\(servers[1].port)")
-    let tier = try RedisTier(.init(address: address, name: "test"))
+    let tier = try RedisTier(.init(address: address, name: "test"), limits: .long)
     try await eventually { await tierError { _ = try await tier.find([Sample.key()]) }?.kind == .refused }
     await tier.close()
   }

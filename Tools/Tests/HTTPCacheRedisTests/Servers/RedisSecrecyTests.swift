@@ -149,7 +149,8 @@ struct RedisTLSTests {
       ], isEncrypted: true)
     for host in ["127.0.0.1", "localhost"] {
       let address = try RedisAddress("rediss://:pass@\(host):\(server.port)")
-      let tier = try RedisTier(.init(address: address, name: "test", trustRoots: .file(path: certificate)))
+      let tier = try RedisTier(
+        .init(address: address, name: "test", trustRoots: .file(path: certificate)), limits: .long)
       _ = try await tier.state()
       let body = SharedBody(id: 1, length: Int64(SharedBody.partSize))
       try await tier.write(Sample.part(0, of: body), part: 0, of: body, for: Sample.key())
@@ -157,7 +158,8 @@ struct RedisTLSTests {
       #expect(try await tier.parts(0..<1, of: body, for: Sample.key()) == [Sample.part(0, of: body)])
       await tier.close()
       for roots in [.system, .file(path: other)] as [RedisTier.TrustRoots] {
-        let stranger = try RedisTier(.init(address: address, name: "test", trustRoots: roots))
+        let stranger = try RedisTier(
+          .init(address: address, name: "test", trustRoots: roots), limits: .long)
         #expect(await tierError { _ = try await stranger.state() }?.kind == .refused)
         await stranger.close()
       }
