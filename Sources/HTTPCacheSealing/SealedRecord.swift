@@ -58,6 +58,7 @@ struct SealedRecord {
       requestTime: record.response.responseTime, responseTime: record.response.responseTime,
       facts: ReuseFacts(freshnessLifetime: 0, lifetimeSource: .none, correctedInitialAge: 0))
     response.isInvalidated = record.response.isInvalidated
+    response.isExpired = record.response.isExpired
     return CacheRecord(
       key: key, response: response, bodyLength: extent.length, storedRanges: extent.slots,
       groups: record.groups.map { names.group($0, of: origin) },
@@ -130,7 +131,7 @@ struct SealedRecord {
     try content[start...].withUnsafeBufferPointer { (buffer) throws(CacheError) in
       try RecordCodec.decode(
         UnsafeRawBufferPointer(buffer), sequence: below.sequence,
-        isInvalidated: below.response.isInvalidated)
+        isInvalidated: below.response.isInvalidated, isExpired: below.response.isExpired)
     }
   }
 

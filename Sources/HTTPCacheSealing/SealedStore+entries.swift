@@ -72,6 +72,20 @@ extension SealedStore {
     }
   }
 
+  /// Ends the lifetime of the entries that match; covers what `invalidate(_:)` covers.
+  ///
+  /// - Returns: the number of responses that match; nil if the base does not count, or may have expired more.
+  /// - Throws: what the store below throws.
+  @discardableResult
+  public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    switch search(selection) {
+    case .selection(let below): return try await base.expire(below)
+    case .opening(let below):
+      try await base.expire(below)
+      return nil
+    }
+  }
+
   private func removeOpened(
     _ below: CacheSelection, matching selection: CacheSelection
   ) async throws(CacheError) -> Int {

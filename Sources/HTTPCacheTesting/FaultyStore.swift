@@ -155,6 +155,14 @@ public final class FaultyStore: CacheStore, GenerationSource {
     return try await base.invalidate(selection)
   }
 
+  /// Ends lifetimes in the store below; fails as an invalidation does.
+  ///
+  /// - Throws: the error it was told to throw; what the store below throws.
+  public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    try check(.invalidate)
+    return try await base.expire(selection)
+  }
+
   /// Lists the store below.
   ///
   /// - Throws: the error it was told to throw; what the store below throws.

@@ -107,6 +107,7 @@ public final class StoreExport: SeedSource {
       }
       if !record.isComplete { return "it is incomplete" }
       if response.isInvalidated { return "it was invalidated" }
+      if response.isExpired { return "it was purged softly" }
       if response.answeredAuthorized { return "it answers a request with credentials" }
       if record.isMemoryOnly { return "it may be in memory only" }
       if response.facts.directives.contains(.private) { return "it is private" }

@@ -35,13 +35,13 @@ final class Changer: Sendable {
   /// Removes the matching entries (`DiskStore.remove`).
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     if case .all = selection { return try await removeAll() }
-    return try await change(selection, removes: true).rows.count
+    return try await change(selection, .removes).rows.count
   }
 
-  /// Invalidates the matching entries (`DiskStore.invalidate`).
-  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+  /// Invalidates the matching entries, or ends their lifetime (`DiskStore.invalidate`, `DiskStore.expire`).
+  func mark(_ selection: CacheSelection, _ effect: Epoch.Effect) async throws(CacheError) -> Int? {
     do throws(CacheError) {
-      let change = try await change(selection, removes: false)
+      let change = try await change(selection, effect)
       return change.isSaved ? nil : change.rows.count
     } catch {
       guard error.code == .noSpace else { throw error }
@@ -50,19 +50,19 @@ final class Changer: Sendable {
   }
 
   private func change(
-    _ selection: CacheSelection, removes: Bool
+    _ selection: CacheSelection, _ effect: Epoch.Effect
   ) async throws(CacheError) -> SelectionChange {
     let change = try await thread.run { [self] (opened) throws(CacheError) in
-      try begin(selection, removes: removes, in: opened)
+      try begin(selection, effect, in: opened)
     }
     if change.isDone { return change }
-    if change.isSaved, !removes { applyPendingEpochs() } else { try await finish(change) }
+    if change.isSaved, effect != .removes { applyPendingEpochs() } else { try await finish(change) }
     return change
   }
 
   /// Changes the rows, or writes an epoch if they are too many for one transaction; on the index thread.
   private func begin(
-    _ selection: CacheSelection, removes: Bool, in opened: OpenDirectory
+    _ selection: CacheSelection, _ effect: Epoch.Effect, in opened: OpenDirectory
   ) throws(CacheError) -> SelectionChange {
     // Note the change even if the index cannot be written: a response that is being transferred is then stored
     // as invalidated.
@@ -73,7 +73,7 @@ final class Changer: Sendable {
     }
     let work = { () throws(CacheError) in
       try opened.write { (transaction) throws(CacheError) in
-        let change = try Self.begin(selection, removes: removes, in: &transaction)
+        let change = try Self.begin(selection, effect, in: &transaction)
         // Raise the counters even if no entry matches: a process that removed the entries may have ended before
         // it raised them.
         opened.noteInvalidation(selection)
@@ -84,8 +84,9 @@ final class Changer: Sendable {
     let clause = SelectionClause(selection, opened.hashes)
     let first = "\(clause.sql) LIMIT \(Self.rowsAtOnce)"
     var change =
-      removes ? try opened.makingRoom(byDeletingFilesOf: first, clause.values, for: work) : try work()
-    if !change.isDone, removes || !change.isSaved {
+      effect == .removes
+      ? try opened.makingRoom(byDeletingFilesOf: first, clause.values, for: work) : try work()
+    if !change.isDone, effect == .removes || !change.isSaved {
       change.rows = try opened.index.withWriter { [epoch = change.epoch] (connection) throws(CacheError) in
         try epoch.rows(hashes: opened.hashes, on: connection)
       }
@@ -94,9 +95,9 @@ final class Changer: Sendable {
   }
 
   private static func begin(
-    _ selection: CacheSelection, removes: Bool, in transaction: inout Transaction
+    _ selection: CacheSelection, _ effect: Epoch.Effect, in transaction: inout Transaction
   ) throws(CacheError) -> SelectionChange {
-    let epoch = Epoch(selection: selection, removes: removes, sequence: transaction.state.sequence + 1)
+    let epoch = Epoch(selection: selection, effect: effect, sequence: transaction.state.sequence + 1)
     var change = SelectionChange(epoch: epoch)
     let rows = try epoch.rows(
       limit: rowsAtOnce + 1, hashes: transaction.hashes, on: transaction.connection)
@@ -160,7 +161,7 @@ final class Changer: Sendable {
 
   /// Removes everything of a partition (`DiskStore.wipe`).
   func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
-    let removal = try await change(.partition(mode: mode, partition), removes: true)
+    let removal = try await change(.partition(mode: mode, partition), .removes)
     recentRecords.removeAll()
     try await sweeper.removeLeftovers()
     try await thread.run { [self] (opened) throws(CacheError) in

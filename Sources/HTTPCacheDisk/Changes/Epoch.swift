@@ -1,12 +1,16 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// "Every entry that was stored or freshened before this change and matches is invalidated" (or removed). A change of
-/// many entries writes an epoch at once instead of changing each row.
+/// "Every entry that was stored or freshened before this change and matches is invalidated" (expired, or removed). A
+/// change of many entries writes an epoch at once instead of changing each row.
 struct Epoch: Sendable {
+  /// What matching entries count as.
+  enum Effect: Sendable {
+    case invalidates, expires, removes
+  }
+
   let selection: CacheSelection
-  /// Whether matching entries count as removed; otherwise they count as invalidated.
-  let removes: Bool
+  let effect: Effect
   /// The number of the change. Rows whose `mark` is at least this stay as they are.
   let sequence: Int64
 
@@ -20,13 +24,22 @@ struct Epoch: Sendable {
 /// The table `epoch`.
 extension Epoch {
   private static let partition: Int64 = 1
-  // Set in the column `kind` for an epoch that removes.
-  private static let removalBit: Int64 = 16
+  // Set in the column `kind` for an epoch that removes, or expires.
+  private static let (removalBit, expiryBit): (Int64, Int64) = (16, 32)
+  private static let bits = removalBit | expiryBit
+
+  private var bit: Int64 {
+    switch effect {
+    case .invalidates: 0
+    case .expires: Self.expiryBit
+    case .removes: Self.removalBit
+    }
+  }
 
   /// The first columns; nil for a selection whose entries are always changed one by one.
   private var columns: [SQLiteValue]? {
     func make(kind: Int64, number: Int64 = 0, scope: String = "", name: String = "") -> [SQLiteValue] {
-      [.integer(kind | (removes ? Self.removalBit : 0)), .integer(number), .text(scope), .text(name)]
+      [.integer(kind | bit), .integer(number), .text(scope), .text(name)]
     }
     return switch selection {
     case .all: make(kind: 0)
@@ -47,7 +60,7 @@ extension Epoch {
     let (kind, number) = (row.integer(0), row.integer(1))
     let (scope, name) = (row.text(2) ?? "", row.text(3) ?? "")
     let mode = CacheMode(rawValue: UInt8(clamping: number)) ?? .private
-    switch kind & ~removalBit {
+    switch kind & ~bits {
     case 0: return .all
     case partition: return .partition(mode: mode, scope)
     case 2: return .prefix(scope)
@@ -63,9 +76,11 @@ extension Epoch {
     var epochs: [Epoch] = []
     try connection.query("SELECT kind, mode, scope, name, sequence FROM epoch") {
       (row) throws(CacheError) in
+      let kind = row.integer(0)
       epochs.append(
         Epoch(
-          selection: try selection(row), removes: row.integer(0) & removalBit != 0,
+          selection: try selection(row),
+          effect: kind & removalBit != 0 ? .removes : kind & expiryBit != 0 ? .expires : .invalidates,
           sequence: row.integer(4)))
       return true
     }
@@ -96,7 +111,7 @@ extension Epoch {
     mode: CacheMode, partition: String, upTo last: Int64, on connection: SQLiteConnection
   ) throws(CacheError) {
     try connection.run(
-      "DELETE FROM epoch WHERE kind & ~\(removalBit) = ? AND mode = ? AND scope = ? AND sequence <= ?",
+      "DELETE FROM epoch WHERE kind & ~\(bits) = ? AND mode = ? AND scope = ? AND sequence <= ?",
       [.integer(Self.partition), .integer(Int64(mode.rawValue)), .text(partition), .integer(last)])
   }
 }
@@ -104,12 +119,17 @@ extension Epoch {
 extension [Epoch] {
   /// Applies the epochs to a record that was stored or freshened as the `mark`th change: nil if an epoch removes it.
   func applied(to record: CacheRecord, mark: Int64) -> CacheRecord? {
-    var isInvalidated = record.response.isInvalidated
+    var response = record.response
     for epoch in self where epoch.covers(record, mark: mark) {
-      if epoch.removes { return nil }
-      isInvalidated = true
+      switch epoch.effect {
+      case .removes: return nil
+      case .invalidates: response.isInvalidated = true
+      case .expires: response.isExpired = true
+      }
     }
-    guard isInvalidated, !record.response.isInvalidated else { return record }
-    return record.with(response: record.response.invalidated)
+    let isSame =
+      response.isInvalidated == record.response.isInvalidated
+      && response.isExpired == record.response.isExpired
+    return isSame ? record : record.with(response: response)
   }
 }

@@ -35,7 +35,7 @@ extension Epoch {
     for id in rows {
       let row = try connection.rows(where: "id = ? AND mark < ?", [.integer(id), .integer(sequence)]).first
       guard let row else { continue }
-      if removes { try transaction.delete(row) } else { try transaction.invalidate(id) }
+      if effect == .removes { try transaction.delete(row) } else { try transaction.mark(id, effect) }
     }
   }
 }

@@ -57,7 +57,8 @@ enum EntryColumn: Int, CaseIterable, Sendable {
   var impossibility: String? {
     switch self {
     case .id: "id <= 0"
-    case .pinned, .invalid: "\(name) NOT IN (0, 1)"
+    case .pinned: "\(name) NOT IN (0, 1)"
+    case .invalid: "\(name) NOT IN (0, \(EntryRow.invalidated), \(EntryRow.expired))"
     case .mark, .groups: "typeof(\(name)) <> 'integer' OR \(name) < 0"
     case .stored, .touched: "typeof(\(name)) <> 'integer'"
     case .priority: "typeof(priority) <> 'real' OR priority < 0 OR priority > 1e300"

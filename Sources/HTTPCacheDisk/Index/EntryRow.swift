@@ -9,6 +9,7 @@ struct EntryRow: Sendable {
   /// The number of the change that stored or freshened the entry.
   let mark: Int64
   let isInvalidated: Bool
+  let isExpired: Bool
   let isPinned: Bool
   let touched: Int64
   let priority: Double
@@ -33,12 +34,23 @@ struct EntryRow: Sendable {
   ]
   fileprivate static let places = EntrySelection(columns)
 
+  /// The values of the column `invalid` beside 0.
+  static let (invalidated, expired): (Int64, Int64) = (1, 2)
+
+  /// The value of the column `invalid` for a response.
+  static func state(of response: StoredResponse) -> Int64 {
+    response.isInvalidated ? invalidated : response.isExpired ? expired : 0
+  }
+
   init(_ row: SQLiteRow) {
     let places = Self.places
     id = row.integer(places[.id])
     hash = row.hash(places[.hash])
     mark = row.integer(places[.mark])
-    isInvalidated = row.integer(places[.invalid]) != 0
+    let state = row.integer(places[.invalid])
+    isExpired = state == Self.expired
+    // A damaged value must not make a response usable.
+    isInvalidated = state != 0 && state != Self.expired
     isPinned = row.integer(places[.pinned]) == 1
     touched = row.integer(places[.touched])
     priority = row.real(places[.priority])

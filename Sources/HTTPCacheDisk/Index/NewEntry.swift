@@ -104,9 +104,9 @@ struct NewEntry: Sendable {
 
   /// Inserts the row and its rows in other tables.
   ///
-  /// - Parameter isInvalidated: whether the entry must be validated before each reuse, whatever its record says.
+  /// - Parameter state: the value of the column `invalid`, whatever the record says.
   func insert(
-    as id: Int64, now: Timestamp, priority: Double, isInvalidated: Bool, in transaction: inout Transaction
+    as id: Int64, now: Timestamp, priority: Double, state: Int64, in transaction: inout Transaction
   ) throws(CacheError) {
     let connection = transaction.connection
     let groups = Array(Set(record.groups))
@@ -115,7 +115,7 @@ struct NewEntry: Sendable {
       EntryColumn.allCases.map { column in
         switch column {
         case .id, .mark: .integer(id)
-        case .invalid: .integer(isInvalidated ? 1 : 0)
+        case .invalid: .integer(state)
         case .pinned: .integer(record.isPinned ? 1 : 0)
         case .stored: .integer(record.response.responseTime.seconds)
         case .touched: .integer(now.seconds)

@@ -16,13 +16,14 @@ final class RecentRecords: Sendable {
   struct Circumstances: Equatable {
     let sequence: UInt64
     let isInvalidated: Bool
+    let isExpired: Bool
   }
 
   private struct Place {
     /// The sequence of the last row that was read in this place. Its record is kept when the row is read again.
     var latest: UInt64 = 0
     var bytes: [UInt8] = []
-    var circumstances = Circumstances(sequence: 0, isInvalidated: false)
+    var circumstances = Circumstances(sequence: 0, isInvalidated: false, isExpired: false)
     var record: CacheRecord?
   }
 
@@ -65,7 +66,8 @@ final class RecentRecords: Sendable {
     _ bytes: UnsafeRawBufferPointer, _ circumstances: Circumstances
   ) throws(CacheError) -> CacheRecord {
     try RecordCodec.decode(
-      bytes, sequence: circumstances.sequence, isInvalidated: circumstances.isInvalidated)
+      bytes, sequence: circumstances.sequence, isInvalidated: circumstances.isInvalidated,
+      isExpired: circumstances.isExpired)
   }
 
   /// Removes all records.

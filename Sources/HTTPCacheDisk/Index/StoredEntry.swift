@@ -70,7 +70,8 @@ struct StoredEntry: Sendable {
     private func content(_ bytes: UnsafeRawBufferPointer, of row: EntryRow) -> Content {
       do throws(CacheError) {
         let circumstances = RecentRecords.Circumstances(
-          sequence: UInt64(bitPattern: row.id), isInvalidated: row.isInvalidated)
+          sequence: UInt64(bitPattern: row.id), isInvalidated: row.isInvalidated,
+          isExpired: row.isExpired)
         let record =
           if let recent { try recent.record(bytes, circumstances) } else {
             try RecentRecords.decode(bytes, circumstances)

@@ -47,9 +47,12 @@ struct Transaction: Sendable {
     return Int(clamping: state.entries)
   }
 
-  /// Invalidates a row.
-  func invalidate(_ id: Int64) throws(CacheError) {
-    try connection.run("UPDATE entry SET invalid = 1 WHERE id = ? AND invalid = 0", [.integer(id)])
+  /// Invalidates a row, or ends its lifetime. An invalidated row stays invalidated.
+  func mark(_ id: Int64, _ effect: Epoch.Effect) throws(CacheError) {
+    let state = effect == .expires ? EntryRow.expired : EntryRow.invalidated
+    try connection.run(
+      "UPDATE entry SET invalid = ? WHERE id = ? AND invalid NOT IN (\(EntryRow.invalidated), ?)",
+      [.integer(state), .integer(id), .integer(state)])
   }
 
   /// Raises the counters of matching entries now, because the process may end right after the commit, and again after

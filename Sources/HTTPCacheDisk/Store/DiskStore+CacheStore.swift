@@ -121,7 +121,17 @@ extension DiskStore: CacheStore {
   /// - Throws: `CacheError`.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await changer.invalidate(selection)
+    try await changer.mark(selection, .invalidates)
+  }
+
+  /// Ends the lifetime of the matching entries. If the disk is too full to write that, the entries are removed instead.
+  ///
+  /// - Returns: the number of responses that match; nil if an epoch was written, whose rows are changed in the
+  ///   background.
+  /// - Throws: `CacheError`.
+  @discardableResult
+  public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    try await changer.mark(selection, .expires)
   }
 
   /// Removes everything of a partition, so that no file of the directory has any byte of it when this

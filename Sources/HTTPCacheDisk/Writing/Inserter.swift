@@ -172,7 +172,7 @@ final class Inserter: Sendable {
     policy.expect(entries: Int(clamping: transaction.state.entries))
     try entry.insert(
       as: insertion.id, now: clock.now, priority: policy.admissionBound(ofHash: hash, size: entry.size),
-      isInvalidated: record.response.isInvalidated, in: &transaction)
+      state: EntryRow.state(of: record.response), in: &transaction)
     withEntry.didInsert()
     space = withEntry
     return insertion

@@ -36,12 +36,15 @@ struct Updater: Sendable {
       let stored = found.record, stored.key == record.key
     else { return nil }
     if transaction.opened.isSuperseded(record, by: found) {
-      if record.response.isInvalidated { try transaction.invalidate(found.row.id) }
+      if record.response.isInvalidated { try transaction.mark(found.row.id, .invalidates) }
       return nil
     }
     var record = record
     if record.ticket == nil, stored.response.isInvalidated, !record.response.isInvalidated {
       record = record.with(response: record.response.invalidated)
+    }
+    if record.ticket == nil, stored.response.isExpired, !record.response.isExpired {
+      record = record.with(response: record.response.expired)
     }
     // A writer may have added to a partial body since the caller read the record.
     let kept = record.storing(
@@ -74,7 +77,7 @@ struct Updater: Sendable {
       [
         .blob(encoded), .hash(transaction.hashes.hash(ofVariant: variant)),
         .integer(transaction.state.nextSequence()),
-        .integer(record.response.isInvalidated ? 1 : 0),
+        .integer(EntryRow.state(of: record.response)),
         .integer(record.response.responseTime.seconds), .integer(record.isPinned ? 1 : 0),
         .integer(Int64(groups.count)), .integer(size), .integer(found.id),
       ])

@@ -26,7 +26,7 @@
       var arguments: [RedisArgument] = [
         .text(change.uid), .text(change.kind.rawValue), .bytes(selection),
         .text(position?.description ?? "*"),
-        .number(Self.longestLog), change.kind == .invalidate ? "i" : "r",
+        .number(Self.longestLog), change.kind == .invalidate || change.kind == .expire ? "i" : "r",
       ]
       for number in change.scopeClasses { arguments.append(.number(number)) }
       let reply = try await run(

@@ -133,6 +133,7 @@ extension CacheExplanation {
         "received \(stored.responseTime.httpDate)",
       ]
       if stored.isInvalidated { facts.append("invalidated since") }
+      if stored.isExpired { facts.append("purged softly since") }
       if let part = candidate.part { facts.append("only \(part.text)") }
       if stored.isDecoded { facts.append("stored without its content coding") }
       if let line = Excerpt.fields([.eTag], of: stored.head.headerFields) { facts.append(line) }

@@ -112,9 +112,10 @@ extension Reuse {
     let directives = RequestDirectives(of: request, rules: asked)
     let rules = rules.isPlain ? rules : asked.concerning(stored.head)
     let facts = stored.facts
-    let staleness = max(
-      0, Age.current(stored, now: now).saturatingSubtract(facts.freshnessLifetime))
-    let isFresh = facts.freshnessLifetime > Age.current(stored, now: now)
+    let age = Age.current(stored, now: now)
+    let lifetime = stored.freshnessLifetime(atAge: age)
+    let staleness = max(0, age.saturatingSubtract(lifetime))
+    let isFresh = lifetime > age
     if let refusal = refusal(stored: stored, request: request, policy: policy, rules: rules) {
       return .fail(refusal)
     }

@@ -224,9 +224,11 @@ extension RuleTrace {
     {
       return Reuse.whenMissing(reason, directives: directives, policy: policy, trace: &self)
     }
-    let (age, lifetime) = (Age.current(stored, now: now), stored.facts.freshnessLifetime)
+    let age = Age.current(stored, now: now)
+    let lifetime = stored.freshnessLifetime(atAge: age)
     note(
-      "How long is it fresh?", stored.facts.lifetimeText, section: stored.facts.lifetimeSource.section,
+      "How long is it fresh?",
+      stored.facts.lifetimeText + (stored.isExpired ? "; a soft purge has ended that" : ""), section: stored.facts.lifetimeSource.section,
       topic: .freshness)
     note(
       "How old is it?",

@@ -20,6 +20,8 @@ public struct StoredResponse: Sendable, Hashable {
   public var isDecoded: Bool
   /// Whether it was invalidated: it is validated before any reuse (RFC 9111 §4.4).
   public var isInvalidated: Bool
+  /// Whether an operator ended its lifetime: it is stale, and is used as stale responses are (RFC 9111 §4.2.4).
+  public var isExpired = false
   /// The request's `Range`, kept if the stored part is not what its `Content-Range` announced: only a request
   /// with this `Range` gets the part again. Otherwise nil.
   public var requestedRange: String?
@@ -205,6 +207,20 @@ extension StoredResponse {
     var marked = self
     marked.isInvalidated = true
     return marked
+  }
+
+  /// This response after the end of its lifetime.
+  package var expired: StoredResponse {
+    var marked = self
+    marked.isExpired = true
+    return marked
+  }
+
+  /// The freshness lifetime in seconds; at most the age of a response whose lifetime was ended.
+  ///
+  /// - Parameter age: the age of the response in seconds.
+  package func freshnessLifetime(atAge age: Int64) -> Int64 {
+    isExpired ? min(facts.freshnessLifetime, age) : facts.freshnessLifetime
   }
 
   /// Whether its key was made under equal effects on keys, or is its own target.

@@ -86,6 +86,7 @@ public enum Freshening {
     var newer = permitted(response, rules: rules)
     newer.headerFields.removeAll { isKept($0.name, isDecoded: stored.isDecoded) }
     var result = stored
+    result.isExpired = false
     result.isInvalidated = !rules.hold {
       !isForbidden(ResponseDirectives(of: seen, rules: $0), status: stored.head.status.code, rules: $0)
     }

@@ -104,6 +104,15 @@ public protocol CacheStore: AnyObject, Sendable {
   @discardableResult
   func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int?
 
+  /// Ends the lifetime of the entries that match (`StoredResponse.isExpired`): kept, and used as stale responses are
+  /// (RFC 9111 §4.2.4). Takes effect at once, like an invalidation; responses to earlier requests are overtaken. The
+  /// default implementation invalidates the entries.
+  ///
+  /// - Returns: the number of responses that match, or nil if the store does not count.
+  /// - Throws: `CacheError`.
+  @discardableResult
+  func expire(_ selection: CacheSelection) async throws(CacheError) -> Int?
+
   /// The entries that match, in a stable order, at most `limit`, after `cursor`.
   ///
   /// - Throws: `CacheError`.
@@ -155,6 +164,14 @@ public protocol CacheStore: AnyObject, Sendable {
 }
 
 extension CacheStore {
+  /// Invalidates the entries that match.
+  ///
+  /// - Throws: `CacheError`.
+  @discardableResult
+  public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    try await invalidate(selection)
+  }
+
   /// Returns `.unknown`.
   public func peek(_ key: CacheKey) -> PeekResult { .unknown }
 

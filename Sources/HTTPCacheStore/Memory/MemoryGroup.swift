@@ -119,12 +119,15 @@ struct MemoryGroup: Sendable {
     guard let index else { return false }
     let old = variants[index]
     if record.isOutOfDate(besides: old.record) {
-      if isInvalidated { invalidate { $0 === old.record } }
+      if isInvalidated { mark(with: \.invalidated) { $0 === old.record } }
       return false
     }
     var new = record.storing(old.record.storedRanges, bodyLength: old.record.bodyLength)
     if record.ticket == nil, old.record.response.isInvalidated, !new.response.isInvalidated {
       new = new.with(response: new.response.invalidated)
+    }
+    if record.ticket == nil, old.record.response.isExpired, !new.response.isExpired {
+      new = new.with(response: new.response.expired)
     }
     new = new.madeVisible()
     let cost = costs[index] - old.record.memoryCost + new.memoryCost
@@ -135,15 +138,18 @@ struct MemoryGroup: Sendable {
     return true
   }
 
-  /// Invalidates the variants that match.
+  /// Marks the variants that match as invalidated or expired.
   ///
-  /// - Parameter ticket: the new ticket of these variants; nil keeps their tickets.
-  mutating func invalidate(
-    taking ticket: InvalidationTicket? = nil, where matches: (CacheRecord) -> Bool
+  /// - Parameters:
+  ///   - marked: the response with the mark.
+  ///   - ticket: the new ticket of these variants; nil keeps their tickets.
+  mutating func mark(
+    with marked: (StoredResponse) -> StoredResponse, taking ticket: InvalidationTicket? = nil,
+    where matches: (CacheRecord) -> Bool
   ) {
     for index in variants.indices where matches(variants[index].record) {
       let old = variants[index]
-      let record = old.record.with(response: old.record.response.invalidated, ticket: ticket)
+      let record = old.record.with(response: marked(old.record.response), ticket: ticket)
       variants[index] = StoredVariant(record: record, body: old.body)
     }
   }

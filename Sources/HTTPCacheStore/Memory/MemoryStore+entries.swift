@@ -39,15 +39,29 @@ extension MemoryStore {
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
     changes.note(selection)
-    return invalidateMatching(selection, countsCopies: true)
+    return markMatching(selection, with: \.invalidated, countsCopies: true)
   }
 
-  /// Invalidates the entries that match.
+  /// Ends the lifetime of the entries that match.
   ///
-  /// - Parameter countsCopies: whether copies of responses of the store below count.
   /// - Returns: the number of responses that match.
-  func invalidateMatching(_ selection: CacheSelection, countsCopies: Bool) -> Int {
-    changeMatching(selection, countsCopies) { group, matches in group.invalidate(where: matches) }
+  /// - Throws: nothing.
+  @discardableResult
+  public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    changes.note(selection)
+    return markMatching(selection, with: \.expired, countsCopies: true)
+  }
+
+  /// Marks the entries that match as invalidated or expired.
+  ///
+  /// - Parameters:
+  ///   - marked: a response with the mark.
+  ///   - countsCopies: whether copies of responses of the store below count.
+  /// - Returns: the number of responses that match.
+  func markMatching(
+    _ selection: CacheSelection, with marked: (StoredResponse) -> StoredResponse, countsCopies: Bool
+  ) -> Int {
+    changeMatching(selection, countsCopies) { group, matches in group.mark(with: marked, where: matches) }
   }
 
   private func changeMatching(

@@ -9,9 +9,11 @@ extension RecordCodec {
   ///   - sequence: replaces the encoded sequence number, for stores that number entries as they store them; nil
   ///     keeps the encoded one.
   ///   - isInvalidated: marks the record as invalidated, even if the encoded one is not.
+  ///   - isExpired: marks the record as expired, even if the encoded one is not.
   /// - Throws: `CacheError.damaged` for anything but a whole record, `CacheError.newerFormat`.
   package static func decode(
-    _ bytes: UnsafeRawBufferPointer, sequence: UInt64? = nil, isInvalidated: Bool = false
+    _ bytes: UnsafeRawBufferPointer, sequence: UInt64? = nil, isInvalidated: Bool = false,
+    isExpired: Bool = false
   ) throws(CacheError) -> CacheRecord {
     guard bytes.count > checksumLength, bytes.count <= longestRecord else {
       throw BinaryReader.damaged("\(bytes.count) bytes")
@@ -26,7 +28,8 @@ extension RecordCodec {
       throw CacheError(.newerFormat, "record: format \(format)")
     }
     guard format == Self.recordFormat else { throw BinaryReader.damaged("format \(format)") }
-    let record = try decode(&reader, sequence: sequence, isInvalidated: isInvalidated)
+    let record = try decode(
+      &reader, sequence: sequence, isInvalidated: isInvalidated, isExpired: isExpired)
     guard reader.remaining == 0 else { throw BinaryReader.damaged("bytes after its end") }
     return record
   }
@@ -41,7 +44,7 @@ extension RecordCodec {
   }
 
   private static func decode(
-    _ reader: inout BinaryReader, sequence: UInt64?, isInvalidated: Bool
+    _ reader: inout BinaryReader, sequence: UInt64?, isInvalidated: Bool, isExpired: Bool
   ) throws(CacheError) -> CacheRecord {
     let encodedSequence = try reader.unsigned()
     let key = try readKey(&reader)
@@ -69,7 +72,7 @@ extension RecordCodec {
     let requestedRange = try readFlag(&reader) ? try reader.text() : nil
     facts.overrides = try reader.unsigned()
     let keyFingerprint = try reader.unsigned()
-    let response = StoredResponse(
+    var response = StoredResponse(
       requestMethod: method, nominated: nominated,
       head: HTTPResponse(status: status, headerFields: fields), trailers: trailers,
       requestTime: requestTime, responseTime: responseTime,
@@ -77,6 +80,7 @@ extension RecordCodec {
       isDecoded: flags.contains(.isDecoded),
       isInvalidated: isInvalidated || flags.contains(.isInvalidated),
       requestedRange: requestedRange, facts: facts, keyFingerprint: keyFingerprint)
+    response.isExpired = isExpired || flags.contains(.isExpired)
     return CacheRecord(
       key: key, response: response, bodyLength: bodyLength, storedRanges: ranges, groups: groups,
       userInfo: userInfo, isSeed: flags.contains(.isSeed), isPinned: flags.contains(.isPinned),

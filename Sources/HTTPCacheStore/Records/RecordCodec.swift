@@ -23,8 +23,9 @@ package enum RecordCodec {
     static let isSeed = Flags(rawValue: 8)
     static let isPinned = Flags(rawValue: 16)
     static let isMemoryOnly = Flags(rawValue: 32)
+    static let isExpired = Flags(rawValue: 64)
     static let known: Flags = [
-      .answeredAuthorized, .isDecoded, .isInvalidated, .isSeed, .isPinned, .isMemoryOnly,
+      .answeredAuthorized, .isDecoded, .isInvalidated, .isSeed, .isPinned, .isMemoryOnly, .isExpired,
     ]
   }
 
@@ -95,6 +96,7 @@ package enum RecordCodec {
     if record.response.answeredAuthorized { flags.insert(.answeredAuthorized) }
     if record.response.isDecoded { flags.insert(.isDecoded) }
     if record.response.isInvalidated { flags.insert(.isInvalidated) }
+    if record.response.isExpired { flags.insert(.isExpired) }
     if record.isSeed { flags.insert(.isSeed) }
     if record.isPinned { flags.insert(.isPinned) }
     if record.isMemoryOnly { flags.insert(.isMemoryOnly) }

@@ -70,9 +70,23 @@ extension SeedLayer {
   ///   changed nevertheless.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    try await invalidateSeeds(selection) { () async throws(CacheError) in try await base.invalidate(selection) }
+  }
+
+  /// Ends the lifetime of the entries of the store below that match, and invalidates the seeds that match.
+  ///
+  /// Returns and throws as `invalidate(_:)`.
+  @discardableResult
+  public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    try await invalidateSeeds(selection) { () async throws(CacheError) in try await base.expire(selection) }
+  }
+
+  private func invalidateSeeds(
+    _ selection: CacheSelection, below: () async throws(CacheError) -> Int?
+  ) async throws(CacheError) -> Int? {
     let changed = seeds(of: selection).count
     let failure = change(.invalidated, selection)
-    let count = try await base.invalidate(selection)
+    let count = try await below()
     if let failure { throw failure }
     return count.map { $0 + changed }
   }

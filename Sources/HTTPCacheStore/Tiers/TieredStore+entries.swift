@@ -44,13 +44,33 @@ extension TieredStore {
   /// - Throws: what the store below throws; the entries are then invalidated in memory nevertheless.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    try await mark(selection, with: \.invalidated) { () async throws(CacheError) in
+      try await base.invalidate(selection)
+    }
+  }
+
+  /// Ends the lifetime of the entries that match, in both tiers.
+  ///
+  /// - Returns: the number of responses that match, or nil if the store below does not count.
+  /// - Throws: what the store below throws; the entries are then expired in memory nevertheless.
+  @discardableResult
+  public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    try await mark(selection, with: \.expired) { () async throws(CacheError) in
+      try await base.expire(selection)
+    }
+  }
+
+  private func mark(
+    _ selection: CacheSelection, with marked: (StoredResponse) -> StoredResponse,
+    below markBelow: () async throws(CacheError) -> Int?
+  ) async throws(CacheError) -> Int? {
     tellBase()
     let below: Result<Int?, CacheError>
-    do { below = .success(try await base.invalidate(selection)) } catch {
+    do { below = .success(try await markBelow()) } catch {
       below = .failure(error)
     }
     if case .success = below { raiseGeneration(of: selection.key) }
-    let own = memory.invalidateMatching(selection, countsCopies: false)
+    let own = memory.markMatching(selection, with: marked, countsCopies: false)
     return try below.get().map { $0 + own }
   }
 

@@ -94,6 +94,33 @@ extension StoreConformance {
       let after = try store.read(StoreSample.key()).first?.record.response.isInvalidated
       try requireEqual(after, false, "invalidation after an update")
     },
+    StoreCheck("A response whose lifetime was ended is kept, stale or invalidated, until it is updated") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      let body = StoreSample.body(20_000)
+      try await store.store(StoreSample.record(), body)
+      try await store.store(StoreSample.record(StoreSample.key("/other")), body)
+      let count = try await store.expire(.key(StoreSample.key()))
+      try require(count == nil || count == 1, "\(count ?? 0) responses expired, expected 1")
+      guard let found = try store.read(StoreSample.key()).first?.record else {
+        throw StoreViolation(message: "the response is gone", line: #line)
+      }
+      try require(found.response.isExpired || found.response.isInvalidated, "the response is fresh")
+      let other = try store.read(StoreSample.key("/other")).first?.record.response
+      try require(other?.isExpired == false && other?.isInvalidated == false, "another key has expired")
+      // Without a ticket, a record changes for other reasons than a response of the origin.
+      var fresh = found.response
+      (fresh.isExpired, fresh.isInvalidated) = (false, false)
+      try await store.update(found.with(response: fresh, ticket: nil))
+      let kept = try store.read(StoreSample.key()).first?.record.response
+      try require(kept?.isExpired == true || kept?.isInvalidated == true, "a change of the record ended the mark")
+      try await store.update(found.with(response: fresh, ticket: store.ticket()))
+      let after = try store.read(StoreSample.key()).first?.record.response
+      try require(after?.isExpired == false && after?.isInvalidated == false, "the mark outlives an update")
+      try await store.invalidate(.key(StoreSample.key()))
+      try await store.expire(.key(StoreSample.key()))
+      let both = try store.read(StoreSample.key()).first?.record.response.isInvalidated
+      try requireEqual(both, true, "invalidation of an expired response")
+    },
     StoreCheck("The secret is 32 bytes and stays the same") { makeStore in
       let store = try await makeStore(StoreRequirements())
       let secret = store.secret

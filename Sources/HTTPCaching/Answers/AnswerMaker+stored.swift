@@ -151,7 +151,7 @@ extension AnswerMaker {
     while let (variant, _) = lookup.selected(among: variants, for: request, rules: rules) {
       guard let stored = variant.record.response.seen(by: rules) else { return nil }
       let age = Age.current(stored, now: now)
-      let lifetime = stored.facts.freshnessLifetime
+      let lifetime = stored.freshnessLifetime(atAge: age)
       // A response that would need validation is used here only because the caller asks for it.
       let isFresh =
         age < lifetime && !stored.isInvalidated && !stored.facts.directives.contains(.noCache)

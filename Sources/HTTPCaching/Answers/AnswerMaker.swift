@@ -154,7 +154,7 @@ final class AnswerMaker: Sendable {
     var status = CacheStatus(outcome: outcome, name: name)
     if let stored {
       let age = Age.current(stored, now: configuration.clock.now)
-      status.ttl = stored.facts.freshnessLifetime.saturatingSubtract(age)
+      status.ttl = stored.freshnessLifetime(atAge: age).saturatingSubtract(age)
     }
     if isSeed { status.detail = status.detail.map { "\($0), seed" } ?? "seed" }
     if configuration.cacheStatusShowsKey { status.key = CacheStatus.key(key) }

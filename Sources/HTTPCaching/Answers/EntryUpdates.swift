@@ -62,7 +62,8 @@ public struct EntryUpdates: AsyncSequence, Sendable {
       let shelf = updates.engine.shelf
       guard let variants = try? shelf.store.read(known.key) else { return nil }
       let isKept = shelf.failedChanges.applied(to: variants).contains {
-        StoredThenNew.areSame($0.record, known) && $0.record.response.isInvalidated
+        StoredThenNew.areSame($0.record, known)
+          && ($0.record.response.isInvalidated || $0.record.response.isExpired)
       }
       guard isKept else {
         (last, isInvalidated) = (nil, false)

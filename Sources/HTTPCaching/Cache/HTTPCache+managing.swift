@@ -94,6 +94,19 @@ extension HTTPCache {
     try await invalidate(.target(try Self.target(of: request)))
   }
 
+  /// Ends the lifetime of the entries that match, as a soft purge does: they are kept, and used as stale responses are
+  /// (RFC 9111 §4.2.4): validated, or used by `stale-while-revalidate` and `stale-if-error` (RFC 5861), or while the
+  /// origin cannot be reached. `invalidate(_:)` forbids these uses. Seeds, and responses that are still arriving, are
+  /// invalidated. Takes effect at once, however many they are.
+  ///
+  /// - Parameter selection: as for `remove(_:)`.
+  /// - Returns: the number of responses that match; nil if the store does not count.
+  /// - Throws: as `remove(_:)`.
+  @discardableResult
+  public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    try await engine.shelf.expire(selection)
+  }
+
   private static func target(of request: HTTPRequest) throws(CacheError) -> String {
     guard let target = CacheKey.target(of: request) else {
       throw CacheError(.invalidRequest, "the request has no absolute http or https URL")

@@ -148,9 +148,8 @@ extension Exchange {
     case .miss(.variantMismatch(let names)): return .variantMismatch(names)
     case .miss:
       let stored = candidates[index]
-      return .stale(
-        age: .seconds(Age.current(stored, now: time)),
-        lifetime: .seconds(stored.facts.freshnessLifetime))
+      let age = Age.current(stored, now: time)
+      return .stale(age: .seconds(age), lifetime: .seconds(stored.freshnessLifetime(atAge: age)))
     }
   }
 }

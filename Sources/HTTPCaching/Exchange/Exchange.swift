@@ -280,6 +280,6 @@ struct Exchange: Sendable {
     return StoredAnswer(
       index: index, stored: stored, age: age,
       outcome: .hit(
-        age: .seconds(age), lifetime: .seconds(stored.facts.freshnessLifetime), allowance: allowance))
+        age: .seconds(age), lifetime: .seconds(stored.freshnessLifetime(atAge: age)), allowance: allowance))
   }
 }

@@ -55,6 +55,7 @@ final class Fleet: Sendable {
   /// Whether a response may be published.
   func mayPublish(_ record: CacheRecord) -> Bool {
     guard record.isComplete, !record.isMemoryOnly, !record.isSeed, !record.response.isInvalidated,
+      !record.response.isExpired,
       shares(mode: record.key.mode, partition: record.key.partition)
     else { return false }
     if let length = record.bodyLength, length > tier.largestBody { return false }

@@ -21,9 +21,21 @@ extension Shelf {
   /// - Returns: the number of responses invalidated; nil if the store does not count.
   /// - Throws: as `remove(_:)`.
   func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    try await mark(selection) { (selection) async throws(CacheError) in try await store.invalidate(selection) }
+  }
+
+  /// - Returns: the number of responses whose lifetime was ended; nil if the store does not count.
+  /// - Throws: as `remove(_:)`.
+  func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    try await mark(selection) { (selection) async throws(CacheError) in try await store.expire(selection) }
+  }
+
+  private func mark(
+    _ selection: CacheSelection, _ body: (CacheSelection) async throws(CacheError) -> Int?
+  ) async throws(CacheError) -> Int? {
     var count: Int? = 0
     for selection in try await resolved(selection) {
-      guard let marked = try await store.invalidate(selection) else {
+      guard let marked = try await body(selection) else {
         count = nil
         continue
       }

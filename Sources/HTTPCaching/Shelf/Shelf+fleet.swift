@@ -10,6 +10,8 @@ extension Shelf {
       for selection in await localSelections(change.selection) { await removeLocally(selection) }
     case .invalidate:
       for selection in await localSelections(change.selection) { await invalidateLocally(selection) }
+    case .expire:
+      for selection in await localSelections(change.selection) { await expireLocally(selection) }
     case .wipe:
       guard case .partition(let mode, let partition) = change.selection else {
         return await removeLocally(change.selection)
@@ -56,6 +58,15 @@ extension Shelf {
       observers.tell(.selectionRemoved(selection, count: count))
     } catch {
       failed(to: "remove", selection, removes: true, error)
+    }
+  }
+
+  private func expireLocally(_ selection: CacheSelection) async {
+    do throws(CacheError) {
+      let count = try await localStore.expire(selection)
+      observers.tell(.selectionInvalidated(selection, count: count))
+    } catch {
+      failed(to: "expire", selection, removes: false, error)
     }
   }
 

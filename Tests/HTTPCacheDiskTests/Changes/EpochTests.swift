@@ -15,9 +15,9 @@ struct EpochTests {
   enum Left: CaseIterable, Sendable {
     case prefix, partition, group, site, storedBefore
 
-    // Kind, number, scope and name; the kind of a removal has bit 4 set.
-    func values(removes: Bool) -> String {
-      let bit = removes ? 16 : 0
+    // Kind, number, scope and name; the kind of a removal has bit 4 set, that of an expiry bit 5.
+    func values(_ effect: Epoch.Effect) -> String {
+      let bit = effect == .removes ? 16 : effect == .expires ? 32 : 0
       return switch self {
       case .prefix: "\(2 | bit), 0, 'https://example.com/many/', ''"
       case .partition: "\(1 | bit), \(CacheMode.private.rawValue), 'many', ''"
@@ -47,32 +47,34 @@ struct EpochTests {
     return other
   }
 
-  private func leave(_ left: Left, removes: Bool, in fixture: Fixture) throws {
+  private func leave(_ left: Left, _ effect: Epoch.Effect, in fixture: Fixture) throws {
     try execute(
       """
       UPDATE state SET sequence = sequence + 1;
-      INSERT INTO epoch SELECT \(left.values(removes: removes)), sequence FROM state;
+      INSERT INTO epoch SELECT \(left.values(effect)), sequence FROM state;
       """, on: database(fixture))
   }
 
-  private func check(_ store: DiskStore, removes: Bool, other: CacheKey) throws {
+  private func check(_ store: DiskStore, _ effect: Epoch.Effect, other: CacheKey) throws {
     for index in [0, 1, 300, Self.count - 1] {
-      let found = try store.read(key(index)).first?.record.response.isInvalidated
-      #expect(found == (removes ? nil : true))
+      let found = try store.read(key(index)).first?.record.response
+      #expect(found?.isInvalidated == (effect == .removes ? nil : effect == .invalidates))
+      #expect(found?.isExpired == (effect == .removes ? nil : effect == .expires))
     }
-    #expect(try store.read(other).first?.record.response.isInvalidated == false)
+    let kept = try store.read(other).first?.record.response
+    #expect(kept?.isInvalidated == false && kept?.isExpired == false)
   }
 
   @Test(
     "the epoch applies in a store that has the directory open, and the next reader continues it",
-    arguments: Left.allCases, [true, false])
-  func besideRunningStore(_ left: Left, removes: Bool) async throws {
+    arguments: Left.allCases, [Epoch.Effect.invalidates, .expires, .removes])
+  func besideRunningStore(_ left: Left, _ effect: Epoch.Effect) async throws {
     let fixture = try Fixture()
     let other = try await fill(fixture)
     let stored = try #require(try fixture.store.read(key(1)).first?.record)
-    try leave(left, removes: removes, in: fixture)
-    try check(fixture.store, removes: removes, other: other)
-    if removes {
+    try leave(left, effect, in: fixture)
+    try check(fixture.store, effect, other: other)
+    if effect == .removes {
       #expect(try await fixture.store.update(stored.with(ticket: fixture.store.ticket())) == false)
       let listed = try await fixture.store.entries(.all, after: nil, limit: 1_000).entries
       #expect(listed.map(\.record.key) == [other])
@@ -83,21 +85,21 @@ struct EpochTests {
     fixture.clock.advance(by: 2)
     _ = try fixture.store.read(key(2))
     try await waitUntilWorkedOff(fixture)
-    #expect(fixture.store.usage.diskEntries == (removes ? 2 : Self.count + 1))
+    #expect(fixture.store.usage.diskEntries == (effect == .removes ? 2 : Self.count + 1))
     #expect(try fixture.store.read(key(1)).first?.record.response.isInvalidated == false)
     #expect(try await fixture.store.verify(repair: false).isSound)
   }
 
-  @Test("the epoch has its effect after reopening", arguments: Left.allCases, [true, false])
-  func reopened(_ left: Left, removes: Bool) async throws {
+  @Test("the epoch has its effect after reopening", arguments: Left.allCases, [Epoch.Effect.invalidates, .expires, .removes])
+  func reopened(_ left: Left, _ effect: Epoch.Effect) async throws {
     let fixture = try Fixture()
     let other = try await fill(fixture)
-    try leave(left, removes: removes, in: fixture)
+    try leave(left, effect, in: fixture)
     let again = try fixture.other()
-    try check(again, removes: removes, other: other)
+    try check(again, effect, other: other)
     try await waitUntilWorkedOff(fixture)
-    try check(again, removes: removes, other: other)
-    #expect(again.usage.diskEntries == (removes ? 1 : Self.count + 1))
+    try check(again, effect, other: other)
+    #expect(again.usage.diskEntries == (effect == .removes ? 1 : Self.count + 1))
     #expect(try await again.verify(repair: false).isSound)
   }
 
@@ -105,7 +107,7 @@ struct EpochTests {
   func announced() async throws {
     let fixture = try Fixture()
     _ = try await fill(fixture)
-    try leave(.prefix, removes: true, in: fixture)
+    try leave(.prefix, .removes, in: fixture)
     let before = try owners(fixture)
     let again = try fixture.other()
     try await waitUntilWorkedOff(fixture)

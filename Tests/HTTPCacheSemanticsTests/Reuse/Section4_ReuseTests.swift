@@ -58,6 +58,25 @@ import Testing
     #expect(try decide(kept, after: 1, policy: .cacheElseNetwork) == .validate(.invalidated))
   }
 
+  @Test("§4.2.4, RFC 5861 §3 What was purged softly is stale, whatever its lifetime")
+  func expired() throws {
+    var kept = try stored(200, ["Cache-Control": "max-age=3600, stale-while-revalidate=60"])
+    kept.isExpired = true
+    #expect(
+      try decide(kept, after: 1)
+        == .stale(.window(.staleWhileRevalidate), age: .seconds(1), lifetime: .seconds(1)))
+    #expect(
+      try decide(kept, after: 3_700) == .validate(.stale(age: .seconds(3_700), lifetime: .seconds(3_600))))
+    var plain = try stored(200, hour)
+    plain.isExpired = true
+    #expect(try decide(plain, after: 1) == .validate(.stale(age: .seconds(1), lifetime: .seconds(1))))
+    var strict = try stored(200, ["Cache-Control": "max-age=3600, must-revalidate, stale-while-revalidate=60"])
+    strict.isExpired = true
+    #expect(try decide(strict, after: 1) == .validate(.stale(age: .seconds(1), lifetime: .seconds(1))))
+    kept.isInvalidated = true
+    #expect(try decide(kept, after: 1) == .validate(.invalidated))
+  }
+
   // holds 9111-5.2.1-1
   @Test("§5.2.1 Directives of the request are honoured")
   func requestDirectives() throws {

@@ -103,6 +103,15 @@ final class SharedStore: CacheStore {
     return try first.get()
   }
 
+  /// Ends the lifetime of the entries that match, here and on the other nodes.
+  func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    guard fleet.concernsOthers(selection) else { return try await base.expire(selection) }
+    let first = await attempt { () async throws(CacheError) in try await base.expire(selection) }
+    await fleet.add(.expire, selection)
+    _ = try await base.expire(selection)
+    return try first.get()
+  }
+
   /// Removes all entries of a partition, here, in the tier and on the other nodes.
   func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     guard fleet.shares(mode: mode, partition: partition) else {

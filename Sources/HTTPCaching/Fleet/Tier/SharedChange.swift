@@ -8,6 +8,8 @@ public struct SharedChange: Sendable, Hashable {
     case remove
     /// Invalidate the entries (RFC 9111 §4.4).
     case invalidate
+    /// End the lifetime of the entries (`CacheStore.expire`).
+    case expire
     /// Remove all entries of a partition, and leave no byte of them.
     case wipe
   }

@@ -18,7 +18,7 @@ public struct SharedScopePositions: Sendable, Hashable {
   /// Raises the position of a kind of change; a lower one changes nothing.
   public mutating func raise(_ kind: SharedChange.Kind, to position: SharedPosition) {
     switch kind {
-    case .invalidate: invalidated = max(invalidated, position)
+    case .invalidate, .expire: invalidated = max(invalidated, position)
     case .remove, .wipe: removed = max(removed, position)
     }
   }

@@ -22,7 +22,7 @@ extension PurgeCommand {
       throw error.reported()
     }
     let selections = try fleetSelections()
-    let kind: SharedChange.Kind = soft ? .invalidate : partition == nil ? .remove : .wipe
+    let kind: SharedChange.Kind = soft ? .expire : partition == nil ? .remove : .wipe
     do throws(SharedTierError) {
       let purge = FleetPurge(tier: place.tier, kind: kind, selections: selections)
       let progress = try await purge.run(within: Self.patience)
@@ -39,7 +39,7 @@ extension PurgeCommand {
   /// - Throws: `ExitCode` if one has not.
   func report(_ progress: FleetPurge.Progress) throws {
     let (applied, all) = (progress.applied.count, progress.applied.count + progress.pending.count)
-    let what = soft ? "invalidated" : "removed"
+    let what = soft ? "expired" : "removed"
     guard all > 0 else {
       return Console.print("added to the log; no node told of itself in the last 10 seconds")
     }

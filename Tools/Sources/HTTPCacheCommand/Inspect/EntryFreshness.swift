@@ -31,7 +31,8 @@ enum EntryFreshness: Equatable {
   /// Judges a stored response (RFC 9111 §4.2).
   init(_ response: StoredResponse, now: Timestamp) {
     let facts = response.facts
-    let left = facts.freshnessLifetime - Age.current(response, now: now)
+    let age = Age.current(response, now: now)
+    let left = response.freshnessLifetime(atAge: age).saturatingSubtract(age)
     if response.isInvalidated {
       self = .invalidated
     } else if facts.directives.contains(.noCache) {

@@ -6,7 +6,7 @@ import HTTPCaching
 /// `httpcache purge`: removes responses, or invalidates them.
 struct PurgeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "purge", abstract: "Remove responses, or mark them to be validated first.",
+    commandName: "purge", abstract: "Remove responses, or end their lifetime.",
     discussion: """
       Takes effect at once in a server that runs on the same directory, also for responses that are still \
       arriving. A URL or prefix is one under which responses are stored, or one of the clients of the server \
@@ -51,7 +51,7 @@ struct PurgeCommand: AsyncParsableCommand {
   @Flag(help: "Remove all responses.")
   var all = false
 
-  @Flag(help: "Keep the responses, but validate them before any use (RFC 9111, section 4.4).")
+  @Flag(help: "Keep the responses, but end their lifetime: they are used as stale ones are (RFC 9111, section 4.2.4).")
   var soft = false
 
   @OptionGroup var location: CacheLocation
@@ -88,7 +88,7 @@ struct PurgeCommand: AsyncParsableCommand {
     do {
       for selection in try await ownSelections(of: selected, stores) {
         if soft {
-          if let found = try await cache.invalidate(selection) { count += found } else { isCounted = false }
+          if let found = try await cache.expire(selection) { count += found } else { isCounted = false }
         } else if case .partition(let mode, let partition) = selection {
           count += try await makeCache(CacheRules(mode: mode), store).wipe(partition: partition)
         } else {
@@ -100,7 +100,7 @@ struct PurgeCommand: AsyncParsableCommand {
     }
     await cache.flush()
     let what = isCounted ? HumanText.count(count, "response") : "all matching responses"
-    Console.print(soft ? "invalidated \(what)" : "removed \(what)")
+    Console.print(soft ? "expired \(what)" : "removed \(what)")
     if count == 0, isCounted, let hint = await hint(selected, store) {
       Console.report("httpcache: no response matches in \(location.path); \(hint)")
     }

@@ -27,7 +27,7 @@ public struct PurgeReport: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - selections: the responses.
-  ///   - isSoft: whether they are invalidated instead of removed.
+  ///   - isSoft: whether their lifetime is ended, and they are not removed.
   ///   - patience: how long to wait for the other nodes.
   /// - Throws: `CacheError` if the store fails.
   public init(
@@ -36,7 +36,7 @@ public struct PurgeReport: Sendable, Hashable {
   ) async throws(CacheError) {
     var total: Int? = 0
     for selection in selections {
-      let count = isSoft ? try await cache.invalidate(selection) : try await cache.remove(selection)
+      let count = isSoft ? try await cache.expire(selection) : try await cache.remove(selection)
       total = count.flatMap { count in total.map { $0 + count } }
     }
     self.isSoft = isSoft
@@ -65,7 +65,7 @@ public struct PurgeReport: Sendable, Hashable {
 
   /// The report as JSON, such as `{"removed":2,"fleet":{"applied":3,"nodes":3,"pending":0}}`.
   public var json: String {
-    let own = "\"\(isSoft ? "invalidated" : "removed")\":\(Self.text(count))"
+    let own = "\"\(isSoft ? "expired" : "removed")\":\(Self.text(count))"
     guard let fleet else { return "{\(own)}" }
     return
       "{\(own),\"fleet\":{\"applied\":\(Self.text(fleet.applied)),\"nodes\":\(Self.text(fleet.nodes)),\"pending\":\(fleet.pending)}}"

@@ -39,7 +39,7 @@ import Testing
       #expect(await CommandRun("stats", "--dir", cache, "--json").output.contains("\"responses\":1"))
       #expect(await CommandRun(purge).status == 0)
       let list = await CommandRun("ls", "--dir", cache, "--json")
-      #expect(list.output.isEmpty || list.output.contains("invalidated"), "\(list.output)")
+      #expect(list.output.isEmpty || list.output.contains("stale"), "\(list.output)")
     }
   }
 

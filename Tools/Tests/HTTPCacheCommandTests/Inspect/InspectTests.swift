@@ -219,7 +219,7 @@ import Testing
       let purge = await CommandRun(
         "purge", "--prefix", filled.origin.base, "--soft", "--dir", filled.cache)
       #expect(purge.status == 0)
-      #expect(purge.output.hasPrefix("invalidated "))
+      #expect(purge.output.hasPrefix("expired "))
       let fresh = await CommandRun("ls", "--fresh", "--dir", filled.cache, "--json")
       #expect(fresh.output.isEmpty)
       let all = await CommandRun("ls", "--dir", filled.cache, "--json")

@@ -57,7 +57,7 @@ import Testing
       #expect(refused.status == 403)
       #expect(await routes.send("PURGE", "http://h/a", hasToken: false).status == 403)
       #expect(await routes.send("GET", "/purge?all").status == 405)
-      #expect(await routes.send("POST", "/purge?url=http://h/a&soft").body == "{\"invalidated\":1}\n")
+      #expect(await routes.send("POST", "/purge?url=http://h/a&soft").body == "{\"expired\":1}\n")
       #expect(await routes.send("PURGE", "http://h/a").body == "{\"removed\":1}\n")
       #expect(await routes.send("PURGE", "http://h/a").body == "{\"removed\":0}\n")
       #expect(await routes.send("POST", "/purge?group=news&origin=http://h").body == "{\"removed\":1}\n")
@@ -82,7 +82,7 @@ import Testing
       let url = "http%3A%2F%2Fh%2Fa%3Fx%5B0%5D%3D1"
       let explanation = try await routes.object("/explain?url=\(url)")
       #expect((explanation["decision"] as? [String: Any])?["action"] as? String == "fresh")
-      #expect(await routes.send("POST", "/purge?url=\(url)&soft").body == "{\"invalidated\":2}\n")
+      #expect(await routes.send("POST", "/purge?url=\(url)&soft").body == "{\"expired\":2}\n")
       #expect(await routes.send("POST", "/purge?url=\(url)").body == "{\"removed\":2}\n")
     }
   }

@@ -46,7 +46,7 @@ import Testing
     let whole = try await PurgeReport(
       applying: selection, isSoft: true, to: cache, patience: .seconds(60))
     #expect(whole.status == 200)
-    #expect(whole.json == "{\"invalidated\":1,\"fleet\":{\"applied\":2,\"nodes\":2,\"pending\":0}}")
+    #expect(whole.json == "{\"expired\":1,\"fleet\":{\"applied\":2,\"nodes\":2,\"pending\":0}}")
     var text = PrometheusText()
     counts.addFleet(to: &text)
     #expect(text.text.contains("\nhttpcache_fleet_applied_changes_total 1\n"), "\(text.text)")
