@@ -15,6 +15,14 @@ import Testing
   func tunnel() async throws {
     let loop = NIOAsyncTestingEventLoop()
     let (client, origin) = (try await TestingStream(loop), try await TestingStream(loop))
+    // One direction runs on the loop, which runs only when it is told to.
+    let running = Task {
+      while !Task.isCancelled {
+        await loop.run()
+        await pause()
+      }
+    }
+    defer { running.cancel() }
     let tunnel = Task { await Tunnel.run(client: client.stream, origin: origin.stream, silence: nil) }
     await client.waitForReader()
     await origin.waitForReader()

@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import Synchronization
 
 #if canImport(Darwin)
   import Darwin
@@ -16,19 +17,14 @@ final class AcceptGate: ChannelInboundHandler {
   typealias InboundIn = any Channel
 
   private static let pause = TimeAmount.milliseconds(200)
-  private static let silence = TimeAmount.minutes(1)
 
-  private let logger: Logger
+  private let notices: Notices
   private var isPaused = false
-  /// Whether the log has a message about the pause, but not yet about its end.
-  private var isTold = false
-  private var lastTold: NIODeadline?
 
-  init(logger: Logger) { self.logger = logger }
+  init(_ notices: Notices) { self.notices = notices }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    if isTold { logger.notice("accepting connections again") }
-    isTold = false
+    notices.accepted()
     context.fireChannelRead(data)
   }
 
@@ -36,7 +32,7 @@ final class AcceptGate: ChannelInboundHandler {
     guard let error = error as? IOError, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode) else {
       return context.fireErrorCaught(error)
     }
-    tell(error)
+    notices.failed(error)
     guard !isPaused else { return }
     isPaused = true
     // Only a channel option removes the socket from the selector: NIO treats a failed read as pending.
@@ -47,13 +43,40 @@ final class AcceptGate: ChannelInboundHandler {
       try? options?.setOption(.autoRead, value: true)
     }
   }
+}
 
-  private func tell(_ error: IOError) {
-    let now = NIODeadline.now()
-    if let lastTold, now - lastTold < Self.silence { return }
-    lastTold = now
-    isTold = true
-    logger.error(
-      "accepting no connections for now: \(SystemMessage.text(error.errnoCode)); trying again until it works")
+extension AcceptGate {
+  /// What the log says about pauses; one for all listeners of a server, which run out of descriptors together.
+  final class Notices: Sendable {
+    private static let silence = TimeAmount.minutes(1)
+
+    private let logger: Logger
+    private let lastTold = Mutex<NIODeadline?>(nil)
+    /// Whether the log has a message about a pause, but not yet about its end. Atomic, because each connection reads it.
+    private let isTold = Atomic<Bool>(false)
+
+    init(logger: Logger) { self.logger = logger }
+
+    /// A connection was accepted.
+    func accepted() {
+      guard isTold.load(ordering: .relaxed), isTold.exchange(false, ordering: .acquiringAndReleasing) else {
+        return
+      }
+      logger.notice("accepting connections again")
+    }
+
+    /// No connection could be accepted.
+    func failed(_ error: IOError) {
+      let now = NIODeadline.now()
+      let isDue = lastTold.withLock { last in
+        if let told = last, now - told < Self.silence { return false }
+        last = now
+        return true
+      }
+      guard isDue else { return }
+      isTold.store(true, ordering: .releasing)
+      logger.error(
+        "accepting no connections for now: \(SystemMessage.text(error.errnoCode)); trying again until it works")
+    }
   }
 }

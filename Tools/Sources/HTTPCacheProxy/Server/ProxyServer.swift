@@ -30,18 +30,20 @@ public final class ProxyServer: Sendable {
       loops: Array(group.makeIterator()))
     try context.setTLS(configuration.tls)
     let pipeline = ClientPipeline(context: context)
+    let notices = AcceptGate.Notices(logger: configuration.logger)
     let listeners = try await Listeners.open(
       host: configuration.host, port: configuration.port, group: group
-    ) { bootstrap($0, pipeline) }
+    ) { bootstrap($0, pipeline, notices) }
     return ProxyServer(listeners: listeners, context: context)
   }
 
-  private static func bootstrap(_ group: any EventLoopGroup, _ pipeline: ClientPipeline) -> ServerBootstrap {
-    let logger = pipeline.context.configuration.logger
-    return ServerBootstrap(group: group)
+  private static func bootstrap(
+    _ group: any EventLoopGroup, _ pipeline: ClientPipeline, _ notices: AcceptGate.Notices
+  ) -> ServerBootstrap {
+    ServerBootstrap(group: group)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(AcceptGate(logger: logger))
+          try channel.pipeline.syncOperations.addHandler(AcceptGate(notices))
         }
       }
       .serverChannelOption(.backlog, value: 1024)

@@ -72,7 +72,8 @@ struct ClientShareTests {
       let http2 = try HTTP2Peer(fixture.port)
       http2.request(1, "/", [("x-forwarded-for", one)])
       #expect(try await http2.response(1).status == "429")
-      http2.request(3, "/", [("x-forwarded-for", other)])
+      // Another path: a request for the same one would wait for the first.
+      http2.request(3, "/other", [("x-forwarded-for", other)])
       let (second, _) = try await fixture.origin.acceptRequest()
       second.send(done)
       #expect(try await http2.response(3).status == "204")
