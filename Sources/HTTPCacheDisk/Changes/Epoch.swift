@@ -4,7 +4,7 @@ import HTTPCacheStore
 /// "Every entry that was stored or freshened before this change and matches is invalidated" (expired, or removed). A
 /// change of many entries writes an epoch at once instead of changing each row.
 struct Epoch: Sendable {
-  /// What matching entries count as.
+  /// The state that matching entries have.
   enum Effect: Sendable {
     case invalidates, expires, removes
   }

@@ -127,6 +127,15 @@ extension ReuseFacts {
   }
 }
 
+extension StoredResponse {
+  /// Whether the response is stale, and why (§4.2).
+  func stalenessText(age: Int64, lifetime: Int64) -> String {
+    if isExpired { return "yes: purged softly" }
+    return lifetime > age
+      ? "no: lifetime \(lifetime) s > age \(age) s" : "yes: lifetime \(lifetime) s <= age \(age) s"
+  }
+}
+
 extension ReuseFacts.LifetimeSource {
   /// The section.
   var section: String {

@@ -112,8 +112,7 @@ extension Reuse {
     let directives = RequestDirectives(of: request, rules: asked)
     let rules = rules.isPlain ? rules : asked.concerning(stored.head)
     let facts = stored.facts
-    let age = Age.current(stored, now: now)
-    let lifetime = stored.freshnessLifetime(atAge: age)
+    let (age, lifetime) = stored.ageAndLifetime(now: now)
     let staleness = max(0, age.saturatingSubtract(lifetime))
     let isFresh = lifetime > age
     if let refusal = refusal(stored: stored, request: request, policy: policy, rules: rules) {

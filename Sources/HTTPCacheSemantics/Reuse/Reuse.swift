@@ -224,11 +224,9 @@ extension RuleTrace {
     {
       return Reuse.whenMissing(reason, directives: directives, policy: policy, trace: &self)
     }
-    let age = Age.current(stored, now: now)
-    let lifetime = stored.freshnessLifetime(atAge: age)
+    let (age, lifetime) = stored.ageAndLifetime(now: now)
     note(
-      "How long is it fresh?",
-      stored.facts.lifetimeText + (stored.isExpired ? "; a soft purge has ended that" : ""), section: stored.facts.lifetimeSource.section,
+      "How long is it fresh?", stored.facts.lifetimeText, section: stored.facts.lifetimeSource.section,
       topic: .freshness)
     note(
       "How old is it?",
@@ -241,9 +239,8 @@ extension RuleTrace {
       return Reuse.validating(reason, directives: directives, policy: policy, trace: &self)
     }
     note(
-      "Is it stale?",
-      "\(lifetime > age ? "no" : "yes"): lifetime \(lifetime) s \(lifetime > age ? ">" : "<=") age \(age) s",
-      section: "RFC 9111 §4.2", topic: .freshness)
+      "Is it stale?", stored.stalenessText(age: age, lifetime: lifetime), section: "RFC 9111 §4.2",
+      topic: .freshness)
     if lifetime > age {
       let unwanted = Reuse.unwanted(
         facts: stored.facts, age: age, directives: directives, policy: policy,

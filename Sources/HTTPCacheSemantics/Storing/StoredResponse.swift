@@ -223,6 +223,12 @@ extension StoredResponse {
     isExpired ? min(facts.freshnessLifetime, age) : facts.freshnessLifetime
   }
 
+  /// The age and the freshness lifetime in seconds.
+  package func ageAndLifetime(now: Timestamp) -> (age: Int64, lifetime: Int64) {
+    let age = Age.current(self, now: now)
+    return (age, freshnessLifetime(atAge: age))
+  }
+
   /// Whether its key was made under equal effects on keys, or is its own target.
   package func isKeyed(by rules: CacheRules) -> Bool {
     keyFingerprint == 0 || keyFingerprint == rules.applied?.keyFingerprint

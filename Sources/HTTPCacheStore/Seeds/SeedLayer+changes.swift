@@ -70,7 +70,8 @@ extension SeedLayer {
   ///   changed nevertheless.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await invalidateSeeds(selection) { () async throws(CacheError) in try await base.invalidate(selection) }
+    try await invalidateSeeds(selection) { () async throws(CacheError) in try await base.invalidate(selection)
+    }
   }
 
   /// Ends the lifetime of the entries of the store below that match, and invalidates the seeds that match.

@@ -94,7 +94,8 @@ extension StoreConformance {
       let after = try store.read(StoreSample.key()).first?.record.response.isInvalidated
       try requireEqual(after, false, "invalidation after an update")
     },
-    StoreCheck("A response whose lifetime was ended is kept, stale or invalidated, until it is updated") { makeStore in
+    StoreCheck("A response whose lifetime was ended is kept, and is not fresh until it is updated") {
+      makeStore in
       let store = try await makeStore(StoreRequirements())
       let body = StoreSample.body(20_000)
       try await store.store(StoreSample.record(), body)
@@ -112,7 +113,8 @@ extension StoreConformance {
       (fresh.isExpired, fresh.isInvalidated) = (false, false)
       try await store.update(found.with(response: fresh, ticket: nil))
       let kept = try store.read(StoreSample.key()).first?.record.response
-      try require(kept?.isExpired == true || kept?.isInvalidated == true, "a change of the record ended the mark")
+      try require(
+        kept?.isExpired == true || kept?.isInvalidated == true, "a change of the record ended the mark")
       try await store.update(found.with(response: fresh, ticket: store.ticket()))
       let after = try store.read(StoreSample.key()).first?.record.response
       try require(after?.isExpired == false && after?.isInvalidated == false, "the mark outlives an update")

@@ -21,7 +21,8 @@ extension Shelf {
   /// - Returns: the number of responses invalidated; nil if the store does not count.
   /// - Throws: as `remove(_:)`.
   func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await mark(selection) { (selection) async throws(CacheError) in try await store.invalidate(selection) }
+    try await mark(selection) { (selection) async throws(CacheError) in try await store.invalidate(selection)
+    }
   }
 
   /// - Returns: the number of responses whose lifetime was ended; nil if the store does not count.

@@ -90,7 +90,9 @@ struct EpochTests {
     #expect(try await fixture.store.verify(repair: false).isSound)
   }
 
-  @Test("the epoch has its effect after reopening", arguments: Left.allCases, [Epoch.Effect.invalidates, .expires, .removes])
+  @Test(
+    "the epoch has its effect after reopening", arguments: Left.allCases,
+    [Epoch.Effect.invalidates, .expires, .removes])
   func reopened(_ left: Left, _ effect: Epoch.Effect) async throws {
     let fixture = try Fixture()
     let other = try await fill(fixture)

@@ -70,7 +70,8 @@ import Testing
     var plain = try stored(200, hour)
     plain.isExpired = true
     #expect(try decide(plain, after: 1) == .validate(.stale(age: .seconds(1), lifetime: .seconds(1))))
-    var strict = try stored(200, ["Cache-Control": "max-age=3600, must-revalidate, stale-while-revalidate=60"])
+    var strict = try stored(
+      200, ["Cache-Control": "max-age=3600, must-revalidate, stale-while-revalidate=60"])
     strict.isExpired = true
     #expect(try decide(strict, after: 1) == .validate(.stale(age: .seconds(1), lifetime: .seconds(1))))
     kept.isInvalidated = true

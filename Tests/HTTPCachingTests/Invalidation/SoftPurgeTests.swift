@@ -49,7 +49,7 @@ struct SoftPurgeTests {
     #expect(answer.text == "old")
   }
 
-  @Test("what forbids stale use forbids it here, and an invalidation does, too", arguments: StoreKind.allCases)
+  @Test("what forbids stale use forbids it here, as does an invalidation", arguments: StoreKind.allCases)
   func forbidden(_ kind: StoreKind) async throws {
     let strict = try await purged(kind, "max-age=600, stale-if-error=60, must-revalidate")
     strict.origin.always(503, [:], "no")

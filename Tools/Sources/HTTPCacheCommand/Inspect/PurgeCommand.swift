@@ -51,7 +51,7 @@ struct PurgeCommand: AsyncParsableCommand {
   @Flag(help: "Remove all responses.")
   var all = false
 
-  @Flag(help: "Keep the responses, but end their lifetime: they are used as stale ones are (RFC 9111, section 4.2.4).")
+  @Flag(help: "Keep the responses, and end their lifetime: they are stale then (RFC 9111, section 4.2.4).")
   var soft = false
 
   @OptionGroup var location: CacheLocation

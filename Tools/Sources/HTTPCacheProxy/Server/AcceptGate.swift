@@ -46,7 +46,7 @@ final class AcceptGate: ChannelInboundHandler {
 }
 
 extension AcceptGate {
-  /// What the log says about pauses; one for all listeners of a server, which run out of descriptors together.
+  /// The messages of the log about pauses; one for all listeners of a server, which run out of descriptors together.
   final class Notices: Sendable {
     private static let silence = TimeAmount.minutes(1)
 
@@ -76,7 +76,8 @@ extension AcceptGate {
       guard isDue else { return }
       isTold.store(true, ordering: .releasing)
       logger.error(
-        "accepting no connections for now: \(SystemMessage.text(error.errnoCode)); trying again until it works")
+        "accepting no connections for now: \(SystemMessage.text(error.errnoCode)); trying again until it works"
+      )
     }
   }
 }
