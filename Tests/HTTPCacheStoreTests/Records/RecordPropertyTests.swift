@@ -18,7 +18,7 @@ import Testing
 
   /// A record without any property at its default.
   private static var full: CacheRecord {
-    CacheRecord(
+    let record = CacheRecord(
       key: CacheKey(
         mode: .shared, partition: "account", methodClass: .query, target: "https://example.com/full",
         contentDigest: [1, 2]),
@@ -34,6 +34,7 @@ import Testing
         keyFingerprint: 18),
       bodyLength: 19, storedRanges: [1..<3], groups: ["g"], userInfo: [20], isSeed: true, isPinned: true,
       isMemoryOnly: true, isResumable: true, sequence: 21, ticket: ChangeCounters().ticket())
+    return record.with(response: record.response.expired)
   }
 
   /// Each property with its path, such as `response.facts.overrides`.
