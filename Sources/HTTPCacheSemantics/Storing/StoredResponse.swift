@@ -219,7 +219,7 @@ extension StoredResponse {
   /// The freshness lifetime in seconds; at most the age of a response whose lifetime was ended.
   ///
   /// - Parameter age: the age of the response in seconds.
-  package func freshnessLifetime(atAge age: Int64) -> Int64 {
+  public func freshnessLifetime(atAge age: Int64) -> Int64 {
     isExpired ? min(facts.freshnessLifetime, age) : facts.freshnessLifetime
   }
 

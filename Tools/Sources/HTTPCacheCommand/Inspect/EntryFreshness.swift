@@ -32,7 +32,9 @@ enum EntryFreshness: Equatable {
   init(_ response: StoredResponse, now: Timestamp) {
     let facts = response.facts
     let age = Age.current(response, now: now)
-    let left = response.freshnessLifetime(atAge: age).saturatingSubtract(age)
+    // The numbers are from a file.
+    let (difference, isTooLow) = response.freshnessLifetime(atAge: age).subtractingReportingOverflow(age)
+    let left = isTooLow ? -Int64.max : max(difference, -Int64.max)
     if response.isInvalidated {
       self = .invalidated
     } else if facts.directives.contains(.noCache) {
