@@ -105,7 +105,10 @@
         .connect(host: host, port: endpoint.port)
         .whenComplete { [weak self] result in
           switch result {
-          case .success(let channel): self?.connected(channel, settings.greeting)
+          case .success(let channel):
+            // A tier that is gone needs no connection.
+            guard let self else { return channel.close(promise: nil) }
+            self.connected(channel, settings.greeting)
           case .failure(let error): self?.close(.unreachable, "no connection: \(error)")
           }
         }
@@ -126,7 +129,9 @@
       let flush =
         greeting.isEmpty
         ? nil
-        : RedisFlush(greeting, by: RedisDeadline(.milliseconds(500))) { [weak self] in self?.greeted($0) }
+        : RedisFlush(greeting, by: RedisDeadline(.milliseconds(500))) { [weak self] in
+          self?.greeted($0, asked: greeting)
+        }
       let isWanted = state.withLock { state in
         guard case .connecting = state.phase else { return false }
         state.phase = flush == nil ? .open(channel) : .greeting(channel)
@@ -141,11 +146,15 @@
       work()
     }
 
-    private func greeted(_ outcome: RedisFlush.Outcome) {
+    private func greeted(_ outcome: RedisFlush.Outcome, asked greeting: [RedisCommand]) {
       guard case .success(let replies) = outcome else { return }
-      for case .error(let text) in replies {
-        let error = SharedTierError(reply: text)
-        return close(error?.kind ?? .protocol, error?.message ?? "an error in the wrong place")
+      for (command, reply) in zip(greeting, replies) {
+        guard case .error(let text) = reply else { continue }
+        // The rest of the text may repeat the arguments, and one of them is the password.
+        let code = text.prefix { $0.isASCII && $0.isUppercase }
+        let name = String(decoding: command.arguments.first ?? [], as: UTF8.self)
+        return close(
+          SharedTierError(reply: text)?.kind ?? .protocol, "\(name) was answered with the error \(code)")
       }
       state.withLock { state in
         if case .greeting(let channel) = state.phase { state.phase = .open(channel) }
@@ -243,11 +252,13 @@
     func close(_ kind: SharedTierError.Kind, _ message: String) {
       let failure = error(kind, message)
       var channel: (any Channel)?
+      var wasOpen = false
       let flushes: [RedisFlush] = state.withLock { state in
         switch state.phase {
         case .closed: return []
         case .connecting: break
-        case .greeting(let open), .open(let open): channel = open
+        case .greeting(let open): channel = open
+        case .open(let open): (channel, wasOpen) = (open, true)
         }
         state.phase = .closed(error(.unreachable, "the connection was closed: \(message)"))
         defer {
@@ -260,9 +271,10 @@
       channel?.close(promise: nil)
       let now = NIODeadline.now()
       for flush in flushes {
-        // Commands that had time left did not time out.
+        // Commands that had time left did not time out, and on an open connection the server can be reached.
         let isInnocent = kind == .timeout && flush.next > now
-        flush.finish(.failure(isInnocent ? error(.unreachable, message) : failure))
+        flush.finish(
+          .failure(isInnocent ? error(wasOpen ? .unavailable : .unreachable, message) : failure))
       }
     }
 

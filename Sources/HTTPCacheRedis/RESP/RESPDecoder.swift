@@ -109,8 +109,12 @@ struct RESPDecoder: Sendable {
     guard values <= limits.values else { throw RESPFailure("a reply of more than \(limits.values) values") }
     let text = line[1..<(line.count - 1)]
     switch line[0] {
-    case UInt8(ascii: "+"): add(.simple(Array(text)), receive)
-    case UInt8(ascii: "-"): add(.error(String(decoding: text, as: UTF8.self)), receive)
+    case UInt8(ascii: "+"):
+      try count(text.count)
+      add(.simple(Array(text)), receive)
+    case UInt8(ascii: "-"):
+      try count(text.count)
+      add(.error(String(decoding: text, as: UTF8.self)), receive)
     case UInt8(ascii: ":"):
       guard let number = RESPNumber.parse(text) else { throw RESPFailure("an integer that is none") }
       add(.integer(number), receive)
@@ -127,14 +131,20 @@ struct RESPDecoder: Sendable {
       throw RESPFailure("a length that is none")
     }
     guard length >= 0 else { return add(.null, receive) }
-    guard length <= Int64(limits.bulk), Int(length) <= limits.bytes - bytes else {
-      throw RESPFailure("a bulk string of \(length) bytes")
-    }
-    bytes += Int(length)
+    guard length <= Int64(limits.bulk) else { throw RESPFailure("a bulk string of \(length) bytes") }
+    try count(Int(length))
     bulk = []
     // A length is a promise; only part of it is believed before the bytes come.
     bulk.reserveCapacity(min(Int(length), Self.reserved * Self.reserved))
     expected = length == 0 ? .end(remaining: 2) : .bulk(remaining: Int(length))
+  }
+
+  /// Counts the bytes of a string.
+  private mutating func count(_ length: Int) throws(RESPFailure) {
+    guard length <= limits.bytes - bytes else {
+      throw RESPFailure("a reply with strings of more than \(limits.bytes) bytes")
+    }
+    bytes += length
   }
 
   private mutating func beginArray(

@@ -4,7 +4,7 @@ struct RESPLimits: Sendable, Hashable {
   var line = 8_192
   /// The longest bulk string in bytes.
   var bulk = 4 << 20
-  /// The bytes of all bulk strings of one reply.
+  /// The bytes of all strings of one reply, errors included.
   var bytes = 64 << 20
   /// The values of one reply, those in arrays included.
   var values = 400_000

@@ -3,9 +3,10 @@
   struct RedisLimits: Sendable {
     /// Of look-ups and locks.
     var question = Duration.milliseconds(50)
-    /// Of changes, reports, lists of nodes, and each step of a wipe; and what is added to the wait for changes.
+    /// Of changes, reports, lists of nodes, and each step of a wipe; and what is added to the wait for
+    /// changes, for each page of the log.
     var change = Duration.milliseconds(250)
-    /// Of reading log and table.
+    /// Of reading the table and the first page of the log, and of each further page.
     var state = Duration.seconds(1)
     /// Of writing a part of a body.
     var part = Duration.seconds(1)

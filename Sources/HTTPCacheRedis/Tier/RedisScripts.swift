@@ -98,6 +98,32 @@
       return id
       """)
 
+    /// Makes the random word of the table if there is none, and replies with the word. Without it, a server without memory
+    /// would keep each node from connecting.
+    ///
+    /// Key: the table. Argument: the word.
+    static let nonce = RedisScript(
+      """
+      #!lua flags=allow-oom
+      redis.call('HSETNX', KEYS[1], 'nonce', ARGV[1])
+      return redis.call('HGET', KEYS[1], 'nonce')
+      """)
+
+    /// Tells how far a node has applied the log. A node must be known without memory: purges wait for the nodes that are
+    /// known.
+    ///
+    /// Key: the nodes. Arguments: the name of the node, its position.
+    ///
+    /// Replies with the number of nodes.
+    static let report = RedisScript(
+      """
+      #!lua flags=allow-oom
+      local now = redis.call('TIME')
+      local seen = string.format('%.0f', now[1] * 1000 + math.floor(now[2] / 1000))
+      redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. '|' .. seen)
+      return redis.call('HLEN', KEYS[1])
+      """)
+
     /// Takes over, renews, refuses or frees a lock.
     ///
     /// Key: the lock. Arguments: what to do (`take`, `renew`, `refuse`, `free`), token, duration in ms, new value,

@@ -6,16 +6,22 @@
   extension RedisTier {
     /// The number of changes that the log keeps, and some more: the server cuts it in blocks.
     static let longestLog = 10_000
+    /// The most changes of one reply.
+    private static let pageLength = 500
+    /// The most entries that are read of a log, which no server keeps.
+    private static let mostEntries = 2 * longestLog
     /// The nodes that told of themselves within this time are listed.
     private static let silence: Int64 = 10_000
     /// The number of names of nodes above which those are removed that are silent for an hour.
     private static let mostNodes: Int64 = 64
     private static let forgotten: Int64 = 3_600_000
 
-    /// Adds a change to the log. A server without free memory takes it, too.
+    /// Adds a change to the log; one with a long selection as a change that covers more (`SharedChange.loggable`). A server
+    /// without free memory takes it, too.
     public func add(
       _ change: SharedChange, at position: SharedPosition?
     ) async throws(SharedTierError) -> SharedPosition {
+      let change = change.loggable
       let selection: [UInt8]
       do throws(CacheError) {
         selection = try seal.seal(
@@ -37,6 +43,20 @@
 
     /// The next changes of the log, over the connection that `state()` made.
     public func changes(
+      after position: SharedPosition, waitingFor wait: Duration, limit: Int
+    ) async throws(SharedTierError) -> SharedChanges {
+      var all = try await next(after: position, waitingFor: wait, limit: min(Self.pageLength, limit))
+      var last = all
+      while last.entries.count == Self.pageLength, all.entries.count < limit, let end = last.entries.last {
+        let rest = min(Self.pageLength, limit - all.entries.count)
+        last = try await next(after: end.position, waitingFor: .zero, limit: rest)
+        all = SharedChanges(entries: all.entries + last.entries, nonce: last.nonce)
+      }
+      return all
+    }
+
+    /// The changes of one reply.
+    private func next(
       after position: SharedPosition, waitingFor wait: Duration, limit: Int
     ) async throws(SharedTierError) -> SharedChanges {
       let waiting: [RedisArgument] = wait > .zero ? ["BLOCK", .number(Self.milliseconds(wait))] : []
@@ -73,12 +93,50 @@
       // The table first: it has no position then that the log does not have yet. Changes that come between the commands
       // are in the log.
       let replies = try await send(
-        [
-          RedisCommand("HGETALL", .bytes(keys.table)),
-          RedisCommand("XRANGE", .bytes(keys.log), "-", "+"),
-          RedisCommand("XINFO", "STREAM", .bytes(keys.log)),
-        ], for: keys.log, on: .newLog, by: RedisDeadline(limits.state))
+        [RedisCommand("HGETALL", .bytes(keys.table))] + page(from: "-"), for: keys.log, on: .newLog,
+        by: RedisDeadline(limits.state))
       guard let table = replies[0].elements else { throw Self.unexpected("the table") }
+      let (scopes, nonce, last) = Self.read(table)
+      let (entries, isCut) = try await log(beginningWith: Array(replies.dropFirst()))
+      let current = nonce.isEmpty ? try await makeNonce() : nonce
+      return (SharedState(nonce: current, log: entries, isCut: isCut, scopes: scopes), last)
+    }
+
+    /// Commands that read changes of the log.
+    ///
+    /// - Parameter start: the first position, as `XRANGE` has it.
+    private func page(from start: RedisArgument) -> [RedisCommand] {
+      [
+        RedisCommand("XRANGE", .bytes(keys.log), start, "+", "COUNT", .number(Self.pageLength)),
+        RedisCommand("XINFO", "STREAM", .bytes(keys.log)),
+      ]
+    }
+
+    /// Reads the log, page by page: a long log is more than one reply may be, and may take longer than one may take.
+    ///
+    /// - Parameter first: the replies to the first page.
+    private func log(
+      beginningWith first: [RESPValue]
+    ) async throws(SharedTierError) -> (entries: [SharedLogEntry], isCut: Bool) {
+      var replies = first
+      var entries = try log(replies[0])
+      var count = entries.count
+      while count == Self.pageLength, let end = entries.last {
+        guard entries.count < Self.mostEntries else { throw Self.unexpected("the length of the log") }
+        replies = try await send(
+          page(from: .text("(\(end.position)")), for: keys.log, on: .log,
+          by: RedisDeadline(limits.state))
+        let next = try log(replies[0])
+        count = next.count
+        entries += next
+      }
+      return (entries, Self.isCut(replies[1], length: entries.count))
+    }
+
+    /// The positions of scopes, the random word, and the last position of a table.
+    private static func read(
+      _ table: [RESPValue]
+    ) -> (scopes: [Int: SharedScopePositions], nonce: String, last: SharedPosition) {
       var scopes: [Int: SharedScopePositions] = [:]
       var (current, last) = ("", SharedPosition.start)
       for index in stride(from: 0, to: table.count - 1, by: 2) {
@@ -96,21 +154,15 @@
           scopes[number, default: SharedScopePositions()].raise(.remove, to: position)
         }
       }
-      let entries = try log(replies[1])
-      let isCut = Self.isCut(replies[2], length: entries.count)
-      if current.isEmpty { current = try await makeNonce() }
-      return (SharedState(nonce: current, log: entries, isCut: isCut, scopes: scopes), last)
+      return (scopes, current, last)
     }
 
-    /// The random word of the table, which is made if there is none. Only then: a server without memory refuses to.
+    /// The random word of the table, which is made if there is none.
     private func makeNonce() async throws(SharedTierError) -> String {
       let nonce = RedisRecord.text(ofBody: .random(in: 1 ... .max))
-      let replies = try await send(
-        [
-          RedisCommand("HSETNX", .bytes(keys.table), "nonce", .text(nonce)),
-          RedisCommand("HGET", .bytes(keys.table), "nonce"),
-        ], for: keys.log, on: .newLog, by: RedisDeadline(limits.state))
-      guard let made = replies[1].text else { throw Self.unexpected("the random word") }
+      let reply = try await run(
+        RedisScripts.nonce, [keys.table], [.text(nonce)], on: .log, by: RedisDeadline(limits.state))
+      guard let made = reply.text else { throw Self.unexpected("the random word") }
       return made
     }
 
@@ -158,13 +210,9 @@
     /// Tells how far a node has applied the log.
     public func report(_ node: SharedNode) async throws(SharedTierError) {
       let deadline = RedisDeadline(limits.change)
-      let now = try Self.time(try await send([RedisCommand("TIME")], for: keys.nodes, by: deadline)[0])
-      let replies = try await send(
-        [
-          RedisCommand("HSET", .bytes(keys.nodes), .text(node.name), "\(node.applied)|\(now)"),
-          RedisCommand("HLEN", .bytes(keys.nodes)),
-        ], for: keys.nodes, by: deadline)
-      if let count = replies[1].number, count > Self.mostNodes { try await forgetNodes(by: deadline) }
+      let reply = try await run(
+        RedisScripts.report, [keys.nodes], [.text(node.name), .text(node.applied.description)], by: deadline)
+      if let count = reply.number, count > Self.mostNodes { try await forgetNodes(by: deadline) }
     }
 
     /// The nodes that told of themselves in the last 10 s, by name.

@@ -8,9 +8,9 @@
   /// A tier on a Redis or Valkey server, or on a cluster of them, from version 7.0 of Redis and 7.2 of Valkey on.
   ///
   /// No function waits longer than its deadline, which includes connecting: 50 ms for look-ups and locks, 250 ms for
-  /// changes, reports and lists of nodes, 1 s for the state and for writing a part of a body, 5 s for publishing. Reading
-  /// parts of a body ends after 250 ms without a byte, and after 5 s in all; waiting for changes, 250 ms after the time
-  /// that the caller waits; wiping a partition, after 250 ms without a step.
+  /// changes, reports and lists of nodes, 1 s for writing a part of a body and for each 500 changes of the state, 5 s for
+  /// publishing. Reading parts of a body ends after 250 ms without a byte, and after 5 s in all; waiting for changes,
+  /// 250 ms for each 500 changes after the time that the caller waits; wiping a partition, after 250 ms without a step.
   ///
   /// It connects when it is first asked. A connection whose deadline passed is closed, and the next question makes
   /// another one.

@@ -81,11 +81,13 @@ final class Fleet: Sendable {
 
   /// Calls the tier, unless the breaker is open; tells the breaker and the observer of a failure.
   ///
-  /// - Parameter operation: what fails if the tier does, for the observer.
+  /// - Parameters:
+  ///   - operation: what fails if the tier does, for the observer.
+  ///   - isPastBreaker: whether the tier is called although the breaker is open.
   func ask<Answer: Sendable>(
-    _ operation: String, _ body: () async throws(SharedTierError) -> Answer
+    _ operation: String, isPastBreaker: Bool = false, _ body: () async throws(SharedTierError) -> Answer
   ) async throws(SharedTierError) -> Answer {
-    guard breaker.allows(uptime: clock.uptime) else {
+    guard isPastBreaker || breaker.allows(uptime: clock.uptime) else {
       throw SharedTierError(.unreachable, "the tier did not answer, and is left alone for a moment")
     }
     do throws(SharedTierError) {
@@ -130,20 +132,23 @@ final class Fleet: Sendable {
 
   /// Stops to follow the log.
   func stop() {
-    let task = follower.withLock { $0.take() }
-    task?.cancel()
+    follower.withLock { $0 }?.cancel()
   }
 
-  /// Stops, keeps the position, and closes the tier.
-  func close() async {
+  /// Stops to follow the log, and leaves the fleet. Returns when the changes that were read are applied, and the position
+  /// is written.
+  func leave() async {
     let wasConnected = log.facts.isConnected
-    let task = follower.withLock { $0.take() }
+    let task = follower.withLock { $0 }
     task?.cancel()
     await task?.value
-    background.cancel()
-    savePosition()
     // A tier that does not answer forgets the node after a while.
     if wasConnected { try? await tier.leave(nodeName: options.nodeName) }
+  }
+
+  /// Ends publications, and closes the tier.
+  func close() async {
+    background.cancel()
     await tier.close()
   }
 
@@ -168,6 +173,7 @@ final class Fleet: Sendable {
         waiter.give(())
       }
     }
+    log.forget(waiter)
     return log.facts.isConnected
   }
 

@@ -4,23 +4,17 @@ import HTTPCacheStore
 /// Changes that come from other nodes of a fleet. They reach running requests as own changes do.
 extension Shelf {
   /// Makes a change in the local store.
-  func apply(_ change: SharedChange) async {
-    switch change.kind {
-    case .remove:
-      for selection in await localSelections(change.selection) { await removeLocally(selection) }
-    case .invalidate:
-      for selection in await localSelections(change.selection) { await invalidateLocally(selection) }
-    case .expire:
-      for selection in await localSelections(change.selection) { await expireLocally(selection) }
-    case .wipe:
-      guard case .partition(let mode, let partition) = change.selection else {
-        return await removeLocally(change.selection)
-      }
-      do throws(CacheError) {
-        _ = try await wipe(mode: mode, partition: partition, in: localStore)
-      } catch {
-        // `wipe` has told the observer.
-        failedChanges.insert(change.selection, removes: true, at: configuration.clock.now)
+  ///
+  /// - Parameters:
+  ///   - kind: the kind of the change.
+  ///   - selections: the `localSelections` of the change.
+  func apply(_ kind: SharedChange.Kind, _ selections: [CacheSelection]) async {
+    for selection in selections {
+      switch kind {
+      case .remove: await removeLocally(selection)
+      case .invalidate: await invalidateLocally(selection)
+      case .expire: await expireLocally(selection)
+      case .wipe: await wipeLocally(selection)
       }
     }
   }
@@ -40,7 +34,7 @@ extension Shelf {
   }
 
   /// The selections of this node for a change of another one, which may know fewer names of a target.
-  private func localSelections(_ selection: CacheSelection) async -> [CacheSelection] {
+  func localSelections(_ selection: CacheSelection) async -> [CacheSelection] {
     guard case .target(let target) = selection else { return [selection] }
     if rules.obeysNoVarySearch { forgetFlights(ofPath: target) }
     do throws(CacheError) {
@@ -49,6 +43,16 @@ extension Shelf {
       // The other names of the target are unknown: any target of its origin may be one.
       observers.tell(.storeFailed(operation: "invalidate", error))
       return [.prefix((TargetURI.origin(of: target) ?? target) + "/")]
+    }
+  }
+
+  private func wipeLocally(_ selection: CacheSelection) async {
+    guard case .partition(let mode, let partition) = selection else { return await removeLocally(selection) }
+    do throws(CacheError) {
+      _ = try await wipe(mode: mode, partition: partition, in: localStore)
+    } catch {
+      // `wipe` has told the observer.
+      failedChanges.insert(selection, removes: true, at: configuration.clock.now)
     }
   }
 

@@ -60,10 +60,14 @@ final class Shelf: Sendable {
 
   var rules: CacheRules { configuration.rules }
 
-  /// Closes the store; does nothing if it is closed already.
+  /// Leaves the fleet, and closes the store; does nothing if the store is closed already.
   ///
-  /// - Parameter beforehand: called first.
-  func close(_ beforehand: () -> Void) async { await opened.close(beforehand) }
+  /// - Parameter beforehand: called before the store is closed.
+  func close(_ beforehand: () -> Void) async {
+    // While the store is open: changes of other nodes that were read are applied.
+    await fleet?.leave()
+    await opened.close(beforehand)
+  }
 
   // MARK: Storing
 

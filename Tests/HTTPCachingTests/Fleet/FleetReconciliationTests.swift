@@ -90,6 +90,31 @@ struct FleetReconciliationTests {
     #expect(plan.position == position(9))
   }
 
+  @Test("A lost change does not bring entries again that were read and forgotten")
+  func readAndForgotten() {
+    let log = (1...9).map { entry("\($0)", UInt64($0)) }
+    // It remembers the last three; the server has lost the last.
+    let plan = plan(Array(log[..<8]), after: log[8], Array(log[6...]))
+    #expect(plan.additions.map(\.change.uid) == ["9"])
+    #expect(plan.additions.map(\.position) == [position(10)])
+    #expect(plan.unread.isEmpty)
+  }
+
+  @Test("Changes before the first entry of a log that was cut are not added again")
+  func cutBehind() {
+    let log = (1...9).map { entry("\($0)", UInt64($0)) }
+    let plan = plan(Array(log[4..<8]), after: log[8], log, isCut: true)
+    #expect(plan.gap == nil)
+    #expect(plan.additions.map(\.change.uid) == ["9"])
+  }
+
+  @Test("Lost changes are added above the position that was read, though its entry could not be read")
+  func aboveUnreadable() {
+    let seen = [entry("a", 1), entry("b", 2)]
+    let unreadable = SharedLogEntry(position: position(5), change: nil)
+    #expect(plan([], after: unreadable, seen).additions.map(\.position) == [position(6), position(7)])
+  }
+
   @Test("4,096 changes are remembered, for 10 minutes")
   func bounds() {
     var remembered = RememberedChanges()

@@ -92,6 +92,76 @@ struct FleetRestartTests {
     }
   }
 
+  /// A node over a store that outlives it; the directory keeps the position.
+  private func node(
+    over store: any CacheStore, _ server: LoopbackServer, _ directory: String
+  ) async throws -> (HTTPCache, LoopbackTier) {
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    var configuration = HTTPCache.Configuration(
+      directory: directory, rules: CacheRules(mode: .shared), clock: clock)
+    let tier = LoopbackTier(server)
+    configuration.shared = tier
+    configuration.fleet.nodeName = "n"
+    let cache = HTTPCache(configuration: configuration, store: store)
+    #expect(await cache.join(within: .seconds(5)))
+    return (cache, tier)
+  }
+
+  @Test("A change that the store could not make is made after the restart")
+  func failedChange() async throws {
+    for operation in [StoreOperation.remove, .invalidate] {
+      try await withDirectory { directory in
+        let server = LoopbackServer(clock: clock)
+        let store = FaultyStore(MemoryStore(capacity: 1 << 20, clock: clock))
+        origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+        let (other, _) = try await open(server, nil, "other")
+        let (first, _) = try await node(over: store, server, directory)
+        let text = try await get(first, "/a").0
+        store.fail(operation, times: .max)
+        let selection = CacheSelection.target(TestFleet.target("/a"))
+        if operation == .remove {
+          try await other.remove(selection)
+        } else {
+          _ = try await other.invalidate(selection)
+        }
+        await server.waitUntilApplied(by: "n")
+        await first.close()
+        store.heal()
+        let (second, _) = try await node(over: store, server, directory)
+        #expect(try await get(second, "/a").0 != text)
+        await second.close()
+        await other.close()
+      }
+    }
+  }
+
+  @Test("Changes that were read before the cache closes are applied")
+  func closing() async throws {
+    try await withDirectory { directory in
+      let server = LoopbackServer(clock: clock)
+      let store = GatedStore(MemoryStore(capacity: 1 << 20, clock: clock))
+      origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+      let (other, _) = try await open(server, nil, "other")
+      let (first, tier) = try await node(over: store, server, directory)
+      for path in ["/a", "/b"] { _ = try await get(first, path) }
+      let gate = Gate()
+      tier.onCall = { name in if name == "changes" { try? await gate.pass() } }
+      try await other.remove(.target(TestFleet.target("/x")))
+      await gate.waitForArrivals(1)
+      store.holdsRemovals = true
+      // The node reads both at once. Its store holds the first until the node stops.
+      for path in ["/a", "/b"] { try await other.remove(.target(TestFleet.target(path))) }
+      gate.open()
+      await store.gate.waitForArrivals(1)
+      await first.close()
+      let (second, _) = try await node(over: store.base, server, directory)
+      #expect(try await get(second, "/a").0 == "3")
+      #expect(try await get(second, "/b").0 == "4")
+      await second.close()
+      await other.close()
+    }
+  }
+
   @Test("A response that was asked for before the first connection, and that a change overtook, is not used")
   func firstConnection() async throws {
     let server = LoopbackServer(clock: clock)

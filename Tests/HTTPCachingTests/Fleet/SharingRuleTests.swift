@@ -158,6 +158,31 @@ struct SharingRuleTests {
     #expect(try await fleet.nodes[0].get("/a?x=1&utm=3").text == "3")
   }
 
+  @Test("A purge of a URL that is no key, by a program without the rules, reaches the tier, too")
+  func purgedByAnotherName() async throws {
+    let rules = CacheRules(
+      mode: .shared, overrides: [RuleOverride(try .glob("/**"), effects: [.droppingQuery(["utm"])])])
+    let fleet = await TestFleet(rules: rules)
+    fleet.origin.answers { _, number in (200, [.cacheControl: "max-age=60"], "\(number)") }
+    for node in fleet.nodes { #expect(try await node.get("/a?utm=1").text == "1") }
+    let program = LoopbackTier(fleet.server)
+    let purge = SharedChange(uid: "p", kind: .remove, selection: .target(TestFleet.target("/a?utm=2")))
+    _ = try await program.add(purge, at: nil)
+    await fleet.applied()
+    #expect(try await fleet.nodes[0].get("/a?utm=3").text == "2")
+    #expect(try await fleet.nodes[1].get("/a").text == "2")
+    // Nor does a node use it that comes later.
+    _ = try await program.add(SharedChange(uid: "q", kind: .remove, selection: purge.selection), at: nil)
+    await fleet.applied()
+    var configuration = HTTPCache.Configuration(rules: rules, clock: fleet.clock)
+    configuration.shared = LoopbackTier(fleet.server)
+    let late = try HTTPCache.open(configuration)
+    #expect(await late.join(within: .seconds(60)))
+    let response = try await late.respond(to: TestFleet.request("/a"), via: fleet.origin)
+    #expect(String(decoding: try await response.body.collect().array, as: UTF8.self) == "3")
+    await late.close()
+  }
+
   @Test("A cache item that targets share is found by the names that were published")
   func alias() async throws {
     let name = try #require(HTTPField.Name("MobileAppCacheKey"))

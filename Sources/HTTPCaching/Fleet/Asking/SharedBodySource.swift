@@ -27,6 +27,7 @@ final class SharedBodySource: BodySource {
   }
 
   private static let ahead = 2
+  private static let attempts = 2
 
   private let body: SharedBody
   private let key: CacheKey
@@ -123,13 +124,21 @@ final class SharedBodySource: BodySource {
 
   private func read(_ number: Int) -> Part {
     Task(executorPreference: fleet.executor) { [fleet, body, key] in
-      do throws(SharedTierError) {
-        let parts = try await fleet.ask("read a body") { () async throws(SharedTierError) in
-          try await fleet.tier.parts(number..<(number + 1), of: body, for: key)
+      // An error is not a lost part, and the answer breaks off without it. So the breaker, which late look-ups open, does
+      // not keep the part from being read, and an error is followed by one more attempt.
+      for _ in 0..<Self.attempts where !Task.isCancelled {
+        do throws(SharedTierError) {
+          let parts = try await fleet.ask("read a body", isPastBreaker: true) {
+            () async throws(SharedTierError) in
+            try await fleet.tier.parts(number..<(number + 1), of: body, for: key)
+          }
+          guard let part = parts?.first, part.count == body.size(ofPart: number) else { return nil }
+          return part
+        } catch {
+          // `ask` has told the observer.
         }
-        guard let part = parts?.first, part.count == body.size(ofPart: number) else { return nil }
-        return part
-      } catch { return nil }
+      }
+      return nil
     }
   }
 

@@ -13,7 +13,7 @@ final class SharedFetch: Sendable {
   var key: CacheKey { sort.key }
   /// The position in the log before the request was sent.
   let ticket: SharedPosition
-  /// The responses that the tier had, for a 304 that confirms one of them.
+  /// The responses that the tier had and no change had overtaken, for a 304 that confirms one of them.
   let found: [SharedVariant]
   private let token: String
   private let moment: UInt64
@@ -119,6 +119,11 @@ final class SharedFetch: Sendable {
     guard wasOpen else { return }
     if isLasting { fleet.unshareable.insert(sort, uptime: fleet.clock.uptime) }
     endLock(refusingFor: Self.refusal)
+  }
+
+  /// Whether a change has overtaken the response.
+  func isOvertaken(_ record: CacheRecord) -> Bool {
+    fleet.log.isOvertaken(record.key, groups: record.groups, requestTarget: key.target, since: ticket)
   }
 
   /// Whether the response may be published.

@@ -81,8 +81,8 @@ struct SharedUpstream: Upstream {
         }
       }
     }
-    turn.found = variants
     let valid = variants.filter { !isOvertaken($0) }
+    turn.found = valid
     guard let selected = question.answer(among: valid, serverTime: now, now: clock.now) else { return nil }
     return await answer(selected, to: request)
   }

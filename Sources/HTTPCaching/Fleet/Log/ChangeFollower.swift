@@ -45,6 +45,7 @@ struct ChangeFollower {
       }
     }
     _ = log.disconnected()
+    await save()
   }
 
   // MARK: Handshake
@@ -57,8 +58,6 @@ struct ChangeFollower {
       with: state, saved: fleet.positionPath.flatMap { SavedPosition.read(from: $0) },
       hasEntries: usage.memoryEntries + usage.diskEntries > 0, longestAbsence: Self.longestAbsence,
       uptime: clock.uptime)
-    let last = state.log.last { $0.position == plan.position }
-    log.begin(state, at: last.map { ReadPosition($0) } ?? ReadPosition(position: plan.position, entry: 0))
     for (change, position) in plan.additions {
       let added = try await fleet.tier.add(change, at: position)
       log.restored(change, at: added, uptime: clock.uptime)
@@ -68,10 +67,14 @@ struct ChangeFollower {
     } else if plan.beginsAtEnd {
       await shelf.overtakeRunningRequests()
     }
+    // Only now: a handshake that fails before this line is made again from the old position, with the same gap.
+    let last = state.log.last { $0.position == plan.position }
+    log.begin(state, at: last.map { ReadPosition($0) } ?? ReadPosition(position: plan.position, entry: 0))
+    await raiseOtherNames(in: state.log)
     await apply(plan.unread)
     log.connected(uptime: clock.uptime)
     fleet.breaker.succeeded()
-    fleet.savePosition()
+    await save()
     fleet.observers.tell(.fleet(.connected(restored: plan.additions.count)))
     try await report()
   }
@@ -86,7 +89,9 @@ struct ChangeFollower {
     var (lastReport, lastSave) = (clock.uptime, clock.uptime)
     var (isUnsaved, isFollowed) = (false, false)
     while !Task.isCancelled {
-      try await fleet.sendWaiting { change in await shelf.apply(change) }
+      try await fleet.sendWaiting { change in
+        await shelf.apply(change.kind, shelf.localSelections(change.selection))
+      }
       let read = try await fleet.tier.changes(
         after: log.read.position, waitingFor: Self.heartbeat, limit: Self.backlogLimit + 1)
       guard log.heard(nonce: read.nonce, uptime: clock.uptime) else { return isFollowed }
@@ -97,8 +102,8 @@ struct ChangeFollower {
       if !read.entries.isEmpty { isUnsaved = true }
       let uptime = clock.uptime
       if isUnsaved, uptime - lastSave >= Self.heartbeat {
-        fleet.savePosition()
-        (isUnsaved, lastSave) = (false, uptime)
+        isUnsaved = !(await save())
+        lastSave = uptime
       }
       guard !read.entries.isEmpty || uptime - lastReport >= Self.heartbeat else { continue }
       lastReport = uptime
@@ -107,15 +112,39 @@ struct ChangeFollower {
     return isFollowed
   }
 
+  /// Tells how far this node has applied the log. A server that answers with a refusal is connected nevertheless.
+  ///
+  /// - Throws: `SharedTierError` without an answer.
   private func report() async throws(SharedTierError) {
-    try await fleet.tier.report(
-      SharedNode(name: fleet.options.nodeName, applied: log.read.position, seen: 0))
+    do throws(SharedTierError) {
+      try await fleet.tier.report(
+        SharedNode(name: fleet.options.nodeName, applied: log.read.position, seen: 0))
+    } catch {
+      switch error.kind {
+      case .unreachable, .timeout: throw error
+      case .unavailable, .refused, .protocol:
+        fleet.observers.tell(.fleet(.failed(operation: "report the position", error)))
+      }
+    }
+  }
+
+  /// Writes the position into the directory, unless the store has not made a change up to there: a node that restarts
+  /// must read that change again.
+  ///
+  /// - Returns: whether nothing is left to be written.
+  @discardableResult
+  private func save() async -> Bool {
+    await shelf.retryFailedChanges()
+    guard shelf.failedChanges.isEmpty else { return false }
+    fleet.savePosition()
+    return true
   }
 
   /// Applies entries in the order of the log.
   private func apply(_ entries: [SharedLogEntry]) async {
     guard entries.count <= Self.backlogLimit else {
       for entry in entries { _ = log.note(entry, uptime: clock.uptime) }
+      await raiseOtherNames(in: entries)
       await shelf.invalidateAll(because: .backlog)
       if let last = entries.last { log.passed(last) }
       return
@@ -123,13 +152,27 @@ struct ChangeFollower {
     for entry in entries {
       if log.note(entry, uptime: clock.uptime) {
         if let change = entry.change {
-          await shelf.apply(change)
+          let selections = await shelf.localSelections(change.selection)
+          log.raise(change.kind, selections, at: entry.position)
+          await shelf.apply(change.kind, selections)
           fleet.observers.tell(.fleet(.applied(change)))
         } else {
           await shelf.invalidateAll(because: .unreadableChange)
         }
       }
       log.passed(entry)
+    }
+  }
+
+  /// Raises the scopes of the names that this node's rules give to the targets of a log: the node that added a change
+  /// may know fewer names, and the positions of the tier are those of the names that it knew.
+  private func raiseOtherNames(in entries: [SharedLogEntry]) async {
+    for entry in entries {
+      guard let change = entry.change, case .target(let target) = change.selection,
+        let selections = try? await shelf.selections(ofTarget: target, asksForOtherNames: false),
+        selections != [change.selection]
+      else { continue }
+      log.raise(change.kind, selections, at: entry.position)
     }
   }
 }

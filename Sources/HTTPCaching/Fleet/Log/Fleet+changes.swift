@@ -34,7 +34,7 @@ extension Fleet {
       change, replacement: SharedChange(uid: Self.makeUID(), kind: .invalidate, selection: .all))
   }
 
-  /// Adds the changes that wait.
+  /// Adds the changes that wait. A wipe of the tier that fails afterwards is not tried again.
   ///
   /// - Parameter apply: applies a change to the local store, after it was added.
   /// - Throws: `SharedTierError`; the rest still waits.
@@ -44,11 +44,11 @@ extension Fleet {
       log.adding(change)
       let position = try await tier.add(change, at: nil)
       guard log.added(change, at: position, connection: connection, uptime: clock.uptime) else { return }
-      if change.kind == .wipe, case .partition(let mode, let partition) = change.selection {
-        try await tier.wipe(mode: mode, partition: partition)
-      }
       await apply(change)
       log.sent(change)
+      if change.kind == .wipe, case .partition(let mode, let partition) = change.selection {
+        await wipeTier(mode: mode, partition: partition)
+      }
     }
   }
 

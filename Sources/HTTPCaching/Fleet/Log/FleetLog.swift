@@ -24,7 +24,7 @@ final class FleetLog: Sendable {
     var isConnected = false
     var hasConnected = false
     var lastContact: Duration?
-    var waiting: [OneShot<Void>] = []
+    var waiting: [ObjectIdentifier: OneShot<Void>] = [:]
   }
 
   /// The number of changes that wait to be added; beyond it, one invalidation of everything takes their place.
@@ -157,8 +157,8 @@ final class FleetLog: Sendable {
       state.hasConnected = true
       state.lastContact = uptime
       update(&state)
-      defer { state.waiting = [] }
-      return state.waiting
+      defer { state.waiting = [:] }
+      return Array(state.waiting.values)
     }
     for waiter in waiting { waiter.give(()) }
   }
@@ -191,6 +191,15 @@ final class FleetLog: Sendable {
       guard let change = entry.change else { return true }
       state.remembered.note(change, at: entry.position, uptime: uptime)
       return state.echoes.remove(change.uid) == nil
+    }
+  }
+
+  /// Raises the scopes of further selections that a change concerns on this node.
+  func raise(_ kind: SharedChange.Kind, _ selections: [CacheSelection], at position: SharedPosition) {
+    state.withLock { state in
+      for selection in selections {
+        state.scopes.note(SharedChange(uid: "", kind: kind, selection: selection), at: position)
+      }
     }
   }
 
@@ -239,9 +248,17 @@ final class FleetLog: Sendable {
   /// Gives a value once the node is connected.
   func whenConnected(_ waiter: OneShot<Void>) {
     let isConnected = state.withLock { state in
-      if !state.isConnected { state.waiting.append(waiter) }
+      if !state.isConnected { state.waiting[ObjectIdentifier(waiter)] = waiter }
       return state.isConnected
     }
     if isConnected { waiter.give(()) }
   }
+
+  /// Forgets a waiter that no longer waits.
+  func forget(_ waiter: OneShot<Void>) {
+    state.withLock { _ = $0.waiting.removeValue(forKey: ObjectIdentifier(waiter)) }
+  }
+
+  /// The number of tasks that wait for a connection.
+  var waiterCount: Int { state.withLock { $0.waiting.count } }
 }

@@ -37,7 +37,8 @@ struct FleetReconciliation: Sendable {
     self.gap = gap
     beginsAtEnd = false
     unread = state.log.filter { $0.position > start }
-    additions = Self.additions(to: state, remembered)
+    additions = Self.additions(
+      to: state, remembered, above: common?.position ?? .start, read: position.position)
   }
 
   /// For a node that knows the log only by the position that its directory keeps.
@@ -76,15 +77,26 @@ struct FleetReconciliation: Sendable {
     (position, unread, gap) = (.start, state.log, nil)
   }
 
+  /// - Parameters:
+  ///   - state: the log as the server has it.
+  ///   - remembered: the changes that the node has seen.
+  ///   - common: the position of the last entry that both have. Entries up to there were read, also those that are no
+  ///     longer remembered.
+  ///   - read: the position that the node had reached.
   private static func additions(
-    to state: SharedState, _ remembered: RememberedChanges
+    to state: SharedState, _ remembered: RememberedChanges, above common: SharedPosition,
+    read: SharedPosition
   ) -> [(change: SharedChange, position: SharedPosition?)] {
     let present = Set(state.log.compactMap { $0.change?.uid })
-    let lost = remembered.all.map(\.change).filter { !present.contains($0.uid) }
-    guard !lost.isEmpty, let highest = remembered.highest else { return [] }
+    // Changes before the first entry of a log that was cut were cut, not lost.
+    let first = state.isCut ? state.log.first?.position ?? .start : .start
+    let lost = remembered.all.filter { $0.position >= first && !present.contains($0.change.uid) }
+      .map(\.change)
+    guard !lost.isEmpty, let last = remembered.highest else { return [] }
+    let highest = max(last, read)
     // Entries of the server that this node has not seen, at positions that the lost log had given already: responses
     // with tickets of the lost log must not pass for later than them.
-    let unseen = state.log.filter { $0.position <= highest }.compactMap(\.change)
+    let unseen = state.log.filter { $0.position > common && $0.position <= highest }.compactMap(\.change)
       .filter { remembered[$0.uid] == nil }
     return (lost + unseen).enumerated().map { ($0.element, highest.above(by: $0.offset + 1)) }
   }

@@ -12,6 +12,8 @@ struct SharedPublisher: Sendable {
     let fetch: SharedFetch
     /// Pointers and rules that lead from the key of the request to the record.
     let names: [CacheRecord]
+    /// The responses of the tier that a 304 may have confirmed: the tier still has the body of the one that it did.
+    let confirmed: [SharedVariant]
   }
 
   /// The longest time that a tier keeps a response.
@@ -31,10 +33,10 @@ struct SharedPublisher: Sendable {
       for name in job.names {
         let named = variant(of: name, ticket: job.fetch.ticket, inlineBody: [], body: nil)
         _ = try await publish(
-          SharedPublication(variant: named, lifetime: lifetime(of: job.record), token: nil))
+          SharedPublication(variant: named, lifetime: lifetime(of: job.record), token: nil), of: job)
       }
       guard let isPublished = try await publishBody(job, token: token) else {
-        // The store has lost the body.
+        // The store has lost the body, or a change has overtaken the response.
         if token != nil { job.fetch.returnLock() }
         return
       }
@@ -47,7 +49,7 @@ struct SharedPublisher: Sendable {
     }
   }
 
-  /// - Returns: whether the response is found now; nil if its body cannot be read.
+  /// - Returns: whether the response is found now; nil if its body cannot be read, or if a change has overtaken it.
   private func publishBody(_ job: Job, token: String?) async throws(SharedTierError) -> Bool? {
     let record = job.record
     guard let length = job.reader.length ?? record.bodyLength else { return nil }
@@ -59,11 +61,10 @@ struct SharedPublisher: Sendable {
     }
     if length <= Int64(SharedVariant.longestInlineBody) {
       guard let bytes = await read(0..<length, of: job.reader) else { return nil }
-      return try await publish(publication(bytes, nil))
+      return try await publish(publication(bytes, nil), of: job)
     }
-    // After a 304 the tier may still have the body.
-    if let body = known(record, length: length, in: job.fetch.found),
-      try await publish(publication(nil, body))
+    if let body = known(record, length: length, in: job.confirmed),
+      try await publish(publication(nil, body), of: job) == true
     {
       return true
     }
@@ -73,15 +74,21 @@ struct SharedPublisher: Sendable {
       guard let bytes = await read(start..<(start + Int64(body.size(ofPart: number))), of: job.reader) else {
         return nil
       }
+      guard !job.fetch.isOvertaken(record) else { return nil }
       try await fleet.ask("write a body") { () async throws(SharedTierError) in
         try await fleet.tier.write(bytes, part: number, of: body, for: record.key)
       }
     }
-    return try await publish(publication(nil, body))
+    return try await publish(publication(nil, body), of: job)
   }
 
-  private func publish(_ publication: SharedPublication) async throws(SharedTierError) -> Bool {
-    try await fleet.ask("publish") { () async throws(SharedTierError) in
+  /// - Returns: whether the response is found now; nil if a change has overtaken it meanwhile. After a wipe, the tier must
+  ///   not get again what was wiped.
+  private func publish(
+    _ publication: SharedPublication, of job: Job
+  ) async throws(SharedTierError) -> Bool? {
+    guard !job.fetch.isOvertaken(job.record) else { return nil }
+    return try await fleet.ask("publish") { () async throws(SharedTierError) in
       try await fleet.tier.publish(publication)
     }
   }

@@ -49,7 +49,7 @@ final class SharedStore: CacheStore {
       stored = try base.read(record.key).first { $0.record.sequence == record.sequence }
     } catch { return isUpdated }
     guard let stored, let reader = try? stored.body.open() else { return isUpdated }
-    publish(stored.record, reader, fetch)
+    publish(stored.record, reader, fetch, confirming: fetch.found)
     return isUpdated
   }
 
@@ -67,11 +67,12 @@ final class SharedStore: CacheStore {
   ///   - record: the response as it was stored.
   ///   - reader: reads its whole body.
   ///   - fetch: the fetch that this node led for all nodes.
-  func publish(_ record: CacheRecord, _ reader: any BodyReader, _ fetch: SharedFetch) {
-    guard fetch.isOpen, fleet.mayPublish(record),
-      !fleet.log.isOvertaken(
-        record.key, groups: record.groups, requestTarget: fetch.key.target, since: fetch.ticket)
-    else { return fetch.release() }
+  ///   - confirmed: the responses of the tier that a 304 may have confirmed; none for a response with a body of its own.
+  func publish(
+    _ record: CacheRecord, _ reader: any BodyReader, _ fetch: SharedFetch,
+    confirming confirmed: [SharedVariant]
+  ) {
+    guard fetch.isOpen, fleet.mayPublish(record), !fetch.isOvertaken(record) else { return fetch.release() }
     // Names must be found before the response that they lead to.
     var names: [CacheRecord] = []
     if record.key != fetch.key {
@@ -79,7 +80,8 @@ final class SharedStore: CacheStore {
         if let name = try? base.read(key).first?.record { names.append(name) }
       }
     }
-    publisher.publish(SharedPublisher.Job(record: record, reader: reader, fetch: fetch, names: names))
+    publisher.publish(
+      SharedPublisher.Job(record: record, reader: reader, fetch: fetch, names: names, confirmed: confirmed))
   }
 
   // MARK: Changes
@@ -184,7 +186,7 @@ final class SharedStore: CacheStore {
 
   func flush() async { await base.flush() }
 
-  /// Leaves the fleet, then closes the store below.
+  /// Closes the tier, then the store below.
   func close() async {
     await fleet.close()
     await base.close()

@@ -31,7 +31,7 @@ final class SharedWriter: BodyWriter {
       throw error
     }
     if let reader, base.bytesWritten <= store.fleet.tier.largestBody {
-      store.publish(record, reader, fetch)
+      store.publish(record, reader, fetch, confirming: [])
     } else {
       fetch.release()
     }

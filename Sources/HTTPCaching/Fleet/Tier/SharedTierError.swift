@@ -6,7 +6,8 @@ public struct SharedTierError: Error, Sendable, Hashable, CustomStringConvertibl
     case unreachable
     /// No answer within the deadline.
     case timeout
-    /// The server refuses for now: loading, read-only, out of memory, no master.
+    /// The server refuses for now: loading, read-only, out of memory, no master. Also for a question with time left whose
+    /// connection was closed because another question on it got no answer in time.
     case unavailable
     /// The server refuses for good: credentials, permissions, a command that it does not know.
     case refused

@@ -102,6 +102,9 @@ import Testing
     #expect(throws: RESPFailure.self) { try count("+1234567890123") }
     #expect(try count("$4\r\nabcd\r\n$4\r\nabcd\r\n") == 2)
     #expect(throws: RESPFailure.self) { try count("$5\r\nabcde\r\n") }
+    #expect(try count("*2\r\n+abc\r\n-abc\r\n") == 1)
+    #expect(throws: RESPFailure.self) { try count("*2\r\n+abcd\r\n+abc\r\n") }
+    #expect(throws: RESPFailure.self) { try count("*2\r\n-abcd\r\n$3\r\nabc\r\n") }
     #expect(throws: RESPFailure.self) { try count("*2\r\n$4\r\nabcd\r\n$4\r\nabcd\r\n") }
     #expect(try count("*4\r\n:1\r\n:1\r\n:1\r\n:1\r\n") == 1)
     #expect(throws: RESPFailure.self) { try count("*5\r\n") }

@@ -61,7 +61,7 @@ struct RedisFaultTests {
     server.signal(SIGSTOP)
     let clock = ContinuousClock()
     // Commands of others on the connection may be late first.
-    let late: [SharedTierError.Kind?] = [.timeout, .unreachable]
+    let late: [SharedTierError.Kind?] = [.timeout, .unreachable, .unavailable]
     for _ in 0..<3 {
       var kind: SharedTierError.Kind?
       let time = await clock.measure { kind = await finds(tier) }

@@ -133,6 +133,47 @@ struct RedisLogTests {
     }
   }
 
+  @Test("a long selection is in the log as one that covers it: its origin, or everything")
+  func longSelections() async throws {
+    let long = String(repeating: "x", count: 16_000)
+    let (target, origin) = ("https://e/\(long)", CacheSelection.prefix("https://e/"))
+    let selections: [(CacheSelection, CacheSelection)] = [
+      (.target(target), origin), (.prefix(target), origin),
+      (.key(Sample.key("/\(long)")), .prefix("https://example.com/")),
+      (.group(origin: "https://e", name: long), origin), (.partition(mode: .shared, long), .all),
+      (.site(origin: "https://e", mode: .shared, partition: long), origin),
+      (.prefix("https://\(long)"), .all), (.target("https://\(long)/a"), .all),
+      (.target("https://e/\(long.prefix(2_000))"), .target("https://e/\(long.prefix(2_000))")),
+    ]
+    try await withTier { tier, _ in
+      for (index, selection) in selections.enumerated() {
+        let added = try await tier.add(change("\(index)", .remove, selection.0), at: nil)
+        let read = try await tier.state()
+        let logged = try #require(read.log.last)
+        #expect(logged.position == added && logged.change?.uid == "\(index)")
+        #expect(logged.change?.selection == selection.1)
+        #expect(logged.change?.scopeClasses.allSatisfy { read.scopes[$0]?.removed == added } == true)
+      }
+    }
+  }
+
+  @Test("a log of more bytes than one reply may have is read in pages")
+  func pages() async throws {
+    let server = try await RedisServer.start(["--maxmemory", "256mb"])
+    let tier = try server.tier()
+    let log = String(decoding: tier.keys.log, as: UTF8.self)
+    let fill =
+      "local s = string.rep('x', 16384) for i = 1, 4200 do redis.call('XADD', KEYS[1], '1-' .. i, 'u', i, 'k', 'x', 's', s) end return 1"
+    try await server.send("EVAL", fill, "1", log)
+    _ = try await tier.add(change("a"), at: nil)
+    let state = try await tier.state()
+    #expect(!state.isCut && state.log.count == 4_201 && state.log.last?.change == change("a"))
+    #expect(state.log.map(\.position) == state.log.map(\.position).sorted())
+    let read = try await tier.changes(after: .start, waitingFor: .seconds(60), limit: 4_097)
+    #expect(read.entries == Array(state.log.prefix(4_097)) && read.nonce == state.nonce)
+    await tier.close()
+  }
+
   @Test("changes of unknown kinds, and what is no change, are entries without a change")
   func foreign() async throws {
     try await withTier { tier, server in

@@ -12,7 +12,7 @@ struct RedisRefusalTests {
 
   /// The commands of the ACL in docs/fleet-redis.md.
   static let commands =
-    "+time +hgetall +hget +hset +hsetnx +hlen +hdel +set +get +del +unlink +pexpire +pttl +eval +evalsha +xadd +xread +xrange +xinfo|stream +scan +cluster|slots +select +ping"
+    "+time +hgetall +hget +hset +hsetnx +hlen +hdel +set +get +del +unlink +pexpire +pttl +eval +evalsha +xadd +xread +xrange +xinfo|stream +scan +cluster|slots +asking +select +ping"
 
   @Test(
     "out of memory: nothing is published and no lock taken, but a change is added and responses are found")
@@ -38,7 +38,14 @@ struct RedisRefusalTests {
     #expect(try await tier.find([Sample.key()]).variants[0].count == 1)
     let position = try await tier.add(change, at: nil)
     #expect(try await tier.state().log == [SharedLogEntry(position: position, change: change)])
+    // Purges wait for nodes that are known, so a node must be known.
+    try await tier.report(SharedNode(name: "n", applied: position, seen: 0))
+    #expect(try await tier.nodes().map(\.name) == ["n"])
     await tier.close()
+    let full = try await RedisServer.start(["--maxmemory-policy", "noeviction", "--maxmemory", "1"])
+    let first = try full.tier()
+    #expect(try await first.state().nonce.isEmpty == false)
+    await first.close()
   }
 
   @Test("a replica is unavailable for changes, and its connection is made again")

@@ -1,4 +1,5 @@
 import HTTPCaching
+import NIOPosix
 import ServerTesting
 import Testing
 
@@ -124,6 +125,52 @@ import Testing
       #expect(error?.kind == (refusal.hasPrefix("LOADING") ? .unavailable : .refused))
       #expect(server.commands == [["AUTH", "p"], ["SELECT", "2"]])
       node.close()
+    }
+  }
+
+  @Test("what a server says about the credentials is not repeated: it may have the password")
+  func secretGreeting() async throws {
+    let texts = [
+      "ERR unknown command 'AUTH', with args beginning with: 'u' 's3cret' ", "s3cret", "ERR s3cret",
+    ]
+    for text in texts {
+      let server = try await ScriptedServer { _, _ in .bytes("-\(text)\r\n") }
+      let node = server.node(username: "u", password: "s3cret")
+      for _ in 0..<2 {
+        let error = await tierError {
+          _ = try await node.send([RedisCommand("X")], on: .questions, by: RedisDeadline(.seconds(60)))
+        }
+        #expect(error?.kind == .refused)
+        #expect(error?.message.contains("s3cret") == false && error?.message.contains("AUTH") == true)
+      }
+      node.close()
+    }
+  }
+
+  @Test("a question whose connection closes because another one is late tells of no lost server")
+  func besideALateOne() async throws {
+    let server = try await ScriptedServer { _, _ in .silence }
+    let node = server.node()
+    async let patient = tierError {
+      _ = try await node.send([RedisCommand("Y")], on: .questions, by: RedisDeadline(.seconds(60)))
+    }
+    try await eventually { server.commands == [["Y"]] }
+    let late = await tierError {
+      _ = try await node.send([RedisCommand("X")], on: .questions, by: RedisDeadline(.milliseconds(1)))
+    }
+    #expect(late?.kind == .timeout)
+    #expect(await patient?.kind == .unavailable)
+    node.close()
+  }
+
+  @Test("a connection that is not used any more is closed, also if it was not made yet")
+  func unused() async throws {
+    let server = try await ScriptedServer { _, _ in .silence }
+    let settings = RedisSettings(
+      username: nil, password: nil, database: 0, tls: nil, group: MultiThreadedEventLoopGroup.singleton)
+    for number in 1...8 {
+      _ = RedisConnection(to: RedisEndpoint(host: "127.0.0.1", port: server.port), settings)
+      try await eventually { server.connections == number && server.ends == number }
     }
   }
 

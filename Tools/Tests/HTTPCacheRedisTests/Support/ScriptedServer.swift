@@ -26,22 +26,22 @@ final class ScriptedServer: Sendable {
 
     private let script: Script
     private let connection: Int
-    private let commands: @Sendable ([String]) -> Void
+    private let received: Received
     private var decoder = RESPDecoder()
 
-    init(_ connection: Int, _ script: @escaping Script, _ commands: @escaping @Sendable ([String]) -> Void) {
+    init(_ connection: Int, _ script: @escaping Script, _ received: Received) {
       self.script = script
       self.connection = connection
-      self.commands = commands
+      self.received = received
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      var received: [[String]] = []
+      var commands: [[String]] = []
       _ = unwrapInboundIn(data).withUnsafeReadableBytes { bytes in
-        try? decoder.decode(bytes) { received.append(($0.elements ?? []).map { $0.text ?? "?" }) }
+        try? decoder.decode(bytes) { commands.append(($0.elements ?? []).map { $0.text ?? "?" }) }
       }
-      for words in received {
-        commands(words)
+      for words in commands {
+        received.commands.withLock { $0.append(words) }
         switch script(words, connection) {
         case .bytes(let text): write(text, context)
         case .slowly(let text):
@@ -53,6 +53,8 @@ final class ScriptedServer: Sendable {
         }
       }
     }
+
+    func channelInactive(context: ChannelHandlerContext) { received.ends.withLock { $0 += 1 } }
 
     private func write(_ text: String, _ context: ChannelHandlerContext) {
       context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
@@ -68,6 +70,7 @@ final class ScriptedServer: Sendable {
   private final class Received: Sendable {
     let commands = Mutex<[[String]]>([])
     let connections = Mutex(0)
+    let ends = Mutex(0)
   }
 
   init(_ script: @escaping Script) async throws {
@@ -80,8 +83,7 @@ final class ScriptedServer: Sendable {
             count += 1
             return count
           }
-          try channel.pipeline.syncOperations.addHandler(
-            Handler(number, script) { words in received.commands.withLock { $0.append(words) } })
+          try channel.pipeline.syncOperations.addHandler(Handler(number, script, received))
         }
       }
       .bind(host: "127.0.0.1", port: 0).get()
@@ -95,6 +97,8 @@ final class ScriptedServer: Sendable {
   var commands: [[String]] { received.commands.withLock { $0 } }
   /// How many connections there were.
   var connections: Int { received.connections.withLock { $0 } }
+  /// How many of them have ended.
+  var ends: Int { received.ends.withLock { $0 } }
 
   /// A tier on this server.
   func tier(limits: RedisLimits = .long) throws -> RedisTier {

@@ -1,0 +1,78 @@
+import HTTPCacheTesting
+import Testing
+
+@testable import HTTPCaching
+
+@Suite("A fleet: what fails while a node meets the log", .timeLimit(.minutes(10)))
+struct FleetHandshakeTests {
+  private func filled(logLimit: Int = 10_000) async throws -> TestFleet {
+    let fleet = await TestFleet(2, logLimit: logLimit)
+    fleet.origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+    for node in fleet.nodes { try await node.get("/") }
+    return fleet
+  }
+
+  private func leave(_ node: TestFleet.Node, disconnections count: Int = 1) async {
+    node.tier.isAway = true
+    await node.wait(count: count) { if case .disconnected = $0 { true } else { false } }
+  }
+
+  @Test("A gap is not forgotten if the handshake fails after it was found")
+  func gap() async throws {
+    let fleet = try await filled(logLimit: 4)
+    let node = fleet.nodes[0]
+    await fleet.nodes[1].cache.close()
+    try await node.cache.remove(.target(TestFleet.target("/x")))
+    await fleet.server.waitUntilApplied(by: node.name)
+    fleet.server.replicate()
+    // A change above all that follow, which the server loses: the node adds it again.
+    fleet.server.shiftClock(by: 3_600_000)
+    try await node.cache.remove(.target(TestFleet.target("/y")))
+    await fleet.server.waitUntilApplied(by: node.name)
+    await leave(node)
+    fleet.server.shiftClock(by: -3_600_000)
+    fleet.server.failOver()
+    let program = LoopbackTier(fleet.server)
+    for (number, path) in ["/", "/1", "/2", "/3", "/4", "/5"].enumerated() {
+      _ = try await program.add(
+        SharedChange(uid: "\(number)", kind: .remove, selection: .target(TestFleet.target(path))), at: nil)
+    }
+    node.tier.onCall = { name in if name == "add" { node.tier.isAway = true } }
+    node.tier.isAway = false
+    await fleet.advance { fleet.server.calls("add") > 8 }
+    node.tier.onCall = nil
+    node.tier.isAway = false
+    await fleet.advance { node.cache.fleetStatus?.isConnected == true }
+    #expect(node.count { if case .invalidatedAll = $0 { true } else { false } } >= 1)
+    #expect(try await node.get("/").text != "1")
+  }
+
+  @Test("A wipe that waited is added once, also if the tier fails to remove its responses")
+  func wipe() async throws {
+    let fleet = try await filled()
+    let node = fleet.nodes[0]
+    await leave(node)
+    _ = try await node.cache.wipe(partition: "account")
+    node.tier.onCall = { name in if name == "wipe" { node.tier.isAway = true } }
+    node.tier.isAway = false
+    await fleet.advance { fleet.server.calls("wipe") == 1 }
+    await node.wait(count: 2) { if case .disconnected = $0 { true } else { false } }
+    #expect(node.cache.fleetStatus?.pendingChanges == 0)
+    #expect(fleet.server.log.count == 1)
+    #expect(node.count { if case .failed(operation: "wipe", _) = $0 { true } else { false } } == 1)
+  }
+
+  @Test("A task that waited for a connection in vain leaves nothing behind")
+  func waiters() async throws {
+    let fleet = try await filled()
+    let node = fleet.nodes[0]
+    await leave(node)
+    let log = try #require(node.cache.engine.fleet).log
+    for _ in 0..<10 {
+      let joining = Task { await node.cache.join(within: .seconds(3_600)) }
+      joining.cancel()
+      #expect(await joining.value == false)
+    }
+    #expect(log.waiterCount == 0)
+  }
+}

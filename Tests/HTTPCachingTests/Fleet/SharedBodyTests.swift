@@ -1,0 +1,95 @@
+import HTTPCacheTesting
+import Synchronization
+import Testing
+
+@testable import HTTPCaching
+
+@Suite("A fleet: bodies in parts", .timeLimit(.minutes(10)))
+struct SharedBodyTests {
+  @Test("A body is read although the breaker is open, and a part that failed is asked for once more")
+  func failures() async throws {
+    let origin = RangeOrigin(count: 4_000_000)
+    let fleet = await TestFleet(via: origin)
+    try await fleet.nodes[0].get("/")
+    let node = fleet.nodes[1]
+    let response = try await node.respond("/")
+    let shared = try #require(node.cache.engine.fleet)
+    shared.breaker.failed(.unreachable, uptime: fleet.clock.uptime)
+    #expect(node.cache.fleetStatus?.isPaused == true)
+    let parts = Counter()
+    node.tier.onCall = { name in if name == "parts" { node.tier.isAway = parts.increment() <= 2 } }
+    let bytes = try await response.body.collect()
+    #expect(String(decoding: bytes.array, as: UTF8.self) == origin.text)
+    #expect(parts.value > 2)
+    #expect(origin.requests.count == 1)
+  }
+
+  @Test("A body that was removed does not come back with another response of the same validator and length")
+  func removedBody() async throws {
+    let origin = RangeOrigin(count: 300_000)
+    let fleet = await TestFleet(via: origin)
+    for node in fleet.nodes { try await node.get("/") }
+    try await fleet.nodes[0].cache.remove(.target(TestFleet.target("/")))
+    await fleet.applied()
+    origin.change(to: RangeOrigin.letters(300_000, from: 65), [.cacheControl: "max-age=60", .eTag: "\"a\""])
+    for node in fleet.nodes { #expect(try await node.get("/").text == origin.text) }
+    #expect(origin.requests.count == 2)
+  }
+
+  @Test("A new response is published with its own body, also if an old one had its validator and length")
+  func reloadedBody() async throws {
+    let origin = RangeOrigin(count: 300_000)
+    let fleet = await TestFleet(via: origin)
+    try await fleet.nodes[0].get("/")
+    origin.change(to: RangeOrigin.letters(300_000, from: 65), [.cacheControl: "max-age=60", .eTag: "\"a\""])
+    fleet.clock.advance(by: 61)
+    // The other node has nothing to validate: it gets a 200.
+    #expect(try await fleet.nodes[1].get("/").text == origin.text)
+    try await fleet.nodes[1].cache.remove(.storedBefore(Timestamp(seconds: .max)))
+    #expect(try await fleet.nodes[1].get("/").text == origin.text)
+    #expect(origin.requests.count == 2)
+  }
+
+  @Test("After a 304 the tier keeps the body that it has")
+  func confirmedBody() async throws {
+    let origin = RangeOrigin(count: 300_000)
+    let fleet = await TestFleet(via: origin)
+    try await fleet.nodes[0].get("/")
+    let writes = fleet.server.calls("write")
+    fleet.clock.advance(by: 61)
+    try await fleet.nodes[0].get("/")
+    #expect(fleet.server.calls("write") == writes)
+    #expect(try await fleet.nodes[1].get("/").text == origin.text)
+    #expect(origin.requests.count == 2)
+  }
+
+  @Test("A publication on its way ends at a wipe: the tier gets nothing back", arguments: [200_000, 600_000])
+  func wipedMeanwhile(_ length: Int) async throws {
+    let origin = RangeOrigin(count: length)
+    let fleet = await TestFleet(via: origin)
+    let (node, gate) = (fleet.nodes[0], Gate())
+    node.tier.onCall = { name in if name == "write" { try? await gate.pass() } }
+    let response = try await node.respond("/")
+    _ = try await response.body.collect()
+    await gate.waitForArrivals(1)
+    try await node.cache.wipe(partition: "")
+    gate.open()
+    await node.settle()
+    #expect(fleet.server.variants(TestFleet.key("/")).isEmpty)
+    #expect(!fleet.server.isLocked(TestFleet.key("/")))
+    #expect(fleet.server.calls("publish") == 0)
+  }
+}
+
+private final class Counter: Sendable {
+  private let count = Mutex(0)
+
+  var value: Int { count.withLock { $0 } }
+
+  func increment() -> Int {
+    count.withLock { count in
+      count += 1
+      return count
+    }
+  }
+}
