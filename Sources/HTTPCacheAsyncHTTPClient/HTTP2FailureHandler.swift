@@ -11,23 +11,48 @@
     typealias InboundIn = HTTP2Frame
 
     /// Notes that NIOHTTP2 ends the connection: it writes GOAWAY with an error before it tells the error, and nothing for
-    /// an error of one stream.
+    /// an error of one stream. Only the bytes of a frame's head count, and not those of a body, which may look like one.
     final class GoAwayWatcher: ChannelOutboundHandler {
       typealias OutboundIn = IOData
       typealias OutboundOut = IOData
 
-      private static let (goAway, errorPlace): (UInt8, Int) = (7, 13)
+      private static let goAway: UInt8 = 7
+      private static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
       private(set) var hasFailed = false
+      /// The bytes of the payload of a frame that have not been written yet.
+      private var rest = 0
 
       func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .byteBuffer(let bytes) = unwrapOutboundIn(data),
-          bytes.getInteger(at: bytes.readerIndex + 3, as: UInt8.self) == Self.goAway,
-          let code = bytes.getInteger(at: bytes.readerIndex + Self.errorPlace, as: UInt32.self), code != 0
+        switch unwrapOutboundIn(data) {
+        case .byteBuffer(var bytes): while readFrame(from: &bytes) {}
+        case .fileRegion(let region): rest -= min(rest, region.readableBytes)
+        }
+        context.write(data, promise: promise)
+      }
+
+      /// Reads the head of a frame (RFC 9113 §4.1) and the part of its payload that is there.
+      ///
+      /// - Returns: whether more bytes may follow.
+      private func readFrame(from bytes: inout ByteBuffer) -> Bool {
+        let part = min(rest, bytes.readableBytes)
+        bytes.moveReaderIndex(forwardBy: part)
+        rest -= part
+        if bytes.readableBytesView.starts(with: Self.preface.utf8) {
+          bytes.moveReaderIndex(forwardBy: Self.preface.utf8.count)
+        }
+        guard
+          let (high, low, type, _, stream) = bytes.readMultipleIntegers(
+            as: (UInt16, UInt8, UInt8, UInt8, UInt32).self)
+        else { return false }
+        rest = Int(high) << 8 | Int(low)
+        // The last stream, then the error (§6.8).
+        if type == Self.goAway, stream == 0,
+          let code = bytes.getInteger(at: bytes.readerIndex + 4, as: UInt32.self), code != 0
         {
           hasFailed = true
         }
-        context.write(data, promise: promise)
+        return true
       }
     }
 

@@ -128,7 +128,8 @@ public enum Storability {
     let unstorable: StorageRefusal? =
       code == 206
       ? PartialContent.refusal(request: request, response: response)
-      : StatusCaching.isNeverStored(code) ? .statusNotStored(code) : nil
+      : StatusCaching.isNeverStored(code)
+        ? .statusNotStored(code) : redirectsToItself(request, response) ? .redirectToItself : nil
     if let refusal = trace.failure(
       "Is it a response that can be stored?", unstorable,
       values: "status \(code), \(Excerpt.fields([.contentRange], of: response.headerFields) ?? "no range")",

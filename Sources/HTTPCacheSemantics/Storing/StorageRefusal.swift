@@ -44,6 +44,8 @@ public enum StorageRefusal: Reason, Hashable {
   case varySecret(HTTPField.Name)
   /// A field is malformed in a way that makes storing unsafe.
   case malformed(String)
+  /// A redirect to another spelling of its own target, which has the same key (RFC 9110 §4.2.3).
+  case redirectToItself
   /// The request had a range and the answer is not complete.
   case partialContent
   /// The content of a QUERY cannot be part of a key (RFC 10008 §2.7), or a GET or HEAD has content
@@ -104,6 +106,7 @@ extension StorageRefusal {
     case .varyAny: "Vary: *"
     case .varySecret(let name): "Vary names \(name), which is secret"
     case .malformed(let field): "malformed \(field)"
+    case .redirectToItself: "a redirect to another spelling of its target"
     case .partialContent: "partial content"
     case .content(let obstacle): obstacle.description
     case .clearsSite: "Clear-Site-Data"
@@ -149,6 +152,7 @@ extension StorageRefusal {
     case .clientError: "RFC 9110 §15.5"
     case .varyAny, .malformed: "RFC 9111 §4.1"
     case .varySecret: "RFC 9111 §7.3"
+    case .redirectToItself: "RFC 9110 §4.2.3"
     case .partialContent, .incomplete: "RFC 9111 §3.3"
     case .content(let obstacle): obstacle.section
     case .insteadOfStored(let status) where status < 300: "RFC 6585 §6"
@@ -181,6 +185,7 @@ extension StorageRefusal {
     case .varyAny: "vary"
     case .varySecret: "vary-secret"
     case .malformed: "malformed"
+    case .redirectToItself: "redirect-to-itself"
     case .partialContent: "partial-content"
     case .content(.tooLarge): "content-too-large"
     case .content(.noDigest): "no-content-digest"

@@ -95,7 +95,7 @@ struct Adoption {
       switch refusal {
       case .privateInShared, .authorized, .setCookie, .credentials, .clientError, .content, .partialContent,
         .malformed, .interim,
-        .method, .statusNotStored, .override:
+        .method, .statusNotStored, .redirectToItself, .override:
         return .refused(refusal)
       case .statusNotUnderstood, .responseNoStore, .noStoreDespiteOverride, .requestNoStore, .notCacheable,
         .neverReusable, .varyAny, .varySecret, .clearsSite, .insteadOfStored, .digestMismatch, .policy,

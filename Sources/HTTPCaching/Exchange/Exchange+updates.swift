@@ -47,7 +47,8 @@ extension Exchange {
       .setCookie, .varySecret, .malformed, .override, .upstream, .hook, .hookFailed, .hookTimedOut,
       .memoryOnly:
       return matching.filter { $0 == matched || part($0) != nil }.map(invalidated)
-    case .method, .interim, .statusNotUnderstood, .statusNotStored, .requestNoStore, .partialContent,
+    case .method, .interim, .statusNotUnderstood, .statusNotStored, .requestNoStore, .redirectToItself,
+      .partialContent,
       .content, .clearsSite, .insteadOfStored, .digestMismatch, .policy, .credentials, .clientError,
       .tooLarge, .notAdmitted,
       .superseded, .incomplete,

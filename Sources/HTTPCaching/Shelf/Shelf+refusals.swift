@@ -69,7 +69,7 @@ extension CacheExplanation {
       return reason
     case .method, .interim, .statusNotUnderstood, .statusNotStored, .responseNoStore,
       .noStoreDespiteOverride, .requestNoStore, .notCacheable, .neverReusable, .varyAny, .malformed,
-      .partialContent, .content, .insteadOfStored, .digestMismatch, .clientError,
+      .redirectToItself, .partialContent, .content, .insteadOfStored, .digestMismatch, .clientError,
       .override, .policy, .tooLarge, .notAdmitted, .superseded, .incomplete, .storeFailed:
       break
     }

@@ -72,7 +72,7 @@ import Testing
       .content(.tooLarge(limit: 1)), .content(.noDigest), .content(.undefinedSemantics(.get)),
       .setCookie, .clearsSite, .noStoreDespiteOverride(override: "override 1"),
       .digestMismatch(algorithm: "sha-256"), .policy, .tooLarge(limit: 1), .hook, .incomplete,
-      .storeFailed, .credentials, .clientError(400),
+      .storeFailed, .credentials, .clientError(400), .redirectToItself,
     ]
     var details: Set<String> = []
     for refusal in refusals {

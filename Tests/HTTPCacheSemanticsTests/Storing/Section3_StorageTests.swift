@@ -40,6 +40,22 @@ import Testing
     }
   }
 
+  @Test(
+    "RFC 9110 §4.2.3 A redirect between two spellings of one key is not stored: it would answer the next request too",
+    arguments: [
+      ("/%7eu", "/~u", false), ("/~u", "http://example.com/%7Eu#f", false), ("/%7Eu/", "../%7eu/", false),
+      ("/a?%61", "?a", false), ("/%7eu", "/%7eu", true), ("/%7eu", "/v", true), ("/%7eu", "//h/~u", true),
+    ])
+  func redirectToItself(_ path: String, _ location: String, _ isStored: Bool) throws {
+    let request = HTTPRequest(method: .get, scheme: "http", authority: "example.com", path: path)
+    for status in [301, 302, 303, 307, 308] {
+      let decision = try storing(
+        status, ["Cache-Control": "max-age=60", "Location": location], to: request)
+      #expect(decision == (isStored ? .store : .doNotStore(.redirectToItself)), "\(status)")
+    }
+    #expect(try storing(201, ["Cache-Control": "max-age=60", "Location": location], to: request) == .store)
+  }
+
   // holds 9111-3-4, 9111-5.2.2.5-1
   @Test("§5.2.2.5 no-store is obeyed in any letter case and next to any lifetime")
   func noStore() throws {

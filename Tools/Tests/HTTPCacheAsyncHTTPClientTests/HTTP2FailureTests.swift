@@ -1,9 +1,12 @@
 import AsyncHTTPClient
-import HTTPCacheAsyncHTTPClient
 import HTTPCaching
 import HTTPTypes
+import NIOCore
+import NIOEmbedded
 import ServerTesting
 import Testing
+
+@testable import HTTPCacheAsyncHTTPClient
 
 @Suite("Errors of an HTTP/2 connection end its requests at once (RFC 9113 §5.4.1)", .timeLimit(.minutes(10)))
 struct HTTP2FailureTests {
@@ -55,5 +58,27 @@ struct HTTP2FailureTests {
     #expect(error?.kind == .protocol, "\(name): \(String(describing: error))")
     try await client.shutdown()
     try await origin.close()
+  }
+
+  @Test("§6.8: GOAWAY with an error is told from bodies that look like it, in one piece or in several")
+  func goAway() throws {
+    let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+    let failure = RawHTTP2Origin.frame(7, 0, 0, [0, 0, 0, 0, 0, 0, 0, 1])
+    let data = RawHTTP2Origin.frame(0, 0, 1, failure)
+    let forms: [(pieces: [[UInt8]], hasFailed: Bool)] = [
+      ([preface, failure], true), ([preface + RawHTTP2Origin.frame(4, 0, 0, []), failure], true),
+      ([RawHTTP2Origin.frame(7, 0, 0, [0, 0, 0, 0, 0, 0, 0, 0])], false),
+      ([RawHTTP2Origin.frame(7, 0, 1, [0, 0, 0, 0, 0, 0, 0, 1])], false),
+      ([Array(data.prefix(9)), failure], false), ([data], false),
+      ([Array(data.prefix(9)), Array(failure.prefix(5)), Array(failure.dropFirst(5))], false),
+      ([Array(data.prefix(9)), failure, failure], true), ([data + failure], true),
+    ]
+    for (index, form) in forms.enumerated() {
+      let watcher = HTTP2FailureHandler.GoAwayWatcher()
+      let channel = EmbeddedChannel(handler: watcher)
+      for piece in form.pieces { try channel.writeOutbound(IOData.byteBuffer(ByteBuffer(bytes: piece))) }
+      #expect(watcher.hasFailed == form.hasFailed, "\(index)")
+      _ = try channel.finish(acceptAlreadyClosed: true)
+    }
   }
 }

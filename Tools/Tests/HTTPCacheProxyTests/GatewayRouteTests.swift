@@ -61,6 +61,12 @@ import Testing
       ("/files", "/pub", true, "/pub//a", "/files//a"), ("/files", "", true, "/a/../../b", "/a/../../b"),
       ("/files", "/pub", true, "http://origin/pub/../b", "http://origin/pub/../b"),
       ("/files", "", true, "/a?b=/../c", "/files/a?b=/../c"),
+      ("/", "/pub", false, "/pub/\t/evil.test/a", "/pub/\t/evil.test/a"),
+      ("/", "/pub", false, "/pub\t//evil.test/a", "/pub\t//evil.test/a"),
+      ("/", "/pub", true, "http://origin/pub/\r\n/evil.test", "http://origin/pub/\r\n/evil.test"),
+      ("/", "/pub", false, "/pub/\n\\evil.test", "/pub/\n\\evil.test"),
+      ("/files", "", true, "/.\t./b", "/.\t./b"), ("/files", "", true, "/a/%2e%2E/b", "/a/%2e%2E/b"),
+      ("/files", "", true, "/a/.%2e/b", "/a/.%2e/b"), ("/files", "", true, "/a%2eb/c", "/files/a%2eb/c"),
     ])
   func references(_ path: String, _ base: String, _ strips: Bool, _ value: String, _ expected: String) {
     var route = route(path, strips: strips)

@@ -97,4 +97,18 @@ import Testing
       #expect(try await fixture.hit("http://\(host)/a", host: host).hasSuffix("normal"))
     }
   }
+
+  @Test("a redirect from one spelling of a key to another is not stored: it would answer the next request too")
+  func redirectToSpelling() async throws {
+    try await withProxy(forward: ForwardRules(), cache: try memoryCache()) { fixture in
+      let host = "127.0.0.1:\(fixture.origin.port)"
+      let (_, redirect) = try await fixture.exchange(
+        "GET http://\(host)/%7eu HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 301 Moved Permanently\r\nLocation: /~u\r\nCache-Control: max-age=60\r\n"
+          + "Content-Length: 0\r\nConnection: close\r\n\r\n")
+      #expect(redirect.hasPrefix("HTTP/1.1 301 "))
+      try await fixture.miss("http://\(host)/~u", host: host, answer: "page")
+      #expect(try await fixture.hit("http://\(host)/%7eu", host: host).hasSuffix("page"))
+    }
+  }
 }

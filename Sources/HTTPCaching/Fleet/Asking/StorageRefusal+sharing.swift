@@ -10,7 +10,8 @@ extension StorageRefusal {
       .upstream, .hook, .memoryOnly, .tooLarge:
       true
     case .notCacheable(let status): status < 500
-    case .method, .interim, .statusNotStored, .requestNoStore, .partialContent, .content, .clearsSite,
+    case .method, .interim, .statusNotStored, .requestNoStore, .redirectToItself, .partialContent,
+      .content, .clearsSite,
       .digestMismatch, .insteadOfStored, .policy, .notAdmitted, .superseded, .hookFailed, .hookTimedOut,
       .incomplete, .storeFailed:
       false

@@ -118,8 +118,16 @@ struct TargetURL: Sendable, Equatable {
   /// Adds `http` where an argument has no scheme.
   private static func absolute(_ argument: String) -> String {
     if argument.hasPrefix("//") { return "http:" + argument }
-    let scheme = argument.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
-    return argument.dropFirst(scheme.count).hasPrefix("://") ? argument : "http://" + argument
+    return authorityStart(of: argument) == nil ? "http://" + argument : argument
+  }
+
+  /// Where the authority of a URL begins; nil for a text that does not begin with a scheme and `://`. A query may have
+  /// another URL.
+  static func authorityStart(of text: String) -> String.Index? {
+    let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+    let slashes = "://"
+    return text[scheme.endIndex...].hasPrefix(slashes)
+      ? text.utf8.index(scheme.endIndex, offsetBy: slashes.utf8.count) : nil
   }
 
   /// Percent-encodes characters that path, query and fragment must not have (RFC 3986 §3.3). Foundation would also
@@ -143,13 +151,14 @@ struct TargetURL: Sendable, Equatable {
 
   /// Where the authority of a URL ends.
   private static func pathStart(of text: String) -> String.Index {
-    let start = text.range(of: "://")?.upperBound ?? text.startIndex
-    return text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+    let start = authorityStart(of: text) ?? text.startIndex
+    // Of octets: a character may be a slash and an accent.
+    return text.utf8[start...].firstIndex { "/?#".utf8.contains($0) } ?? text.endIndex
   }
 
   /// Removes user and password: the part of the authority before its last `@`.
   private static func withoutCredentials(_ text: String) -> String {
-    let start = text.range(of: "://")?.upperBound ?? text.startIndex
+    let start = authorityStart(of: text) ?? text.startIndex
     guard let at = text[start..<pathStart(of: text)].lastIndex(of: "@") else { return text }
     return String(text[..<start] + text[text.index(after: at)...])
   }

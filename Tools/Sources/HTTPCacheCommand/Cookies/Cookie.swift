@@ -49,9 +49,22 @@ struct Cookie: Sendable, Equatable {
   /// Whether the cookie is over.
   func isExpired(at now: Timestamp) -> Bool { expiry.map { $0 <= now.seconds } ?? false }
 
-  /// Whether another cookie takes the place of this one (RFC 6265 §5.3, step 11).
-  func isReplaced(by other: Cookie) -> Bool {
-    name == other.name && domain == other.domain && path == other.path
+  /// The properties that two cookies share if the later one takes the place of the earlier one (RFC 6265 §5.3, step 11).
+  struct Key: Hashable {
+    let name: String
+    let domain: String
+    let path: String
+  }
+
+  /// The properties that identify the cookie.
+  var key: Key { Key(name: name, domain: domain, path: path) }
+
+  /// Whether a cookie that http set would hide this one, which only https may change (RFC 6265bis, Storage Model: same
+  /// name, one domain is in the other, and its path is at or below this one's).
+  func isProtected(from other: Cookie) -> Bool {
+    isSecure && name == other.name
+      && (CookiePlace.isHost(domain, in: other.domain) || CookiePlace.isHost(other.domain, in: domain))
+      && CookiePlace.isPath(other.path, below: path)
   }
 
   /// Whether a request gets the cookie (RFC 6265 §5.4, step 1).
@@ -96,6 +109,8 @@ extension Cookie {
       let (end, isTooLarge) = now.seconds.addingReportingOverflow(age)
       expiry = age <= 0 ? 0 : isTooLarge ? .max : end
     }
+    // A final dot names the root: no host is in such a domain, and lists of domains do not have it.
+    guard !domain.hasSuffix(".") else { return nil }
     // A public suffix may have a site of its own, whose cookie is for that host alone (§5.3, step 5).
     if !domain.isEmpty, suffixes.contains(domain) {
       guard domain == place.host else { return nil }

@@ -14,7 +14,7 @@ enum CookieFile {
   /// - Parameters:
   ///   - path: `-` is standard input.
   ///   - isNew: whether the file may be missing.
-  /// - Throws: `ValidationError` if the file cannot be read, or is too long.
+  /// - Throws: `ValidationError` if the file cannot be read, or the file or a cookie is too long.
   static func cookies(at path: String, mayBeMissing isNew: Bool = false) throws -> [Cookie] {
     var status = stat()
     if path != "-" {
@@ -37,18 +37,28 @@ enum CookieFile {
     guard bytes.count <= byteLimit else {
       throw ValidationError("--cookie: \(path) has more than \(byteLimit) bytes")
     }
-    return cookies(in: bytes)
+    return try cookies(in: bytes)
   }
 
   /// The cookies in the bytes of a file.
-  static func cookies(in bytes: Data, suffixes: PublicSuffixes = .system) -> [Cookie] {
-    bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
-      String(validating: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
-        .flatMap { cookie(in: $0, suffixes: suffixes) }
+  ///
+  /// - Throws: `ValidationError` if a cookie is too long: a file that is written afterwards would not have it.
+  static func cookies(
+    in bytes: Data, suffixes: PublicSuffixes = .system
+  ) throws(ValidationError) -> [Cookie] {
+    var cookies: [Cookie] = []
+    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+      guard let text = String(validating: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self),
+        let cookie = try cookie(in: text, suffixes: suffixes)
+      else { continue }
+      cookies.append(cookie)
     }
+    return cookies
   }
 
-  private static func cookie(in line: String, suffixes: PublicSuffixes) -> Cookie? {
+  private static func cookie(
+    in line: String, suffixes: PublicSuffixes
+  ) throws(ValidationError) -> Cookie? {
     let isHTTPOnly = line.hasPrefix(httpOnlyMark)
     guard isHTTPOnly || !line.hasPrefix("#") else { return nil }
     let columns = line.dropFirst(isHTTPOnly ? httpOnlyMark.count : 0)
@@ -58,9 +68,18 @@ enum CookieFile {
     let given = columns[0].lowercased()
     let domain = given.hasPrefix(".") ? String(given.dropFirst()) : given
     let isHostOnly = columns[1].uppercased() != "TRUE"
-    guard isHostOnly || !suffixes.contains(domain) else { return nil }
+    // A final dot names the root: no host is in such a domain.
+    guard isHostOnly || !domain.hasSuffix(".") && !suffixes.contains(domain) else { return nil }
+    let value = columns.count == 7 ? columns[6] : ""
+    guard columns[5].utf8.count + value.utf8.count <= Cookie.byteLimit,
+      columns[2].utf8.count <= Cookie.byteLimit
+    else {
+      throw ValidationError(
+        "--cookie: the name and value, or the path, of a cookie of \(domain.prefix(255)) have more than "
+          + "\(Cookie.byteLimit) bytes; remove the line from the file")
+    }
     return Cookie(
-      name: columns[5], value: columns.count == 7 ? columns[6] : "", domain: domain, isHostOnly: isHostOnly,
+      name: columns[5], value: value, domain: domain, isHostOnly: isHostOnly,
       path: columns[2], isSecure: columns[3].uppercased() == "TRUE", isHTTPOnly: isHTTPOnly,
       expiry: seconds == 0 ? nil : seconds)
   }
@@ -96,28 +115,17 @@ enum CookieFile {
         throw OutputFailure("cannot write the cookies to \(path)")
       }
       try write(text, to: file, path)
-    case .file(let place, let exists): try replace(place, by: text, exists: exists)
+    case .file(let place, let exists):
+      var status = stat()
+      let mode = exists && stat(place, &status) == 0 ? status.st_mode & 0o777 : 0o600
+      try OwnerFile.replace(
+        place, by: Data(text.utf8), mode: mode, task: "cannot write the cookies to \(path)")
     }
   }
 
   private static func write(_ text: String, to file: FileHandle, _ path: String) throws(OutputFailure) {
     do { try file.write(contentsOf: Data(text.utf8)) } catch {
       throw OutputFailure("cannot write the cookies to \(path)")
-    }
-  }
-
-  private static func replace(_ path: String, by text: String, exists: Bool) throws(OutputFailure) {
-    let new = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
-    let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw OutputFailure("cannot write the cookies to \(path)") }
-    var status = stat()
-    if exists, stat(path, &status) == 0 { _ = fchmod(descriptor, status.st_mode & 0o777) }
-    do throws(OutputFailure) {
-      try write(text, to: FileHandle(fileDescriptor: descriptor, closeOnDealloc: true), path)
-      guard rename(new, path) == 0 else { throw OutputFailure("cannot write the cookies to \(path)") }
-    } catch {
-      unlink(new)
-      throw error
     }
   }
 }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import HTTPCaching
 import Synchronization
 
@@ -19,13 +20,39 @@ final class CookieJar: Sendable {
   ///   - cookies: those of an earlier run, first to last.
   ///   - clock: tells which cookies are expired.
   ///   - suffixes: domains without cookies.
+  /// - Throws: `ValidationError` if there are more cookies than a jar holds: it would drop some of them, and `-c` would
+  ///   write a file without them.
   init(
     _ cookies: [Cookie] = [], clock: any CacheClock = SystemClock(), suffixes: PublicSuffixes = .system
-  ) {
+  ) throws(ValidationError) {
     self.clock = clock
     self.suffixes = suffixes
-    self.cookies = Mutex([])
-    for cookie in cookies { add(cookie) }
+    var places: [Cookie.Key: Int] = [:]
+    var kept: [Cookie] = []
+    for cookie in cookies {
+      if let place = places[cookie.key] {
+        kept[place] = cookie
+      } else {
+        places[cookie.key] = kept.count
+        kept.append(cookie)
+      }
+    }
+    let now = clock.now
+    kept.removeAll { $0.isExpired(at: now) }
+    try Self.checkLimits(kept)
+    self.cookies = Mutex(kept)
+  }
+
+  private static func checkLimits(_ cookies: [Cookie]) throws(ValidationError) {
+    guard cookies.count <= limit else {
+      throw ValidationError(
+        "--cookie: there are \(cookies.count) cookies, more than \(limit); give a file with fewer")
+    }
+    let counts = Dictionary(cookies.map { ($0.domain, 1) }, uniquingKeysWith: +)
+    guard let most = counts.max(by: { $0.value < $1.value }), most.value > domainLimit else { return }
+    throw ValidationError(
+      "--cookie: there are \(most.value) cookies of \(most.key), more than \(domainLimit); give a file with fewer"
+    )
   }
 
   /// The cookies that are not expired, in the order of their creation.
@@ -38,36 +65,48 @@ final class CookieJar: Sendable {
   func take(from response: HTTPResponse, to request: HTTPRequest) {
     guard response.headerFields.contains(.setCookie), let place = CookiePlace(request) else { return }
     for field in response.headerFields where field.name == .setCookie {
-      guard let cookie = Cookie(setCookie: field.value, from: place, now: clock.now, suffixes: suffixes),
-        place.isSecure || !isShadowed(cookie)
+      guard let cookie = Cookie(setCookie: field.value, from: place, now: clock.now, suffixes: suffixes)
       else { continue }
-      add(cookie)
+      add(cookie, isFromHTTPS: place.isSecure)
     }
   }
 
-  /// Whether a cookie from http would take the place of one for https alone: any server on the way could set it.
-  private func isShadowed(_ cookie: Cookie) -> Bool {
-    cookies.withLock { $0.contains { $0.isSecure && $0.name == cookie.name && $0.domain == cookie.domain } }
-  }
-
-  private func add(_ cookie: Cookie) {
+  /// Adds a cookie, and evicts another one beyond the limits. Any server on the way could be the origin of a cookie from
+  /// http: it neither hides nor evicts a cookie for https alone.
+  private func add(_ cookie: Cookie, isFromHTTPS: Bool) {
     let now = clock.now
     cookies.withLock { cookies in
-      if let index = cookies.firstIndex(where: { $0.isReplaced(by: cookie) }) {
+      guard isFromHTTPS || !cookies.contains(where: { $0.isProtected(from: cookie) }) else { return }
+      cookies.removeAll { $0.isExpired(at: now) && $0.key != cookie.key }
+      if let index = cookies.firstIndex(where: { $0.key == cookie.key }) {
         // The place in the list stays: it is the time of creation (§5.3, step 11.3).
         cookies[index] = cookie
-      } else {
-        cookies.append(cookie)
+        if cookie.isExpired(at: now) { cookies.remove(at: index) }
+        return
       }
-      cookies.removeAll { $0.isExpired(at: now) }
-      let isOfDomain = { (other: Cookie) in other.domain == cookie.domain }
-      if cookies.count(where: isOfDomain) > Self.domainLimit,
-        let first = cookies.firstIndex(where: isOfDomain)
-      {
-        cookies.remove(at: first)
-      }
-      if cookies.count > Self.limit { cookies.removeFirst() }
+      guard !cookie.isExpired(at: now),
+        Self.makePlace(in: &cookies, limit: Self.domainLimit, evictsSecure: isFromHTTPS, of: cookie.domain),
+        Self.makePlace(in: &cookies, limit: Self.limit, evictsSecure: isFromHTTPS)
+      else { return }
+      cookies.append(cookie)
     }
+  }
+
+  /// Evicts the earliest cookie, one that is for http too if there is one, if there are as many as the limit.
+  ///
+  /// - Parameter domain: counts and evicts cookies of this domain; nil is all.
+  /// - Returns: whether there is a place for one more.
+  private static func makePlace(
+    in cookies: inout [Cookie], limit: Int, evictsSecure: Bool, of domain: String? = nil
+  ) -> Bool {
+    let isCounted = { (other: Cookie) in domain == nil || other.domain == domain }
+    guard cookies.count(where: isCounted) >= limit else { return true }
+    let plain = cookies.firstIndex { isCounted($0) && !$0.isSecure }
+    guard let place = plain ?? (evictsSecure ? cookies.firstIndex(where: isCounted) : nil) else {
+      return false
+    }
+    cookies.remove(at: place)
+    return true
   }
 
   /// Adds the cookies that are for a request, before those that the user gave.

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPCaching
 
 /// The scheme, host and path of a request, as the rules of cookies compare them (RFC 6265 §5.1).
@@ -22,12 +21,18 @@ struct CookiePlace: Equatable {
   /// Whether the host is a domain, or below it (RFC 6265 §5.1.3). Nothing is below an address.
   ///
   /// - Parameter domain: in lower case, without a leading dot.
-  func isIn(domain: String) -> Bool {
-    host == domain || host.hasSuffix("." + domain) && !Self.isAddress(host)
-  }
+  func isIn(domain: String) -> Bool { Self.isHost(host, in: domain) }
 
   /// Whether a cookie with a path is for this one (RFC 6265 §5.1.4).
-  func isBelow(path prefix: String) -> Bool {
+  func isBelow(path prefix: String) -> Bool { Self.isPath(path, below: prefix) }
+
+  /// Whether a host is a domain, or below it (RFC 6265 §5.1.3), both in lower case.
+  static func isHost(_ host: String, in domain: String) -> Bool {
+    host == domain || host.hasSuffix("." + domain) && !isAddress(host)
+  }
+
+  /// Whether a path matches the path of a cookie (RFC 6265 §5.1.4).
+  static func isPath(_ path: String, below prefix: String) -> Bool {
     guard path.hasPrefix(prefix) else { return false }
     return path.utf8.count == prefix.utf8.count || prefix.hasSuffix("/")
       || path.utf8.dropFirst(prefix.utf8.count).first == UInt8(ascii: "/")
@@ -41,8 +46,15 @@ struct CookiePlace: Equatable {
     return String(path[..<slash])
   }
 
+  /// Whether a host is an address of IPv6, or ends in a number, as addresses of IPv4 do in each of their forms.
   private static func isAddress(_ host: String) -> Bool {
-    var address = in_addr()
-    return host.contains(":") || inet_pton(AF_INET, host, &address) == 1
+    if host.contains(":") { return true }
+    let name = host.hasSuffix(".") ? host.dropLast() : host[...]
+    guard let label = name.split(separator: ".", omittingEmptySubsequences: false).last else { return false }
+    let digits = label.hasPrefix("0x") ? label.dropFirst(2) : label
+    return label.utf8.first.map { (0x30...0x39).contains($0) } == true
+      && digits.utf8.allSatisfy { byte in
+        (0x30...0x39).contains(byte) || digits.startIndex > label.startIndex && (0x61...0x66).contains(byte)
+      }
   }
 }

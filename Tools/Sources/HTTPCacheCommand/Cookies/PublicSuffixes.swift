@@ -18,8 +18,10 @@ final class PublicSuffixes: Sendable {
 
   /// Whether a domain is a public suffix.
   ///
-  /// - Parameter domain: in lower case.
-  func contains(_ domain: String) -> Bool {
+  /// - Parameter name: in lower case, an international one in its ASCII form. A final dot, which names the root, does not
+  ///   count.
+  func contains(_ name: String) -> Bool {
+    let domain = name.hasSuffix(".") ? String(name.dropLast()) : name
     guard let dot = domain.firstIndex(of: ".") else { return true }
     return rules.withLock { rules in
       let known = rules ?? Self.rules(in: read())
@@ -30,9 +32,18 @@ final class PublicSuffixes: Sendable {
   }
 
   private static func rules(in text: String) -> Set<Substring> {
-    Set(
-      text.split(whereSeparator: \.isNewline)
-        .filter { !$0.hasPrefix("//") }
-        .compactMap { $0.split(whereSeparator: \.isWhitespace).first })
+    var rules: Set<Substring> = []
+    for line in text.split(whereSeparator: \.isNewline) where !line.hasPrefix("//") {
+      guard let rule = line.split(whereSeparator: \.isWhitespace).first else { continue }
+      rules.insert(rule.utf8.allSatisfy { $0 < 0x80 } ? rule : encoded(rule) ?? rule)
+    }
+    return rules
+  }
+
+  /// A rule with the ASCII form of its name, as hosts of URLs have it (RFC 3492); nil if the name has none.
+  private static func encoded(_ rule: Substring) -> Substring? {
+    let mark = rule.hasPrefix("*.") ? "*." : rule.hasPrefix("!") ? "!" : ""
+    guard let url = try? TargetURL(parsing: "http://\(rule.dropFirst(mark.count))/") else { return nil }
+    return (mark + url.host.lowercased())[...]
   }
 }

@@ -25,7 +25,9 @@ struct LocationRepair: Upstream {
   static func repaired(_ reference: String, scheme: String?) -> String? {
     let isNetworkPath = reference.hasPrefix("//")
     guard isNetworkPath || hasScheme(reference) else {
-      let encoded = String(TargetURL.encodingPath(of: "/" + reference).dropFirst())
+      // A reference without an authority is encoded from its first character on.
+      let start = TargetURL.authorityStart(of: reference) == nil ? "/" : ""
+      let encoded = String(TargetURL.encodingPath(of: start + reference).dropFirst(start.count))
       return encoded == reference ? nil : encoded
     }
     let absolute = isNetworkPath ? "\(scheme ?? "http"):\(reference)" : reference

@@ -24,6 +24,10 @@ enum OriginClient {
 
   /// Maximum time to wait for the next bytes of a body.
   private static let idleTimeout: Duration = .seconds(60)
+  /// Maximum number of connections over HTTP/1.1 to a host: as many as `get` has requests at once, with the largest
+  /// `--jobs` and `--segments`. A request never waits for a connection: AsyncHTTPClient 1.37 would give it one that
+  /// just broke (`keepBytesOfBrokenConnections`).
+  private static let connectionLimit = 256 * 16
   /// Maximum time to wait for connections to close.
   private static let shutDownLimit: Duration = .seconds(2)
 
@@ -125,6 +129,7 @@ enum OriginClient {
     configuration.decompression = .disabled
     configuration.timeout = .init(connect: TimeAmount(options.connectTimeout), read: nil)
     configuration.connectionPool.retryConnectionEstablishment = false
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionLimit
     configuration.httpVersion = options.isHTTP1Only ? .http1Only : .automatic
     // The option of a connection is set here, because AsyncHTTPClient has no other place for it. Each piece of a
     // body takes several changes of threads, so pieces grow up to a block of the store.

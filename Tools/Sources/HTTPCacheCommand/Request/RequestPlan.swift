@@ -61,7 +61,7 @@ struct RequestPlan {
     let files = options.cookieFiles
     let cookies = try files.filter { !$0.isEmpty }
       .flatMap { try CookieFile.cookies(at: $0, mayBeMissing: $0 == jarPath) }
-    cookieJar = files.isEmpty && jarPath == nil ? nil : CookieJar(cookies)
+    cookieJar = try files.isEmpty && jarPath == nil ? nil : CookieJar(cookies)
   }
 
   /// The URL to request: with the data of `-G` in its query, and the name of `-T`'s file in its path.

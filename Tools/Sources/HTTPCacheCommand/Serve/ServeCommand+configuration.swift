@@ -120,7 +120,7 @@ extension ServeCommand {
       try record.save(in: directory)
     } catch {
       messages.add(
-        "httpcache: \(directory): other commands cannot know the options of this server: \(error.localizedDescription)\n"
+        "httpcache: \(directory): other commands cannot know the options of this server: \(error)\n"
       )
     }
   }

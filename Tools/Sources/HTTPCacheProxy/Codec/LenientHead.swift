@@ -35,17 +35,21 @@ enum LenientHead {
     }
   }
 
-  /// A head, or trailers, whose lines end in CRLF, each field on one of them. Control characters are spaces, apart from
-  /// NUL and CR, which a reader has to refuse (RFC 9110 §5.5).
+  /// A head, or trailers, whose lines end in CRLF, each field on one of them. Control characters of a value are spaces,
+  /// apart from NUL and CR. A reader has to refuse these (RFC 9110 §5.5), and those in the name of a field, which would
+  /// give it another name.
   ///
   /// - Parameter startLines: the number of lines before the first field.
   static func normalised(_ bytes: some BidirectionalCollection<UInt8>, startLines: Int) -> [UInt8] {
     var head: [UInt8] = []
     head.reserveCapacity(bytes.count + 16)
     for (number, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
-      let text = (line.last == 0x0D ? line.dropLast() : line).map(visible)
+      let raw = line.last == 0x0D ? line.dropLast() : line
       // A line that begins with white space where the first field is expected has no field to continue.
-      if number > startLines, let first = text.first, first == 0x20 || first == 0x09 {
+      let isContinued = number > startLines && (raw.first == 0x20 || raw.first == 0x09)
+      let name = isContinued || number < startLines ? raw.prefix(0) : raw.prefix { $0 != UInt8(ascii: ":") }
+      let text = name + raw[name.endIndex...].map(visible)
+      if isContinued {
         // The line before, without its CRLF and its white space.
         head.removeLast(2)
         while let last = head.last, last == 0x20 || last == 0x09 { head.removeLast() }
@@ -77,8 +81,9 @@ enum LenientHead {
     guard octets.contains(where: { $0 >= 0x80 }) else { return fields }
     let text = octets.map { Character(Unicode.Scalar($0)) }
     var start = 0
-    if let colon = text.firstIndex(of: ":"), text.dropFirst(colon).starts(with: "://") {
-      start = colon + 3
+    let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+    if text.dropFirst(scheme.count).starts(with: "://") {
+      start = scheme.count + 3
     } else if text.starts(with: "//") {
       start = 2
     }

@@ -55,11 +55,13 @@ public struct GatewayRoute: Sendable {
 
   /// The reference that a client of this proxy follows instead of one that the origin made, such as `Location`: a path
   /// of the origin becomes the path of the proxy. Other references stay as they are: to other origins, with another
-  /// scheme, to paths that this route does not serve, with dot segments, which could leave them, and relative ones.
+  /// scheme, to paths that this route does not serve, with dot segments, which could leave them, and relative ones; and
+  /// those with a tab or the end of a line, which browsers remove: what is left could name a host.
   ///
   /// - Parameter requested: the origin by the client's `Host`, if the origin got it; nil if it got its own name.
   func reference(from value: String, requested: Origin? = nil) -> String {
-    guard let path = originPath(value, requested), !Self.hasDotSegment(path),
+    guard !value.utf8.contains(where: { $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }),
+      let path = originPath(value, requested), !Self.hasDotSegment(path),
       let rest = Self.rest(of: path, below: basePath)
     else { return value }
     let own = (rest.first == "/" ? "" : "/") + rest
@@ -84,7 +86,8 @@ public struct GatewayRoute: Sendable {
 
   private static func hasDotSegment(_ reference: String) -> Bool {
     reference.prefix { $0 != "?" && $0 != "#" }.split { $0 == "/" || $0 == "\\" }.contains {
-      $0 == "." || $0 == ".."
+      // Browsers read an escape for a dot as a dot.
+      [".", ".."].contains($0.lowercased().replacing("%2e", with: "."))
     }
   }
 

@@ -54,6 +54,12 @@ extension ByteStream {
       return state.waiting?.isNeeded
     }
     guard let isNeeded else { return }
-    if isNeeded() { timeAbandoned() } else { close() }
+    if isNeeded() { return timeAbandoned() }
+    // The answer may have begun meanwhile.
+    let isAbandoned = state.withLock { state in
+      guard state.waiting?.timer == nil else { return false }
+      return state.waiting.take() != nil
+    }
+    if isAbandoned { close() }
   }
 }

@@ -59,7 +59,7 @@ import Testing
     try await origin.close()
     #expect(origin.requests.map(Self.cookies) == [nil, "b=2; a=1", nil])
     #expect(stat(jar, &status) == 0 && status.st_mode & 0o777 == 0o640)
-    let names = CookieFile.cookies(in: Data(directory.contents("jar") ?? [])).map {
+    let names = try CookieFile.cookies(in: Data(directory.contents("jar") ?? [])).map {
       "\($0.domain) \($0.name)"
     }
     #expect(names.sorted() == ["127.0.0.1 a", "127.0.0.1 b", "localhost a", "localhost b"])
@@ -102,7 +102,7 @@ import Testing
     for expected in [1, 0] {
       let run = await CommandRun(arguments)
       #expect(run.status == 0, "\(run.errors)")
-      #expect(CookieFile.cookies(in: Data(directory.contents("jar") ?? [])).count == expected)
+      #expect(try CookieFile.cookies(in: Data(directory.contents("jar") ?? [])).count == expected)
     }
     try await origin.close()
     #expect(origin.requests.count == 1)
@@ -118,6 +118,30 @@ import Testing
     let run = await CommandRun("get", "http://127.0.0.1:1/", "-b", directory.file(name))
     #expect(run.status == ExitStatus.usage.rawValue)
     #expect(run.errors.lowercased().contains("cannot read \(directory.file(name)): \(reason)".lowercased()))
+  }
+
+  @Test(
+    "a file with more cookies than a jar holds, or with a longer one, is an error with the limit, and stays as it is",
+    arguments: [
+      (
+        (0..<151).map { "example.com\tFALSE\t/\tFALSE\t0\tn\($0)\t1" },
+        "151 cookies of example.com, more than 150"
+      ),
+      ((0..<3_001).map { "h\($0).example\tFALSE\t/\tFALSE\t0\tn\t1" }, "3001 cookies, more than 3000"),
+      (
+        ["example.com\tFALSE\t/\tFALSE\t0\tn\t" + String(repeating: "v", count: 4_096)],
+        "example.com have more than 4096 bytes"
+      ),
+    ])
+  func beyondLimits(_ lines: [String], _ reason: String) async throws {
+    let directory = try TemporaryDirectory()
+    let text = lines.joined(separator: "\n") + "\n"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: directory.file("jar")))
+    let run = await CommandRun(
+      "get", "http://127.0.0.1:1/", "-b", directory.file("jar"), "-c", directory.file("jar"))
+    #expect(run.status == ExitStatus.usage.rawValue)
+    #expect(run.errors.contains(reason), "\(run.errors)")
+    #expect(directory.contents("jar") == Array(text.utf8))
   }
 
   @Test("a file of cookies that cannot be written is an error of the output, after the body")

@@ -7,7 +7,9 @@ import Testing
 /// The rules of RFC 6265 §5 for one cookie.
 @Suite("RFC 6265 §5: cookies", .timeLimit(.minutes(10))) struct CookieTests {
   private static let now = Timestamp(seconds: 1_800_000_000)
-  static let suffixes = PublicSuffixes { "// list\ncom\nco.uk\n*.ck\n!www.ck\ngithub.io // people\n" }
+  static let suffixes = PublicSuffixes {
+    "// list\ncom\nco.uk\n*.ck\n!www.ck\ngithub.io // people\n\u{516C}\u{53F8}.cn\n*.\u{516C}\u{53F8}.example\n"
+  }
 
   private func cookie(_ text: String, from url: String = "https://www.example.com/docs/page?q") throws
     -> Cookie?
@@ -71,10 +73,22 @@ import Testing
       ("a.co.uk", "https://x.a.co.uk/", true), ("b.ck", "https://a.b.ck/", false),
       ("www.ck", "https://a.www.ck/", true), ("github.io", "https://me.github.io/", false),
       ("0.0.1", "http://127.0.0.1/", false), ("127.0.0.1", "http://127.0.0.1/", true),
+      ("com.", "http://evil.com./", false), ("evil.com.", "http://www.evil.com./", false),
+      ("0.1.", "http://127.0.0.1./", false), ("0.1", "http://127.0.0.1./", false),
+      ("0.1", "http://127.0.1/", false), ("0x1", "http://127.0x1/", false),
+      ("co.0x1", "http://a.co.0x1/", false), ("xn--55qx5d.cn", "http://a.xn--55qx5d.cn/", false),
+      ("a.xn--55qx5d.cn", "http://b.a.xn--55qx5d.cn/", true),
+      ("a.xn--55qx5d.example", "http://b.a.xn--55qx5d.example/", false),
+      ("xn--55qx5d.example", "http://b.a.xn--55qx5d.example/", true),
     ])
   func domains(_ domain: String, _ url: String, _ isTaken: Bool) throws {
     #expect((try cookie("a=b; Domain=\(domain)", from: url) != nil) == isTaken)
   }
+
+  @Test(
+    "a final dot of a name does not hide a public suffix",
+    arguments: ["com.", "co.uk.", "xn--55qx5d.cn.", "com"])
+  func finalDot(_ domain: String) { #expect(Self.suffixes.contains(domain)) }
 
   @Test("§5.3, step 5: a public suffix that is the host itself has cookies for itself alone")
   func suffixItself() throws {

@@ -77,6 +77,10 @@ import Testing
       ("//b\u{fc}cher.example/a b", "https://xn--bcher-kva.example/a%20b"), ("http://h/a?b#c", nil),
       ("a/b", nil),
       ("/a", nil), ("?q", nil), ("", nil), ("mailto:a", nil), ("http://[::1]:80/x", nil),
+      ("/a b?next=http://h/x", "/a%20b?next=http://h/x"),
+      ("a b?next=http://h/x y", "a%20b?next=http://h/x%20y"),
+      ("?a b=http://h", "?a%20b=http://h"), ("/\u{301}?u=http://h/", "/%CC%81?u=http://h/"),
+      ("ftp://[::1]/a b", "ftp://[::1]/a%20b"),
     ])
   func repaired(_ reference: String, _ expected: String?) {
     #expect(LocationRepair.repaired(reference, scheme: "https") == expected)

@@ -23,4 +23,24 @@ import Testing
     }
     try await origin.close()
   }
+
+  @Test("each of many requests at once to a host has its own connection, so that none gets one that breaks")
+  func ownConnections() async throws {
+    let count = 40
+    let origin = try await GatheringOrigin(count)
+    let head = HTTPRequest(method: .get, scheme: "http", authority: origin.authority, path: "/")
+    try await OriginClient.withUpstream { upstream in
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        for _ in 0..<count {
+          group.addTask {
+            let response = try await upstream.send(UpstreamRequest(head: head))
+            _ = try await response.body.collect()
+            return response.head.status.code
+          }
+        }
+        for try await code in group { #expect(code == 200) }
+      }
+    }
+    try await origin.close()
+  }
 }

@@ -89,4 +89,18 @@ import Testing
     await loop.advanceTime(by: .hours(1))
     #expect(!client.stream.state.withLock { $0.isClosed })
   }
+
+  @Test("an answer that begins while the connection is asked about is not cut")
+  func beginsMeanwhile() async throws {
+    let loop = NIOAsyncTestingEventLoop()
+    let client = try await TestingStream(loop)
+    let stream = client.stream
+    stream.closeIfAbandoned(after: .seconds(30)) {
+      stream.answerBegins()
+      return false
+    }
+    try await loop.executeInContext { stream.ended() }
+    await loop.advanceTime(by: .hours(1))
+    #expect(!stream.state.withLock { $0.isClosed })
+  }
 }

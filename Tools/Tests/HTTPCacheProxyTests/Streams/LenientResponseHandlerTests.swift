@@ -1,3 +1,4 @@
+import HTTPTypes
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
@@ -65,5 +66,36 @@ struct LenientResponseHandlerTests {
     #expect(try parts(of: "HTTP/1.1 103 Early Hints\r\nConnection: close\r\n\r\n").isEmpty)
     #expect(try parts(of: "HTTP/1.1 200 OK\nContent-Length: 2\n\n") == ["200 []", "end"])
     _ = try? channel.finish()
+  }
+
+  @Test(
+    "control characters of a value are spaces; in a name they make the head invalid (RFC 9110 §5.1, §5.5)",
+    arguments: [
+      ("X-A: a\u{1}b\r\nContent-Length: 2", true), ("X-A: a\r\n\tb\r\nContent-Length: 2", true),
+      ("X-A: a\r\n \u{B}b:\u{1}\r\nContent-Length: 2", true),
+      ("Transfer-Encoding\u{B}: chunked", false), ("X-A: a\r\n\u{1}Set-Cookie: a=b", false),
+      ("X-A: a\r\n\u{B}b", false), ("X\u{7F}-A: a", false), ("\u{C}X-A: a", false),
+    ])
+  func controls(_ fields: String, _ isTaken: Bool) throws {
+    try ask(.GET)
+    try endRequest()
+    let body = isTaken ? "ok" : "2\r\nok\r\n0\r\n\r\n"
+    let parts = try? parts(of: "HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n\(body)")
+    #expect((parts?.isEmpty == false) == isTaken, "\(parts ?? [])")
+    _ = try? channel.finish()
+  }
+
+  @Test("escapes of Location begin behind the host of a URL, not of one in its query (RFC 3986 §2.5)")
+  func location() {
+    for (given, expected) in [
+      ("http://h\u{e9}/\u{e9}", "http://h\u{e9}/%E9"), ("//h\u{e9}/\u{e9}", "//h\u{e9}/%E9"),
+      ("/\u{e9}?next=http://h/x", "/%E9?next=http://h/x"), ("\u{e9}://h", "%E9://h"),
+    ] {
+      let octets = { (text: String) in text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } }
+      var fields = HTTPFields()
+      fields.append(HTTPField(name: .location, lenientValue: octets(given)))
+      let escaped = LenientHead.escapedLocation(fields)[fields: .location].first
+      #expect(escaped?.withUnsafeBytesOfValue { Array($0) } == octets(expected), "\(given)")
+    }
   }
 }

@@ -95,15 +95,14 @@ extension ServeRecord.Gateway {
 }
 
 extension ServeRecord {
-  /// Writes the record into the directory of a cache.
+  /// Writes the record into the directory of a cache, for the owner of the file alone.
   ///
-  /// - Throws: the error of Foundation.
+  /// - Throws: `OutputFailure`, or the error of Foundation.
   func save(in directory: String) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let path = directory + "/" + Self.name
-    try encoder.encode(self).write(to: URL(fileURLWithPath: path), options: .atomic)
-    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    try OwnerFile.replace(path, by: encoder.encode(self), task: "cannot write \(path)")
   }
 
   /// The record of the last server that used a directory; nil if there is none that can be read.

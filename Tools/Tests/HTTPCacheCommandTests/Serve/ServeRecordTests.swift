@@ -1,0 +1,37 @@
+import ArgumentParser
+import Foundation
+import HTTPCaching
+import Testing
+
+@testable import HTTPCacheCommand
+
+@Suite("What serve notes in its directory", .timeLimit(.minutes(10))) struct ServeRecordTests {
+  @Test("the file is for its owner alone from the start, replaces an earlier one, and nothing else stays")
+  func owner() throws {
+    let directory = try TemporaryDirectory()
+    let record = ServeRecord(try ServeCommand.parse(["--forward"]), nil)
+    let path = directory.file("Cache.serve")
+    try Data("old".utf8).write(to: URL(fileURLWithPath: path))
+    #expect(chmod(path, 0o644) == 0)
+    try record.save(in: directory.path)
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    #expect(ServeRecord.load(from: directory.path)?.isShared == record.isShared)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["Cache.serve"])
+  }
+
+  @Test("a file that cannot be written leaves the old one, and tells why")
+  func failure() throws {
+    let directory = try TemporaryDirectory()
+    let error = #expect(throws: OutputFailure.self) {
+      try OwnerFile.replace(directory.file("none/file"), by: Data(), task: "cannot write it")
+    }
+    #expect(error?.description == "cannot write it: its folder does not exist")
+    try FileManager.default.createDirectory(
+      atPath: directory.file("folder"), withIntermediateDirectories: false)
+    #expect(throws: OutputFailure.self) {
+      try OwnerFile.replace(directory.file("folder"), by: Data("new".utf8), task: "cannot write it")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["folder"])
+  }
+}
