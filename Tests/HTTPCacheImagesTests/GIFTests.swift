@@ -84,14 +84,36 @@
 
     @Test("the limit of pixels counts all pictures")
     func limit() throws {
-      let pictures = Array(repeating: GIFSample.Picture((0, 0, 4, 3), color: 1), count: 5)
-      let bytes = GIFSample(pictures: pictures).bytes
-      #expect(error(bytes, limit: 60) == nil)
-      #expect(error(bytes, limit: 59) == .tooManyPixels(width: 4, height: 15, limit: 59))
+      let pictures = Array(repeating: GIFSample.Picture((0, 0, 40, 30), color: 1), count: 5)
+      let bytes = GIFSample(screen: (40, 30), pictures: pictures).bytes
+      #expect(error(bytes, limit: 6_000) == nil)
+      #expect(error(bytes, limit: 4_800) == .tooManyPixels(width: 40, height: 30, limit: 4_800))
+      let parts = [pictures[0]] + Array(repeating: GIFSample.Picture((0, 0, 1, 1), color: 2), count: 4)
+      #expect(
+        error(GIFSample(screen: (40, 30), pictures: parts).bytes, limit: 5_999)
+          == .tooManyPixels(width: 40, height: 150, limit: 5_999))
       let large = GIFSample(screen: (60_000, 60_000), pictures: [.init((0, 0, 1, 1), color: 1)]).bytes
       #expect(throws: ImageError.tooManyPixels(width: 60_000, height: 60_000, limit: 100_000_000)) {
         try ImageFormats.standard.decode(large)
       }
+    }
+
+    @Test("the limit counts pixels beyond the screen, and some for each picture, before they are decoded")
+    func decodedPixels() throws {
+      let small = GIFSample.Picture((0, 0, 1, 1), color: 1)
+      let large = GIFSample(screen: (1, 1), pictures: [small, .init((0, 0, 100, 50), color: 2)]).bytes
+      #expect(error(large, limit: 5_001) == nil)
+      #expect(error(large, limit: 5_000) == .tooManyPixels(width: 100, height: 50, limit: 5_000))
+      // The second picture has no bytes: its size alone decides.
+      var huge = small
+      (huge.box, huge.pixels) = ((0, 0, 65_535, 65_535), [])
+      let bomb = GIFSample(screen: (1, 1), pictures: [small, huge]).bytes
+      #expect(
+        error(bomb) == .tooManyPixels(width: 65_535, height: 65_535, limit: 100_000_000))
+      #expect(try ImageFormats.standard.decode(bomb).size == ImageSize(width: 1, height: 1))
+      let many = GIFSample(screen: (1, 1), pictures: Array(repeating: small, count: 11)).bytes
+      #expect(error(many, limit: 641) == nil)
+      #expect(error(many, limit: 640) == .tooManyPixels(width: 1, height: 1, limit: 640))
     }
 
     @Test("cut short at any byte of the first picture: an error; bytes behind it do not matter")

@@ -52,7 +52,8 @@
         canvas.initialize(repeating: .zero, count: size.width * size.height)
         var frames: [ImageFrame] = []
         while frames.count < limit {
-          let goesOn = try reader.next(on: canvas) { (duration) throws(ImageError) in
+          let goesOn = try reader.next(on: canvas, pixelLimit: options.pixelLimit) {
+            (duration) throws(ImageError) in
             try size.check(pixelLimit: options.pixelLimit, frames: frames.count + 1)
             frames.append(ImageFrame(image: try Self.image(canvas, size), duration: duration))
           }

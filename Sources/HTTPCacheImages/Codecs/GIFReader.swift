@@ -34,6 +34,11 @@
     private let source: UnsafeMutablePointer<Source>
     private var control = Control()
     private var isAtPicture = false
+    private var hasDrawn = false
+    /// The pixels of the pictures so far, on the canvas or not: each is decoded.
+    private var pixels = 0
+    /// The minimum that a picture after the first counts for, in pixels: it takes memory of its own.
+    private static let leastPixels = 64
     /// The size of the canvas. A first picture that is larger than the screen of the file enlarges it, as in browsers.
     let size: ImageSize
 
@@ -88,17 +93,20 @@
     ///
     /// - Parameters:
     ///   - canvas: `size.width * size.height` pixels, transparent at first.
+    ///   - pixelLimit: the maximum number of pixels of all pictures together, also of those beyond the canvas.
     ///   - show: called with the duration of the picture while the canvas shows it.
     /// - Returns: false at the end of the file.
     /// - Throws: `ImageError`.
     func next(
-      on canvas: UnsafeMutablePointer<SIMD4<UInt8>>, show: (Duration) throws(ImageError) -> Void
+      on canvas: UnsafeMutablePointer<SIMD4<UInt8>>, pixelLimit: Int,
+      show: (Duration) throws(ImageError) -> Void
     ) throws(ImageError) -> Bool {
       if !isAtPicture {
         control = Control()
         guard try Self.findPicture(file, &control) else { return false }
       }
       isAtPicture = false
+      try countPixels(limit: pixelLimit)
       let count = size.width * size.height
       let before = control.disposal == .undone ? Array(UnsafeBufferPointer(start: canvas, count: count)) : []
       try draw(canvas)
@@ -118,6 +126,13 @@
         }
       }
       return true
+    }
+
+    private func countPixels(limit: Int) throws(ImageError) {
+      let (width, height) = (Int(file.pointee.Image.Width), Int(file.pointee.Image.Height))
+      pixels += max(width * height, hasDrawn ? Self.leastPixels : 0)
+      hasDrawn = true
+      guard pixels <= limit else { throw .tooManyPixels(width: width, height: height, limit: limit) }
     }
 
     /// The rows of an interlaced picture come in four passes (GIF89a, appendix E).

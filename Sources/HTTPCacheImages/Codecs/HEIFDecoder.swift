@@ -41,9 +41,8 @@
     public func decode(
       _ bytes: BodyBytes, options: ImageDecodingOptions
     ) throws(ImageError) -> DecodedImage {
-      try Self.withImage(bytes) { (handle) throws(ImageError) in
+      try Self.withImage(bytes, pixelLimit: options.pixelLimit) { (handle) throws(ImageError) in
         let size = Self.size(handle)
-        try size.check(pixelLimit: options.pixelLimit)
         let settings = heif_decoding_options_alloc()
         defer { heif_decoding_options_free(settings) }
         settings?.pointee.convert_hdr_to_8bit = 1
@@ -61,18 +60,38 @@
       }
     }
 
+    /// - Parameter pixelLimit: the maximum number of pixels that libheif may decode; nil if it decodes none.
     private static func withImage<Result>(
-      _ bytes: BodyBytes, _ body: (OpaquePointer?) throws(ImageError) -> Result
+      _ bytes: BodyBytes, pixelLimit: Int? = nil, _ body: (OpaquePointer?) throws(ImageError) -> Result
     ) throws(ImageError) -> Result {
       guard let context = heif_context_alloc() else { throw .damaged("libheif does not begin") }
       defer { heif_context_free(context) }
+      if let pixelLimit { heif_context_set_maximum_image_size_limit(context, sideLimit(pixelLimit)) }
       return try bytes.withUnsafeBytes { (buffer) throws(ImageError) in
         try check(heif_context_read_from_memory_without_copy(context, buffer.baseAddress, buffer.count, nil))
         var handle: OpaquePointer?
         try check(heif_context_get_primary_image_handle(context, &handle))
         defer { heif_image_handle_release(handle) }
+        if let pixelLimit {
+          try size(handle).check(pixelLimit: pixelLimit)
+          // The size before the image is cropped and turned: all of it is decoded.
+          let stored = ImageSize(
+            width: Int(heif_image_handle_get_ispe_width(handle)),
+            height: Int(heif_image_handle_get_ispe_height(handle)))
+          try stored.check(pixelLimit: pixelLimit)
+          // A grid or an overlay has a size of its own in its data, which must be below this limit.
+          let side = min(max(stored.width, stored.height) + 1, Int(sideLimit(pixelLimit)))
+          heif_context_set_maximum_image_size_limit(context, Int32(side))
+        }
         return try body(handle)
       }
+    }
+
+    /// The maximum width and height of each image in a file, also of those that the primary image is made of: libheif knows
+    /// no limit of pixels. Twice the side of a square with the limit, for images that are wider than high; libheif's own
+    /// limit is 32,768.
+    private static func sideLimit(_ pixelLimit: Int) -> Int32 {
+      Int32(min(32_768, max(8_192, 2 * Double(max(0, pixelLimit)).squareRoot())))
     }
 
     private static func size(_ handle: OpaquePointer?) -> ImageSize {
@@ -127,6 +146,9 @@
     private static func check(_ error: heif_error) throws(ImageError) {
       guard error.code != heif_error_Ok else { return }
       let message = error.message.map { String(cString: $0) } ?? "libheif cannot decode it"
+      guard error.subcode != heif_suberror_Security_limit_exceeded else {
+        throw .unsupported("HEIF: \(message)")
+      }
       switch error.code {
       case heif_error_Unsupported_filetype, heif_error_Unsupported_feature:
         throw .unsupported("HEIF: \(message)")

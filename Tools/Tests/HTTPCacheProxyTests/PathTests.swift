@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test("a redirect from one spelling of a key to another is not stored: it would answer the next request")
+  @Test("a redirect between two spellings of a key is not stored: it would answer the next request too")
   func redirectToSpelling() async throws {
     try await withProxy(forward: ForwardRules(), cache: try memoryCache()) { fixture in
       let host = "127.0.0.1:\(fixture.origin.port)"
