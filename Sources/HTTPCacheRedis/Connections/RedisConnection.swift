@@ -151,7 +151,7 @@
       for (command, reply) in zip(greeting, replies) {
         guard case .error(let text) = reply else { continue }
         // The rest of the text may repeat the arguments, and one of them is the password.
-        let code = text.prefix { $0.isASCII && $0.isUppercase }
+        let code = text.prefix(32).prefix { $0.isASCII && $0.isUppercase }
         let name = String(decoding: command.arguments.first ?? [], as: UTF8.self)
         return close(
           SharedTierError(reply: text)?.kind ?? .protocol, "\(name) was answered with the error \(code)")

@@ -9,18 +9,26 @@ enum FleetQuestion {
   /// look-up of names, may take longer.
   ///
   /// - Parameter patience: how long to wait.
-  /// - Throws: `SharedTierError`: at once if the server refuses or cannot be reached, else the last one.
+  /// - Throws: `SharedTierError`: at once if the server refuses, after the second attempt if it cannot be reached, else the
+  ///   last one.
   static func answer<Answer: Sendable>(
     within patience: Duration = patience, _ body: () async throws(SharedTierError) -> Answer
   ) async throws(SharedTierError) -> Answer {
     let end = ContinuousClock.now + patience
+    var attempts = 0
     while true {
       do throws(SharedTierError) {
+        attempts += 1
         return try await body()
       } catch {
-        guard error.kind == .timeout || error.kind == .unavailable, ContinuousClock.now < end else {
-          throw error
-        }
+        let isWorthAnother =
+          switch error.kind {
+          case .timeout, .unavailable: true
+          // On a busy machine a connection may take too long.
+          case .unreachable: attempts < 2
+          case .refused, .protocol: false
+          }
+        guard isWorthAnother, ContinuousClock.now < end else { throw error }
         do { try await Task.sleep(for: .milliseconds(100)) } catch {
           throw SharedTierError(.timeout, "cancelled")
         }

@@ -169,7 +169,8 @@ import Testing
     let shown = await CommandRun("fleet", "--fleet", upstream[3], "--fleet-password-file", right)
     #expect(shown.status == 0, "\(shown.errors)")
     let refused = await CommandRun("fleet", "--fleet", upstream[3], "--fleet-password-file", wrong)
-    #expect(refused.status == ExitStatus.failure.rawValue && refused.errors.contains("WRONGPASS"))
+    #expect(refused.status == ExitStatus.failure.rawValue, "\(refused.errors)")
+    #expect(refused.errors.contains("WRONGPASS"), "\(refused.errors)")
     good.send(SIGTERM)
     #expect(await good.end() == 0)
     for secret in ["right-secret", "wrong-secret"] { #expect(!good.errors.text.contains(secret)) }
