@@ -40,12 +40,7 @@ struct Updater: Sendable {
       return nil
     }
     var record = record
-    if record.ticket == nil, stored.response.isInvalidated, !record.response.isInvalidated {
-      record = record.with(response: record.response.invalidated)
-    }
-    if record.ticket == nil, stored.response.isExpired, !record.response.isExpired {
-      record = record.with(response: record.response.expired)
-    }
+    if record.ticket == nil { record = record.with(response: record.response.marked(like: stored.response)) }
     // A writer may have added to a partial body since the caller read the record.
     let kept = record.storing(
       stored.storedRanges, bodyLength: found.row.isPartial ? stored.bodyLength : found.row.length)

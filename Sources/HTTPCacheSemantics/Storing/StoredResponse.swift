@@ -216,6 +216,14 @@ extension StoredResponse {
     return marked
   }
 
+  /// This response with the marks that another one has, besides its own.
+  package func marked(like other: StoredResponse) -> StoredResponse {
+    var marked = self
+    marked.isInvalidated = isInvalidated || other.isInvalidated
+    marked.isExpired = isExpired || other.isExpired
+    return marked
+  }
+
   /// The freshness lifetime in seconds; at most the age of a response whose lifetime was ended.
   ///
   /// - Parameter age: the age of the response in seconds.

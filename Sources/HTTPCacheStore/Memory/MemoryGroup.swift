@@ -123,12 +123,7 @@ struct MemoryGroup: Sendable {
       return false
     }
     var new = record.storing(old.record.storedRanges, bodyLength: old.record.bodyLength)
-    if record.ticket == nil, old.record.response.isInvalidated, !new.response.isInvalidated {
-      new = new.with(response: new.response.invalidated)
-    }
-    if record.ticket == nil, old.record.response.isExpired, !new.response.isExpired {
-      new = new.with(response: new.response.expired)
-    }
+    if record.ticket == nil { new = new.with(response: new.response.marked(like: old.record.response)) }
     new = new.madeVisible()
     let cost = costs[index] - old.record.memoryCost + new.memoryCost
     size += cost - costs[index]
