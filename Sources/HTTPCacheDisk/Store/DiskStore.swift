@@ -64,7 +64,6 @@ public final class DiskStore: Sendable {
   private let verifier: Verifier
   private let plainContent: PlainContent
   private let lastUsage = Mutex(StoreUsage())
-  private let usageWhenOpened = Mutex<Int64>(0)
 
   /// Opens the store of a directory, and makes the directory if needed. The time does not depend on the
   /// number of entries: only the head of the index is read.
@@ -106,19 +105,26 @@ public final class DiskStore: Sendable {
     if options.evicts { freeSpace.setMinimum(opened.settings.changed(by: changes).minimumFreeSpace) }
     let limits = DiskLimits(largestEntry: largestEntry, settings: opened.settings, changes: changes)
     let thread = IndexThread(path: path, options: options, limits: limits, opened: opened)
-    let store = DiskStore(
-      directory: directory, options: options, limits: limits, thread: thread, clock: clock)
     // Before eviction begins.
-    let usage = store.usage.diskBytes
-    store.usageWhenOpened.withLock { $0 = usage }
+    let usage =
+      changes.capacity == nil
+      ? nil
+      : try? thread.read(opened) { (connection) throws(CacheError) in
+        try limits.usage(of: opened, on: connection)
+      }
+    let store = DiskStore(
+      directory: directory, options: options, limits: limits, thread: thread,
+      previousUsage: usage?.total ?? 0, clock: clock)
     thread.whenOpened { [weak store] opened, older in store?.didOpen(opened, insteadOf: older) }
     return store
   }
 
   private init(
-    directory: String, options: Options, limits: DiskLimits, thread: IndexThread, clock: any CacheClock
+    directory: String, options: Options, limits: DiskLimits, thread: IndexThread, previousUsage: Int64,
+    clock: any CacheClock
   ) {
     self.directory = directory
+    self.previousUsage = previousUsage
     self.options = options
     self.limits = limits
     self.thread = thread
@@ -166,8 +172,8 @@ public final class DiskStore: Sendable {
   /// The capacity of the directory before this store changed it; nil if opening the store did not change it.
   public let previousCapacity: Int64?
 
-  /// The bytes that were in use when the store was opened, before it began to evict.
-  public var previousUsage: Int64 { usageWhenOpened.withLock { $0 } }
+  /// The bytes that were in use before this store changed the capacity and began to evict; 0 if it did not change it.
+  public let previousUsage: Int64
 
   /// Messages about opening the directory, for example that a damaged index was set aside. Empty if there
   /// were no problems.
