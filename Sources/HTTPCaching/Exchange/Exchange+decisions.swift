@@ -118,9 +118,7 @@ extension Exchange {
     case .get, .post, .query: break
     default: return .doNotStore(.method(request.method))
     }
-    if ClearSiteData.clearsCache(response, target: key.target, rules: rules) {
-      return .doNotStore(.clearsSite)
-    }
+    if clearsSite(response) { return .doNotStore(.clearsSite) }
     if case .content(let obstacle)? = contentMiss { return .doNotStore(.content(obstacle)) }
     if isInsteadOfStored(response, requestTime: requestTime, responseTime: responseTime) {
       return .doNotStore(.insteadOfStored(status: response.status.code))
@@ -140,5 +138,10 @@ extension Exchange {
     case .made(let stored): return .store(keyed(stored))
     case .refused(let refusal): return .doNotStore(refusal)
     }
+  }
+
+  /// Whether a response asks to remove what is stored of its origin (W3C Clear Site Data).
+  func clearsSite(_ response: HTTPResponse) -> Bool {
+    ClearSiteData.clearsCache(response, target: key.target, rules: rules)
   }
 }

@@ -50,8 +50,7 @@ extension ExchangeRunner {
     _ conversation: inout Conversation, with response: UpstreamResponse, sentAt requestTime: Timestamp
   ) async throws -> CacheResponse? {
     let key = conversation.exchange.key
-    let clearsSite = ClearSiteData.clearsCache(
-      response.head, target: key.target, rules: conversation.exchange.rules)
+    let clearsSite = conversation.exchange.clearsSite(response.head)
     // Open what a 304 confirms before it can be removed.
     let isConfirming = response.head.status.code == 304 && !conversation.forward.validating.isEmpty
     if clearsSite, !isConfirming {

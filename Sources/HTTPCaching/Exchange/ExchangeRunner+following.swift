@@ -46,9 +46,7 @@ extension ExchangeRunner {
     }
     response.body.source.cancel()
     let key = conversation.exchange.key
-    if ClearSiteData.clearsCache(response.head, target: key.target, rules: conversation.exchange.rules) {
-      await shelf.clearSite(of: key)
-    }
+    if conversation.exchange.clearsSite(response.head) { await shelf.clearSite(of: key) }
     guard
       case .freshen(_, let confirmed) = validation.exchange.received(
         response.head, requestTime: requestTime, responseTime: clock.now,
