@@ -64,12 +64,7 @@ extension SealedStore {
   /// - Throws: what the store below throws.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    switch search(selection) {
-    case .selection(let below): return try await base.invalidate(below)
-    case .opening(let below):
-      try await base.invalidate(below)
-      return nil
-    }
+    try await mark(selection) { (below) async throws(CacheError) in try await base.invalidate(below) }
   }
 
   /// Ends the lifetime of the entries that match; covers what `invalidate(_:)` covers.
@@ -78,10 +73,16 @@ extension SealedStore {
   /// - Throws: what the store below throws.
   @discardableResult
   public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    try await mark(selection) { (below) async throws(CacheError) in try await base.expire(below) }
+  }
+
+  private func mark(
+    _ selection: CacheSelection, by change: (CacheSelection) async throws(CacheError) -> Int?
+  ) async throws(CacheError) -> Int? {
     switch search(selection) {
-    case .selection(let below): return try await base.expire(below)
+    case .selection(let below): return try await change(below)
     case .opening(let below):
-      try await base.expire(below)
+      _ = try await change(below)
       return nil
     }
   }

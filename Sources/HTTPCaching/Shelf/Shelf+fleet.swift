@@ -66,20 +66,25 @@ extension Shelf {
   }
 
   private func expireLocally(_ selection: CacheSelection) async {
-    do throws(CacheError) {
-      let count = try await localStore.expire(selection)
-      observers.tell(.selectionInvalidated(selection, count: count))
-    } catch {
-      failed(to: "expire", selection, removes: false, error)
+    await markLocally("expire", selection) { () async throws(CacheError) in
+      try await localStore.expire(selection)
     }
   }
 
   private func invalidateLocally(_ selection: CacheSelection) async {
+    await markLocally("invalidate", selection) { () async throws(CacheError) in
+      try await localStore.invalidate(selection)
+    }
+  }
+
+  private func markLocally(
+    _ operation: String, _ selection: CacheSelection, by change: () async throws(CacheError) -> Int?
+  ) async {
     do throws(CacheError) {
-      let count = try await localStore.invalidate(selection)
+      let count = try await change()
       observers.tell(.selectionInvalidated(selection, count: count))
     } catch {
-      failed(to: "invalidate", selection, removes: false, error)
+      failed(to: operation, selection, removes: false, error)
     }
   }
 }

@@ -98,19 +98,24 @@ final class SharedStore: CacheStore {
 
   /// Invalidates the entries that match, here and on the other nodes.
   func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    guard fleet.concernsOthers(selection) else { return try await base.invalidate(selection) }
-    let first = await attempt { () async throws(CacheError) in try await base.invalidate(selection) }
-    await fleet.add(.invalidate, selection)
-    _ = try await base.invalidate(selection)
-    return try first.get()
+    try await mark(.invalidate, selection) { () async throws(CacheError) in
+      try await base.invalidate(selection)
+    }
   }
 
   /// Ends the lifetime of the entries that match, here and on the other nodes.
   func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    guard fleet.concernsOthers(selection) else { return try await base.expire(selection) }
-    let first = await attempt { () async throws(CacheError) in try await base.expire(selection) }
-    await fleet.add(.expire, selection)
-    _ = try await base.expire(selection)
+    try await mark(.expire, selection) { () async throws(CacheError) in try await base.expire(selection) }
+  }
+
+  /// - Parameter change: marks the entries in the store below.
+  private func mark(
+    _ kind: SharedChange.Kind, _ selection: CacheSelection, by change: () async throws(CacheError) -> Int?
+  ) async throws(CacheError) -> Int? {
+    guard fleet.concernsOthers(selection) else { return try await change() }
+    let first = await attempt(change)
+    await fleet.add(kind, selection)
+    _ = try await change()
     return try first.get()
   }
 
