@@ -96,8 +96,8 @@
     /// Only for a client without `decompression` all of whose requests go through an `AsyncHTTPClientUpstream`, which
     /// throws the error: for other callers such a body would look complete. A request that waits for a connection to the
     /// same host may get the broken one, and fails: set `connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit` to the
-    /// number of your requests at once. Holds for HTTP/1.1. Call it before you make
-    /// the client and after you set its connection initialisers, which still run.
+    /// number of your requests at once. Holds for HTTP/1.1. Call it before you make the client and after you set its
+    /// connection initialisers, which still run.
     public mutating func keepBytesOfBrokenConnections() {
       let http1 = http1_1ConnectionDebugInitializer
       http1_1ConnectionDebugInitializer = { channel in
