@@ -70,8 +70,7 @@ import Testing
       ("Domain=example.com", "Path=/docs", "http://www.example.com/docs/x", "Path=/docsx", true),
       ("", "Path=/docs", "http://a.example.com/docs/", "Path=/docs", true),
     ])
-  func overlay(_ domain: String, _ path: String, _ url: String, _ attributes: String, _ isTaken: Bool) throws
-  {
+  func overlay(domain: String, path: String, url: String, attributes: String, isTaken: Bool) throws {
     let jar = try jar()
     try set(jar, "a=1; Secure; \(domain); \(path)", from: "https://www.example.com/docs/")
     try set(jar, "a=2; \(attributes)", from: url)
