@@ -147,6 +147,7 @@ final class ClientConnection: Sendable {
 
   private func answer(_ head: RequestHead) async -> End {
     let started = NIODeadline.now()
+    if Task.isCancelled { return leave(head, started: started) }
     do {
       // Streams of HTTP/2 are counted before they have a channel (`HTTP2RequestHandler`).
       let counted = try isHTTP2 ? nil : context.registry.beginExchange(of: client, head.fields)
@@ -178,6 +179,13 @@ final class ClientConnection: Sendable {
     } catch {
       return .close
     }
+  }
+
+  /// Notes a request whose client is gone.
+  func leave(_ head: RequestHead, started: NIODeadline) -> End {
+    log.add(head, status: 499, bytes: 0, started: started, outcome: RequestOutcome.cancelled.rawValue)
+    stream.close()
+    return .gone
   }
 
   private func purge(

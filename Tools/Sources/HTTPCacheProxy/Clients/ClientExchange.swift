@@ -153,20 +153,13 @@ struct ClientExchange: Sendable {
     }
     switch error {
     case let error as UpstreamError where error.kind == .cancelled:
-      connection.log.add(
-        head, status: 499, bytes: 0, started: started, outcome: RequestOutcome.cancelled.rawValue)
-      stream.close()
-      return .gone
+      return connection.leave(head, started: started)
     case let error as UpstreamError:
       context.configuration.logger.warning("\(head.method) \(head.target): \(error.message)")
       return await refused(Refusal(error), body)
     case let error as CacheError where error.code == .invalidRequest:
       return await refused(Refusal(.badRequest, "the request target is not an http or https URI"), body)
-    case is CancellationError, is StreamError:
-      connection.log.add(
-        head, status: 499, bytes: 0, started: started, outcome: RequestOutcome.cancelled.rawValue)
-      stream.close()
-      return .gone
+    case is CancellationError, is StreamError: return connection.leave(head, started: started)
     default:
       context.configuration.logger.error("\(head.method) \(head.target): \(error)")
       return await refused(Refusal(.internalServerError, "the proxy failed", label: .error), body)

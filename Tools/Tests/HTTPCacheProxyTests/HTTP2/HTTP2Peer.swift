@@ -49,6 +49,9 @@ final class HTTP2Peer {
     peer.send(String(String.UnicodeScalarView(frame.map { Unicode.Scalar($0) })))
   }
 
+  /// Sends frames in one write, so that the server reads them at once.
+  func send(together frames: [[UInt8]]) { peer.sendNow(Array(frames.joined())) }
+
   /// The bytes of a frame (RFC 9113 §4.1).
   static func frame(_ type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, payload: [UInt8] = []) -> [UInt8] {
     let count = payload.count
@@ -109,8 +112,15 @@ final class HTTP2Peer {
     _ stream: UInt32, _ path: String = "/", method: String = "GET", _ fields: [(String, String)] = [],
     ends: Bool = true
   ) {
+    send(together: [Self.request(stream, path, method: method, fields, ends: ends)])
+  }
+
+  /// The frame with the head of a request.
+  static func request(
+    _ stream: UInt32, _ path: String, method: String = "GET", _ fields: [(String, String)] = [], ends: Bool = true
+  ) -> [UInt8] {
     let pseudo = [(":method", method), (":scheme", "http"), (":authority", "h"), (":path", path)]
-    send(Self.headers, flags: ends ? 5 : 4, stream, Self.block(pseudo + fields))
+    return frame(headers, flags: ends ? 5 : 4, stream: stream, payload: block(pseudo + fields))
   }
 
   /// Lets more bytes of bodies come, on a stream or (0) on the connection.
