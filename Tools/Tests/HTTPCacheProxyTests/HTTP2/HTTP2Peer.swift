@@ -117,7 +117,8 @@ final class HTTP2Peer {
 
   /// The frame with the head of a request.
   static func request(
-    _ stream: UInt32, _ path: String, method: String = "GET", _ fields: [(String, String)] = [], ends: Bool = true
+    _ stream: UInt32, _ path: String, method: String = "GET", _ fields: [(String, String)] = [],
+    ends: Bool = true
   ) -> [UInt8] {
     let pseudo = [(":method", method), (":scheme", "http"), (":authority", "h"), (":path", path)]
     return frame(headers, flags: ends ? 5 : 4, stream: stream, payload: block(pseudo + fields))
