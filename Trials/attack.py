@@ -7,7 +7,8 @@ them answered from memory. None of them may fail, or take 100 ms more than the s
 the resident memory of a server stays below MIB (400). --no-times is for machines with other things to do. ONLY=kind,kind in the environment chooses kinds.
 
 Hostile clients would have processors of their own: here they and their origin have a low priority, and if root runs this,
-the servers, the well-behaved client and its origin have a high one. What is late is then the server's doing.
+the servers, the well-behaved client and its origin have a high one, before all other programs of the machine. What is
+late is then the server's doing.
 """
 import asyncio, multiprocessing, os, random, signal, socket, ssl, struct, subprocess, sys, tempfile, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -262,6 +263,12 @@ def resident(process):
 
 def main():
     set_priority(-10)
+    try:
+        # Linux shares the processors between sessions first, whatever the priorities of their processes (sched(7)).
+        open("/proc/self/autogroup", "w").write("-19")
+    except OSError:
+        # Only root may raise it, and not every kernel has it.
+        pass
     folder = tempfile.mkdtemp(prefix="hostile-")
     at, calm_at, plain, tls, *admins = [servers.free_port() for _ in range(6)]
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",

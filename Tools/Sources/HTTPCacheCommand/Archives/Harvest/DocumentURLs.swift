@@ -11,7 +11,8 @@ struct DocumentURLs {
   /// Whether some were left out.
   var isCut: Bool { wasCut || isFull }
   private let wasCut: Bool
-  private var isFull = false
+  /// Whether no more URLs are taken.
+  private(set) var isFull = false
   private var seen: Set<String> = []
   private var bytes = 0
 

@@ -58,7 +58,8 @@ enum PageReferences {
   /// - Parameter isCut: whether there were more references.
   static func absolute(_ references: [String], _ base: String, isCut: Bool = false) -> DocumentURLs {
     var urls = DocumentURLs(isCut: isCut)
-    for reference in references {
+    // Long bases make each reference expensive.
+    for reference in references where !urls.isFull {
       let text = reference.drop { $0.isWhitespace }.prefix { !$0.isNewline }
       guard !text.isEmpty, !text.hasPrefix("#"), let url = TargetURI.resolved(trimmed(text), against: base)
       else { continue }
