@@ -97,13 +97,16 @@ final class ClientConnection: Sendable {
   /// - Returns: whether the connection may wait for another request.
   private func answerRequests() async -> Bool {
     let reader = MessageReader(stream: stream, limits: context.configuration.limits)
-    var turn = stream.now
+    let turns = context.turns(of: stream.channel.eventLoop)
+    var turnEnd: NIODeadline?
     while stream.hasBytes {
       do {
-        if stream.now - turn > Self.longestTurn {
-          await stream.letOthersRun()
-          turn = stream.now
+        // A client that sends one request at a time never waits for those that send many.
+        if let turns, let end = turnEnd, end < stream.now || turns.isBusy {
+          await turns.next()
+          turnEnd = nil
         }
+        turnEnd = turnEnd ?? stream.now + Self.longestTurn
         guard
           let head = try await reader.requestHead(
             within: context.configuration.headTimeout, began: { context.registry.begin(stream) })

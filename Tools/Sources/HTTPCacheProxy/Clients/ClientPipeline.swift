@@ -122,7 +122,7 @@ struct ClientPipeline: Sendable {
         mode: .server, connectionConfiguration: connectionConfiguration(),
         streamConfiguration: streamConfiguration()))
     try operations.addHandler(HTTP2RequestHandler(context, client, on: channel, management: management))
-    try operations.addHandler(StreamTurns())
+    if let turns = context.turns(of: channel.eventLoop) { try operations.addHandler(StreamTurns(turns)) }
     // Before the multiplexer, which may end a stream while it is told that the stream has begun.
     try operations.addHandler(management)
     let multiplexer = HTTP2StreamMultiplexer(

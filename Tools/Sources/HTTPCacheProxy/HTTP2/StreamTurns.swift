@@ -1,9 +1,8 @@
 import NIOCore
 import NIOHTTP2
 
-/// Begins a few streams of a connection in each turn of its event loop, and keeps what comes for the others until then.
-/// An event loop polls its sockets only when no task is ready to run: without turns, the steps of a hundred requests that
-/// arrive at once would run before any other connection is read.
+/// Begins a few streams of a connection in each of its turns (`LoopTurns`), and keeps what comes for the others until then:
+/// the steps of a hundred requests that arrive at once would run before any other connection is read.
 ///
 /// A stream that its client resets before its turn never begins, and costs the origin nothing (RFC 9113 §10.5).
 ///
@@ -26,9 +25,13 @@ final class StreamTurns: ChannelInboundHandler {
   private var begunAtOnce = 0
   /// The last stream that has begun.
   private var latest = HTTP2StreamID.rootStream
-  private var nextTurn: Scheduled<Void>?
+  private let turns: LoopTurns
+  private var awaitsTurn = false
   /// Whether the connection ends: its streams begin at once, so that all of them are known.
   private var isEnding = false
+  private var isGone = false
+
+  init(_ turns: LoopTurns) { self.turns = turns }
 
   private var hasBegunMost: Bool { begunAtOnce >= Self.mostBegunAtOnce && !isEnding }
 
@@ -65,15 +68,20 @@ final class StreamTurns: ChannelInboundHandler {
 
   func channelReadComplete(context: ChannelHandlerContext) {
     context.fireChannelReadComplete()
-    guard nextTurn == nil else { return }
+    guard !awaitsTurn else { return }
     guard !waiting.isEmpty else { return begunAtOnce = 0 }
-    nextTurn = context.eventLoop.assumeIsolated().scheduleTask(in: ByteStream.turnOfOthers) {
-      self.nextTurn = nil
-      self.beginTurn(context)
-      self.channelReadComplete(context: context)
+    awaitsTurn = true
+    let own = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+    turns.enqueue {
+      let (handler, context) = own.value
+      handler.awaitsTurn = false
+      guard !handler.isGone else { return }
+      handler.beginTurn(context)
+      handler.channelReadComplete(context: context)
     }
   }
 
+  /// Begins the streams of a turn.
   private func beginTurn(_ context: ChannelHandlerContext) {
     begunAtOnce = 0
     while let (stream, item) = waiting.first, !hasBegunMost || stream <= latest {
@@ -102,8 +110,7 @@ final class StreamTurns: ChannelInboundHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    nextTurn?.cancel()
-    nextTurn = nil
+    isGone = true
     waiting.removeAll()
     context.fireChannelInactive()
   }

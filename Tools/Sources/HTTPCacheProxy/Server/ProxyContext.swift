@@ -18,6 +18,7 @@ final class ProxyContext: Sendable {
   private let currentTLS = Mutex<NIOSSLContext?>(nil)
   private let currentMode: Mutex<ProxyServer.Mode>
   private let prepared: [ObjectIdentifier: NIOLoopBoundBox<PreparedAnswers>]
+  private let turns: [ObjectIdentifier: LoopTurns]
 
   /// - Parameters:
   ///   - exchanges: where requests go; nil is `upstream`.
@@ -45,6 +46,8 @@ final class ProxyContext: Sendable {
           ObjectIdentifier(loop), NIOLoopBoundBox.makeBoxSendingValue(answers, eventLoop: loop)
         )
       }, uniquingKeysWith: { first, _ in first })
+    turns = Dictionary(
+      loops.map { (ObjectIdentifier($0), LoopTurns(loop: $0)) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// Where requests go from now on.
@@ -71,4 +74,7 @@ final class ProxyContext: Sendable {
     guard configuration.preparedAnswers > 0 else { return nil }
     return prepared[ObjectIdentifier(loop)]?.value
   }
+
+  /// The turns of an event loop; nil if it is none of the server's.
+  func turns(of loop: any EventLoop) -> LoopTurns? { turns[ObjectIdentifier(loop)] }
 }

@@ -19,8 +19,6 @@ final class ByteStream: Sendable {
   /// Maximum number of bytes to copy for the channel at once; a quarter of it for a stream of HTTP/2. With the channel's
   /// water mark, at most twice this number waits in the process for a peer that does not read.
   static let slice = 64 << 10
-  /// How long a connection waits so that others are read: an event loop polls its sockets only when no task is ready to run.
-  static let turnOfOthers = TimeAmount.microseconds(100)
 
   struct State {
     var buffers = CircularBuffer<ByteBuffer>(initialCapacity: 4)
@@ -146,11 +144,6 @@ final class ByteStream: Sendable {
 
 /// One timer for the earliest deadline.
 extension ByteStream {
-  /// Lets the event loop serve its other connections. A task that never waits would keep the thread.
-  func letOthersRun() async {
-    try? await channel.eventLoop.scheduleTask(in: Self.turnOfOthers) {}.futureResult.get()
-  }
-
   func arm(_ deadline: NIODeadline) {
     guard deadline < .distantFuture else { return }
     let isArmed = state.withLock { state in

@@ -13,7 +13,7 @@ import Testing
 
   init() throws {
     channel = EmbeddedChannel()
-    try channel.pipeline.syncOperations.addHandlers(StreamTurns(), recorder)
+    try channel.pipeline.syncOperations.addHandlers(StreamTurns(LoopTurns(loop: channel.eventLoop)), recorder)
   }
 
   private func receive(_ payload: HTTP2Frame.FramePayload, on stream: HTTP2StreamID) {
@@ -53,9 +53,9 @@ import Testing
     request(41)
     channel.pipeline.fireChannelReadComplete()
     #expect(recorder.taken() == ["complete"])
-    loop.advanceTime(by: ByteStream.turnOfOthers)
+    loop.advanceTime(by: LoopTurns.pause)
     #expect(recorder.taken() == begun(8..<16) + ["complete"])
-    loop.advanceTime(by: ByteStream.turnOfOthers)
+    loop.advanceTime(by: LoopTurns.pause)
     #expect(recorder.taken() == begun(16..<20) + ["DATA 39", "DATA 39"] + begun(20..<21) + ["complete"])
   }
 
@@ -76,7 +76,7 @@ import Testing
     }
     request(801)
     channel.pipeline.fireChannelReadComplete()
-    loop.advanceTime(by: ByteStream.turnOfOthers)
+    loop.advanceTime(by: LoopTurns.pause)
     let first = streams(0..<8).flatMap { stream in
       ["HEADERS", "begun", "RST_STREAM", "ended"].map { "\($0) \(Int(stream))" }
     }
@@ -106,7 +106,7 @@ import Testing
     for stream in streams(0..<40) { request(stream) }
     channel.pipeline.fireChannelReadComplete()
     channel.pipeline.fireChannelInactive()
-    loop.advanceTime(by: ByteStream.turnOfOthers)
+    loop.advanceTime(by: LoopTurns.pause)
     #expect(recorder.taken() == begun(0..<8) + ["complete"])
   }
 
