@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Three servers of a fleet in front of one origin while their Redis server, or their cluster, is at fault.
 
-    fleet.py PROGRAM [SECONDS]
+    fleet.py PROGRAM [SECONDS [PLACE...]]
 
 PROGRAM is the built httpcache. For each fault: 200 requests a second over the three servers, and two purges a second,
 for SECONDS (10); the fault begins after a fifth of them, and lasts three seconds where it lasts. Each body is compared
 with what the origin has for the page and its version. A version that was removed by a purge that all servers had
 confirmed counts as wrong in each later answer.
+
+A PLACE is one of server, cluster, cut and split; all of them unless given. The faults of the network, the last two, need Linux and the rights to make network namespaces (root). Without them they are skipped.
 """
-import hashlib, http.client, json, os, random, shutil, signal, socket, subprocess, sys, tempfile, threading, time
+import contextlib, hashlib, http.client, json, os, random, shutil, signal, socket, subprocess, sys, tempfile, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import servers
+import hosts, servers
 
 RATE, WORKERS, PAGES, DOWN = 200, 32, 100, 3.0
 TOKEN = "the-token-of-this-trial"
@@ -39,9 +41,11 @@ class Handler(servers.Handler):
         self.wfile.write(data)
 
 
-def ask(port, method, path, headers, timeout=30):
+def ask(port, method, path, headers, timeout=30, host=None):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
+        with host.entered() if host else contextlib.nullcontext():
+            connection.connect()
         connection.request(method, path, headers=headers)
         answer = connection.getresponse()
         return answer.status, answer.read()
@@ -56,23 +60,29 @@ def free_port():
 
 
 class Redis:
-    """A Redis server on a port of its own."""
+    """A Redis server on a port of its own, on this machine's loopback or on a host."""
 
-    def __init__(self, *options):
+    def __init__(self, *options, host=None):
         self.folder = tempfile.mkdtemp(prefix="httpcache-fleet-")
-        self.port, self.options = free_port(), options
+        self.port, self.options, self.host = free_port(), options, host
         self.start()
 
     @property
-    def address(self):
-        return f"redis://127.0.0.1:{self.port}"
+    def endpoint(self):
+        return f"{self.host.address if self.host else '127.0.0.1'}:{self.port}"
 
-    def start(self):
+    @property
+    def address(self):
+        return f"redis://{self.endpoint}"
+
+    def start(self, *options, until="PONG"):
+        """Starts the server, and returns when it answers PING with this text."""
+        bound = ["--bind", "127.0.0.1", *([self.host.address, "--protected-mode", "no"] if self.host else [])]
         self.process = subprocess.Popen(
-            [shutil.which("redis-server") or "valkey-server", "--port", str(self.port), "--bind", "127.0.0.1",
-             "--save", "", "--appendonly", "no", "--maxmemory", "256mb", "--maxmemory-policy", "volatile-lfu",
-             "--dir", self.folder, "--logfile", "log", *self.options])
-        while self.process.poll() is None and self.tell("PING") != "PONG":
+            [*(self.host.prefix if self.host else []), shutil.which("redis-server") or "valkey-server",
+             "--port", str(self.port), *bound, "--save", "", "--appendonly", "no", "--maxmemory", "256mb",
+             "--maxmemory-policy", "volatile-lfu", "--dir", self.folder, "--logfile", "log", *self.options, *options])
+        while self.process.poll() is None and not self.tell("PING").startswith(until):
             time.sleep(0.02)
         if self.process.poll() is not None:
             sys.exit("redis-server ended")
@@ -90,24 +100,32 @@ class Redis:
     def tell(self, *words):
         client = shutil.which("redis-cli") or "valkey-cli"
         return subprocess.run(
-            [client, "-p", str(self.port), *words], capture_output=True, text=True, timeout=10).stdout.strip()
+            [*(self.host.prefix if self.host else []), client, "-p", str(self.port), *words],
+            capture_output=True, text=True, timeout=10).stdout.strip()
+
+    def restart_slowly(self):
+        """Ends without notice, and starts with so many keys to load that it answers -LOADING for three seconds."""
+        self.tell("EVAL", "for i = 1, 3000 do redis.call('SET', 'filler:' .. i, 'x') end", "0")
+        self.tell("SAVE")
+        self.end(signal.SIGKILL)
+        self.start("--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024", until="LOADING")
 
 
 class Cluster:
-    """Three primaries with a replica each."""
+    """Three primaries with a replica each. The second one has the log."""
 
     LOG = "hc1:default:{default}:log"
 
-    def __init__(self):
+    def __init__(self, places=(None,) * 6):
         buses = [free_port() for _ in range(6)]
-        self.servers = [Redis("--cluster-enabled", "yes", "--cluster-port", str(bus), "--cluster-node-timeout", "2000")
-                        for bus in buses]
+        self.servers = [Redis("--cluster-enabled", "yes", "--cluster-port", str(bus), "--cluster-node-timeout", "2000",
+                              host=place) for bus, place in zip(buses, places)]
         primaries, replicas = self.servers[:3], self.servers[3:]
         for server, (first, last) in zip(primaries, [(0, 5460), (5461, 10922), (10923, 16383)]):
             server.tell("CLUSTER", "ADDSLOTSRANGE", str(first), str(last))
         for number, server in enumerate(self.servers):
             server.tell("CLUSTER", "SET-CONFIG-EPOCH", str(number + 1))
-            server.tell("CLUSTER", "MEET", "127.0.0.1", str(primaries[0].port), str(buses[0]))
+            server.tell("CLUSTER", "MEET", *primaries[0].endpoint.split(":"), str(buses[0]))
         self.until(lambda: all("cluster_known_nodes:6" in s.tell("CLUSTER", "INFO") for s in self.servers))
         for replica, primary in zip(replicas, primaries):
             number = primary.tell("CLUSTER", "MYID")
@@ -125,7 +143,7 @@ class Cluster:
 
     @property
     def address(self):
-        return "redis://" + ",".join(f"127.0.0.1:{server.port}" for server in self.servers[:3])
+        return "redis://" + ",".join(server.endpoint for server in self.servers[:3])
 
     def primary(self):
         """The server that has the log."""
@@ -149,9 +167,10 @@ class Cluster:
 class Node:
     """A server of the fleet."""
 
-    def __init__(self, program, folder, upstream, redis):
+    def __init__(self, program, folder, upstream, redis, host=None):
+        self.host = host
         self.process = subprocess.Popen(
-            [program, "serve", "--upstream", upstream, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+            [*(host.prefix if host else []), program, "serve", "--upstream", upstream, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
              "--admin-token-file", f"{folder}/token", "--dir", tempfile.mkdtemp(dir=folder), "--access-log",
              "none", "--fleet", redis.address], stderr=subprocess.PIPE, text=True)
         ports = []
@@ -166,10 +185,23 @@ class Node:
         # A pipe that is full would stop the server.
         threading.Thread(target=lambda: [None for _ in self.process.stderr], daemon=True).start()
 
+    def page(self, path):
+        return ask(self.port, "GET", path, {"Host": HOST}, host=self.host)
+
+    def tell(self, method, path):
+        return ask(self.admin, method, path, {"Authorization": f"Bearer {TOKEN}"}, host=self.host)
+
     def is_connected(self):
-        _, text = ask(self.admin, "GET", "/stats", {"Authorization": f"Bearer {TOKEN}"})
-        fleet = json.loads(text)["fleet"]
+        fleet = json.loads(self.tell("GET", "/stats")[1])["fleet"]
         return fleet["isConnected"] and fleet["pendingChanges"] == 0
+
+    def failures(self):
+        """How many look-ups and locks of requests have failed at the tier, by /metrics; those that the node did not
+        try, because the tier is left alone, do not count."""
+        text = self.tell("GET", "/metrics")[1].decode()
+        asked = ('operation="look up a response"', 'operation="lock"')
+        return sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines()
+                   if line.startswith("httpcache_fleet_failures_total{") and any(name in line for name in asked))
 
 
 class Load:
@@ -196,7 +228,7 @@ class Load:
             least = max([v for t, v in self.confirmed.get(path, []) if t < begin], default=1)
             self.requests += 1
         try:
-            status, data = ask(node.port, "GET", path, {"Host": HOST})
+            status, data = node.page(path)
         except http.client.IncompleteRead as error:
             return self.note("cut", f"{path}: {error}")
         except (OSError, http.client.HTTPException) as error:
@@ -231,8 +263,7 @@ class Load:
             with lock:
                 versions[path] = version = versions.get(path, 1) + 1
             node = rnd.choice(self.nodes)
-            status, text = ask(
-                node.admin, "POST", f"/purge?url={self.base}{path}", {"Authorization": f"Bearer {TOKEN}"})
+            status, text = node.tell("POST", f"/purge?url={self.base}{path}")
             now = time.monotonic()
             self.purges += 1
             if status == 200:
@@ -257,7 +288,7 @@ class Load:
         lost = 0
         for path, version in self.pending:
             for node in self.nodes:
-                data = ask(node.port, "GET", path, {"Host": HOST})[1]
+                data = node.page(path)[1]
                 if int(data.split(b"\n", 1)[0].split()[1]) < version:
                     lost += 1
                     self.examples.append(f"lost: {path}, version {version}, on port {node.port}")
@@ -272,6 +303,8 @@ def faults(redis):
         lambda: redis.process.send_signal(signal.SIGCONT)
     yield "FLUSHALL", lambda: redis.tell("FLUSHALL"), None
     yield "restart, empty", lambda: (redis.end(signal.SIGTERM), redis.start()), None
+    yield "-LOADING for 3 s, after kill -9", redis.restart_slowly, \
+        lambda: Cluster.until(lambda: redis.tell("PING") == "PONG")
     yield "-READONLY for 3 s", lambda: redis.tell("REPLICAOF", "127.0.0.1", "9"), \
         lambda: redis.tell("REPLICAOF", "NO", "ONE")
     yield "-OOM for 3 s", lambda: (redis.tell("CONFIG", "SET", "maxmemory-policy", "noeviction"),
@@ -284,6 +317,57 @@ def cluster_faults(cluster):
     yield "cluster: none", lambda: None, None
     yield "cluster: planned failover", cluster.fail_over, None
     yield "cluster: kill -9 of the log's", cluster.kill_primary, lambda: cluster.killed.start()
+
+
+def cut_faults(redis):
+    """One server, and the nodes on another host."""
+    network, place, node = redis.network, redis.host, redis.network.all[1]
+    yield "network cut for 3 s", lambda: network.cut([place], [node]), lambda: network.heal([place], [node])
+
+
+def split_faults(cluster):
+    """The log's primary on a host of its own. The third node goes on with it beside the cluster's new primary."""
+    network = cluster.network
+    old, rest, two, third = network.all
+    server = cluster.servers[1]
+
+    def split():
+        if cluster.primary() is not server:
+            sys.exit("the log is on another server")
+        # Otherwise the old primary would end its service by itself after the time limit of a node.
+        server.tell("CONFIG", "SET", "cluster-node-timeout", "60000")
+        network.cut([old], [rest, two])
+
+    def heal():
+        Cluster.until(lambda: any(s.tell("ROLE").startswith("master") for s in cluster.servers[3:]))
+        time.sleep(2)
+        if not server.tell("ROLE").startswith("master") or "cluster_state:ok" not in server.tell("CLUSTER", "INFO"):
+            sys.exit("the old primary did not go on beside the new one")
+        network.heal([old], [rest, two])
+        server.tell("CONFIG", "SET", "cluster-node-timeout", "2000")
+
+    yield "cluster: split brain", split, heal
+
+
+def cut_server():
+    """A server on one host, for nodes on another one."""
+    network = hosts.Hosts(2)
+    redis = Redis(host=network.all[0])
+    redis.network, redis.places = network, [network.all[1]] * 3
+    return redis
+
+
+def split_cluster():
+    """A cluster whose second primary, which has the log, is on a host of its own."""
+    network = hosts.Hosts(4)
+    old, rest, two, third = network.all
+    cluster = Cluster([old if number == 1 else rest for number in range(6)])
+    cluster.network, cluster.places = network, [two, two, third]
+    return cluster
+
+
+PLACES = {"server": (Redis, faults, False), "cluster": (Cluster, cluster_faults, False),
+          "cut": (cut_server, cut_faults, True), "split": (split_cluster, split_faults, True)}
 
 
 def settle(nodes, limit):
@@ -300,10 +384,16 @@ def run(program, folder, base, redis, all_faults, seconds, row):
     """The number of what must not be."""
     nodes, bad = [], 0
     try:
-        nodes = [Node(program, folder, base, redis) for _ in range(3)]
+        places = getattr(redis, "places", [None] * 3)
+        for place in {place for place in places if place}:
+            # The origin is on each host's loopback, by the same port.
+            with place.entered():
+                servers.started(Handler, int(base.rsplit(":", 1)[1]))
+        nodes = [Node(program, folder, base, redis, place) for place in places]
         for name, begin, end in all_faults(redis):
             if settle(nodes, 30) is None:
                 sys.exit("the servers are not connected")
+            before = [node.failures() for node in nodes]
             load = Load(nodes, base, seconds, name.replace(" ", "").strip("-"))
             load.begin()
             time.sleep(seconds / 5)
@@ -313,8 +403,9 @@ def run(program, folder, base, redis, all_faults, seconds, row):
                 end()
             back = settle(nodes, 30)
             lost = load.end()
+            asked = max(node.failures() - count for node, count in zip(nodes, before))
             print(row % (name, load.requests, load.failed, load.wrong, load.cut, "%.0f ms" % (load.slowest * 1e3),
-                         "never" if back is None else "%.2f s" % back, load.purges, len(load.pending), lost),
+                         "never" if back is None else "%.2f s" % back, load.purges, len(load.pending), lost, asked),
                   flush=True)
             for text in load.examples:
                 print(f"  {text}", flush=True)
@@ -323,6 +414,8 @@ def run(program, folder, base, redis, all_faults, seconds, row):
         for node in nodes:
             node.process.kill()
         redis.kill()
+        if hasattr(redis, "network"):
+            redis.network.end()
     return bad
 
 
@@ -337,16 +430,21 @@ def main():
         file.write(TOKEN)
     origin = servers.started(Handler)
     base = f"http://127.0.0.1:{origin.server_address[1]}"
-    row = "%-31s %9s %7s %6s %4s %9s %11s %7s %8s %5s"
+    row = "%-31s %9s %7s %6s %4s %9s %11s %7s %8s %5s %6s"
     print(row % ("fault", "requests", "failed", "wrong", "cut", "slowest", "back after", "purges",
-                 "pending", "lost"), flush=True)
+                 "pending", "lost", "asked"), flush=True)
     bad = 0
     try:
-        for place, all_faults in ((Redis, faults), (Cluster, cluster_faults)):
+        for name in sys.argv[3:] or PLACES:
+            place, all_faults, needs_hosts = PLACES[name]
+            if needs_hosts and not hosts.are_possible():
+                print(f"skipped: {name}: no right to make network namespaces")
+                continue
             bad += run(program, folder, base, place(), all_faults, seconds, row)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print("pending: answered with 202; lost: a pending purge that a server has not applied at the end")
+    print("pending: answered with 202; lost: a pending purge that a server has not applied at the end;\n"
+          "asked: look-ups and locks that failed at the server with the most of them")
     return 1 if bad else 0
 
 

@@ -26,9 +26,9 @@ class Server(ThreadingHTTPServer):
         pass
 
 
-def started(handler):
-    """A server for this class of handlers, which runs until the program ends."""
-    server = Server(("127.0.0.1", 0), handler)
+def started(handler, port=0):
+    """A server for this class of handlers, which runs until the program ends; on a free port if this is 0."""
+    server = Server(("127.0.0.1", port), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server
 

@@ -3,6 +3,7 @@
 import asyncio, itertools, os, sys
 
 FILE, PORTS = sys.argv[1], itertools.cycle(map(int, sys.argv[2:]))
+RELAYS = set()
 
 
 async def copy(reader, writer):
@@ -16,6 +17,10 @@ async def copy(reader, writer):
 
 
 async def relay(reader, writer):
+    # The event loop alone does not keep a task alive.
+    task = asyncio.current_task()
+    RELAYS.add(task)
+    task.add_done_callback(RELAYS.discard)
     try:
         there, back = await asyncio.open_connection("127.0.0.1", next(PORTS))
     except OSError:
