@@ -59,6 +59,13 @@ struct HARFormTests {
     #expect(try seed.responses(from: 0, limit: 1).first?.bodyLength == 0)
   }
 
+  @Test("a space of a URL counts as encoded")
+  func space() throws {
+    let seed = try RecordingSeed(
+      path: try path(entry(#"{"size":1,"text":"x"}"#, url: "https://example.com/a b")))
+    #expect(try seed.responses(to: "https://example.com/a%20b").count == 1)
+  }
+
   @Test("a redirect stays without its body, which clients do not need")
   func redirect() throws {
     let fields = [field("Location", "/b"), field("Content-Length", "178")].joined(separator: ",")

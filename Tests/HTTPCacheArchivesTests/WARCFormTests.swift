@@ -59,6 +59,25 @@ struct WARCFormTests {
     #expect(seed.count == 1 && seed.notes.count == 1)
   }
 
+  @Test("RFC 9110 §15.2: interim responses before the final one do not count")
+  func interim() async throws {
+    let block = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + http("hello")
+    let seed = try seed(record("response", id: "1", content: message, block))
+    let found = try #require(try seed.responses(to: "https://example.com/a").first)
+    #expect(try await found.text() == "hello" && found.response.head.status.code == 200)
+    let alone = try self.seed(
+      record("response", id: "1", content: message, "HTTP/1.1 100 Continue\r\n\r\n"), name: "b.warc")
+    #expect(alone.count == 0 && alone.noteCount == 1)
+  }
+
+  @Test("WARC 1.1 §4: a value may be folded behind its name; a space of a URL counts as encoded")
+  func targets() async throws {
+    for (url, path) in [("\r\n https://example.com/a", "a"), ("https://example.com/a b", "a%20b")] {
+      let seed = try seed(record("response", id: "1", to: url, content: message, http("hello")))
+      #expect(try await seed.text("https://example.com/" + path) == "hello")
+    }
+  }
+
   @Test("a resource without Content-Type has the type that its content shows")
   func resource() throws {
     let seed = try seed(record("resource", id: "1", "<!DOCTYPE html><p>"))

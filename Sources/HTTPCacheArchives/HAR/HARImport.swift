@@ -19,7 +19,7 @@ enum HARImport {
           "\(place): \(slice.isTooLarge ? "larger than 8 MiB without its body" : "not as HAR 1.2 has it")")
         continue
       }
-      guard let target = TargetURI.normalized(entry.request.url) else {
+      guard let target = TargetURI.recorded(entry.request.url) else {
         output.note("\(place): not an http or https URL: \(entry.request.url.prefix(200))")
         continue
       }

@@ -64,3 +64,9 @@ enum SeedHead {
     return rest.isEmpty ? nil : HTTPField(name: .vary, value: rest.joined(separator: ", "))
   }
 }
+
+extension TargetURI {
+  /// The normalised target of a recorded URL, whose spaces some recorders do not encode; nil if it is not an `http` or
+  /// `https` URL.
+  static func recorded(_ url: String) -> String? { normalized(url.replacing(" ", with: "%20")) }
+}

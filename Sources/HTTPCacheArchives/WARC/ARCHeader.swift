@@ -33,5 +33,5 @@ struct ARCHeader {
   }
 
   /// The normalised target URI; nil if it is not an `http` or `https` URI.
-  var target: String? { TargetURI.normalized(url.replacing(" ", with: "%20")) }
+  var target: String? { TargetURI.recorded(url) }
 }

@@ -165,9 +165,13 @@ struct WARCImport: ~Copyable {
   mutating func message(
     to target: String, at time: Int64, length: Int64, end: Int64, _ output: inout RecordingOutput
   ) throws(CacheError) -> (head: RecordedHead, objection: String?)? {
-    guard let message = try HTTPMessageHead(&input, length: length), let status = message.status else {
-      return nil
+    guard var message = try HTTPMessageHead(&input, length: length) else { return nil }
+    // Interim responses come before the final one (RFC 9110 §15.2); some recorders keep them.
+    while let status = message.status, (100..<200).contains(status), status != 101 {
+      guard let next = try HTTPMessageHead(&input, length: end - input.taken) else { break }
+      message = next
     }
+    guard let status = message.status else { return nil }
     var head = RecordedHead(
       target: target, status: status, fields: message.fields, request: nil, times: (time, time))
     var body = WARCBody(message.fields)

@@ -25,7 +25,9 @@ struct WARCRecord {
       if line.isEmpty { break }
       let text = String(decoding: line, as: UTF8.self)
       if text.first == " " || text.first == "\t" {
-        fields[last, default: ""] += " " + text.trimmingCharacters(in: .whitespaces)
+        // A folded line may follow a name without a value (WARC 1.1 §4).
+        let value = (fields[last] ?? "") + " " + text
+        fields[last] = value.trimmingCharacters(in: .whitespaces)
         continue
       }
       guard let colon = text.firstIndex(of: ":") else { return nil }
@@ -53,7 +55,7 @@ struct WARCRecord {
     guard var text = fields["warc-target-uri"] else { return nil }
     // wget writes the URI between angle brackets, as an example of WARC 1.0 does.
     if text.hasPrefix("<"), text.hasSuffix(">") { text = String(text.dropFirst().dropLast()) }
-    return TargetURI.normalized(text)
+    return TargetURI.recorded(text)
   }
 
   /// The records that it belongs to.

@@ -8,18 +8,32 @@ enum CookieFile {
   /// Maximum bytes of a file that is read.
   private static let byteLimit = 16 << 20
   private static let httpOnlyMark = "#HttpOnly_"
+  /// The lines that each file begins with.
+  private static let title = "# Netscape HTTP Cookie File\n# Written by httpcache get -c\n"
 
-  /// Reads the cookies of a file; other lines are skipped.
+  /// The parts of a file.
+  struct Content: Equatable {
+    var cookies: [Cookie] = []
+    /// The other lines, without their ends: comments, and lines that are no cookies. Neither empty lines nor the title.
+    var otherLines: [Data] = []
+
+    /// The number of lines that are neither cookies nor comments.
+    var malformedCount: Int {
+      otherLines.count { $0.first != UInt8(ascii: "#") || CookieFile.isHTTPOnly($0) }
+    }
+  }
+
+  /// Reads a file.
   ///
   /// - Parameters:
   ///   - path: `-` is standard input.
   ///   - isNew: whether the file may be missing.
   /// - Throws: `ValidationError` if the file cannot be read, or the file or a cookie is too long.
-  static func cookies(at path: String, mayBeMissing isNew: Bool = false) throws -> [Cookie] {
+  static func content(at path: String, mayBeMissing isNew: Bool = false) throws -> Content {
     var status = stat()
     if path != "-" {
       let isThere = stat(path, &status) == 0
-      if !isThere, errno == ENOENT, isNew { return [] }
+      if !isThere, errno == ENOENT, isNew { return Content() }
       guard isThere, status.st_mode & S_IFMT != S_IFDIR else {
         let reason = isThere ? "is a directory" : SystemMessage.text(errno)
         throw ValidationError("--cookie: cannot read \(path): \(reason); a cookie is given as name=value")
@@ -37,24 +51,31 @@ enum CookieFile {
     guard bytes.count <= byteLimit else {
       throw ValidationError("--cookie: \(path) has more than \(byteLimit) bytes")
     }
-    return try cookies(in: bytes)
+    return try content(of: bytes)
   }
 
-  /// The cookies in the bytes of a file.
+  /// The content of the bytes of a file.
   ///
   /// - Throws: `ValidationError` if a cookie is too long: a file that is written afterwards would not have it.
-  static func cookies(
-    in bytes: Data, suffixes: PublicSuffixes = .system
-  ) throws(ValidationError) -> [Cookie] {
-    var cookies: [Cookie] = []
-    for line in bytes.split(separator: UInt8(ascii: "\n")) {
-      guard let text = String(validating: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self),
+  static func content(
+    of bytes: Data, suffixes: PublicSuffixes = .system
+  ) throws(ValidationError) -> Content {
+    var content = Content()
+    let titles = title.utf8.split(separator: UInt8(ascii: "\n"))
+    for part in bytes.split(separator: UInt8(ascii: "\n")) {
+      let line = part.last == 0x0D ? part.dropLast() : part
+      if let text = String(validating: line, as: UTF8.self),
         let cookie = try cookie(in: text, suffixes: suffixes)
-      else { continue }
-      cookies.append(cookie)
+      {
+        content.cookies.append(cookie)
+      } else if !line.isEmpty, !titles.contains(where: { $0.elementsEqual(line) }) {
+        content.otherLines.append(Data(line))
+      }
     }
-    return cookies
+    return content
   }
+
+  private static func isHTTPOnly(_ line: Data) -> Bool { line.starts(with: httpOnlyMark.utf8) }
 
   private static func cookie(
     in line: String, suffixes: PublicSuffixes
@@ -89,42 +110,51 @@ enum CookieFile {
     return Int64(text) ?? .max
   }
 
-  /// The text of a file.
-  static func text(of cookies: [Cookie]) -> String {
-    let lines = cookies.map { cookie in
+  /// The bytes of a file: the title, other lines of the file before, and the cookies.
+  static func bytes(of content: Content) -> Data {
+    let lines = content.cookies.map { cookie in
       [
         (cookie.isHTTPOnly ? httpOnlyMark : "") + (cookie.isHostOnly ? "" : ".") + cookie.domain,
         cookie.isHostOnly ? "FALSE" : "TRUE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE",
         String(cookie.expiry ?? 0), cookie.name, cookie.value,
       ].joined(separator: "\t") + "\n"
     }
-    return "# Netscape HTTP Cookie File\n# Written by httpcache get -c\n\n" + lines.joined()
+    let others = content.otherLines.map { $0 + [UInt8(ascii: "\n")] }
+    return Data((title + "\n").utf8) + others.joined() + Data(lines.joined().utf8)
   }
 
-  /// Replaces a file by cookies; a new file is for its owner alone.
+  /// Whether two paths name one file.
+  static func isSameFile(_ path: String, as other: String) -> Bool {
+    if path == other { return true }
+    var (status, otherStatus) = (stat(), stat())
+    return stat(path, &status) == 0 && stat(other, &otherStatus) == 0 && status.st_dev == otherStatus.st_dev
+      && status.st_ino == otherStatus.st_ino
+  }
+
+  /// Replaces a file; a new one is for its owner alone.
   ///
   /// - Parameter path: `-` is standard output; a device or FIFO is written to.
   /// - Throws: `OutputFailure`.
-  static func write(_ cookies: [Cookie], to path: String) throws(OutputFailure) {
-    let text = text(of: cookies)
-    guard path != "-" else { return Console.current.output(text) }
+  static func write(_ content: Content, to path: String) throws(OutputFailure) {
+    let bytes = bytes(of: content)
+    guard path != "-" else { return Console.current.output(String(decoding: bytes, as: UTF8.self)) }
     switch try OutputPlace(path) {
-    case .descriptor(let number): try write(text, to: FileHandle(fileDescriptor: number), path)
+    case .descriptor(let number): try write(bytes, to: FileHandle(fileDescriptor: number), path)
     case .stream(let place):
       guard let file = FileHandle(forWritingAtPath: place) else {
         throw OutputFailure("cannot write the cookies to \(path)")
       }
-      try write(text, to: file, path)
+      try write(bytes, to: file, path)
     case .file(let place, let exists):
       var status = stat()
       let mode = exists && stat(place, &status) == 0 ? status.st_mode & 0o777 : 0o600
       try OwnerFile.replace(
-        place, by: Data(text.utf8), mode: mode, task: "cannot write the cookies to \(path)")
+        place, by: bytes, mode: mode, task: "cannot write the cookies to \(path)")
     }
   }
 
-  private static func write(_ text: String, to file: FileHandle, _ path: String) throws(OutputFailure) {
-    do { try file.write(contentsOf: Data(text.utf8)) } catch {
+  private static func write(_ bytes: Data, to file: FileHandle, _ path: String) throws(OutputFailure) {
+    do { try file.write(contentsOf: bytes) } catch {
       throw OutputFailure("cannot write the cookies to \(path)")
     }
   }

@@ -20,9 +20,10 @@ struct CookieOptionGroup: ParsableArguments {
   /// Writes the cookies after the last transfer.
   ///
   /// - Returns: the status of the command, given that of its transfers.
-  func save(_ jar: CookieJar?, after status: ExitStatus) -> ExitStatus {
-    guard let jarPath, let jar else { return status }
-    do throws(OutputFailure) { try CookieFile.write(jar.all, to: jarPath) } catch {
+  func save(_ plan: RequestPlan, after status: ExitStatus) -> ExitStatus {
+    guard let jarPath, let jar = plan.cookieJar else { return status }
+    let content = CookieFile.Content(cookies: jar.all, otherLines: plan.cookieFileLines)
+    do throws(OutputFailure) { try CookieFile.write(content, to: jarPath) } catch {
       Console.report("httpcache: \(error)")
       return status == .success ? .output : status
     }

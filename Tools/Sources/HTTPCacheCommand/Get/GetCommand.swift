@@ -190,7 +190,7 @@ struct GetCommand: AsyncParsableCommand {
         let status = try await fetchAll(urls, plan, to: destinations, with: fetcher, writeOut: writeOut)
         // Finish the background validation of stale responses (RFC 5861 §3).
         await cache.finishBackgroundWork(within: .seconds(10))
-        return cookieOptions.save(plan.cookieJar, after: status)
+        return cookieOptions.save(plan, after: status)
       }
     } catch {
       Console.report("httpcache: \(error)")

@@ -16,6 +16,8 @@ struct RequestPlan {
   let acceptsEncoded: Bool
   /// The cookies of files and origins; nil if none are kept.
   let cookieJar: CookieJar?
+  /// The lines of the file of `-c` that are no cookies, if `-b` read it: they stay.
+  let cookieFileLines: [Data]
   private let fields: HTTPFields
   private let headers: [HeaderArgument]
   private let credentials: Credentials?
@@ -59,9 +61,28 @@ struct RequestPlan {
     credentials = try options.credentials()
     netrc = try options.netrcEntries()
     let files = options.cookieFiles
-    let cookies = try files.filter { !$0.isEmpty }
-      .flatMap { try CookieFile.cookies(at: $0, mayBeMissing: $0 == jarPath) }
-    cookieJar = try files.isEmpty && jarPath == nil ? nil : CookieJar(cookies)
+    let read = try Self.cookies(in: files.filter { !$0.isEmpty }, jarPath: jarPath)
+    cookieJar = try files.isEmpty && jarPath == nil ? nil : CookieJar(read.cookies)
+    cookieFileLines = read.otherLines
+  }
+
+  /// Reads the files of `-b`, and reports lines that are no cookies.
+  ///
+  /// - Returns: the cookies of all files, and the other lines of the file of `-c`.
+  private static func cookies(in files: [String], jarPath: String?) throws -> CookieFile.Content {
+    var all = CookieFile.Content()
+    for file in files {
+      let isJar = jarPath.map { CookieFile.isSameFile(file, as: $0) } ?? false
+      let content = try CookieFile.content(at: file, mayBeMissing: isJar)
+      all.cookies += content.cookies
+      // A file that is named twice is read twice.
+      if isJar { all.otherLines = content.otherLines }
+      guard content.malformedCount > 0 else { continue }
+      let count =
+        content.malformedCount == 1 ? "1 line is no cookie" : "\(content.malformedCount) lines are no cookies"
+      Console.report("httpcache: --cookie: \(count) in \(file)" + (isJar ? "; -c keeps what is there" : ""))
+    }
+    return all
   }
 
   /// The URL to request: with the data of `-G` in its query, and the name of `-T`'s file in its path.

@@ -128,11 +128,13 @@ import Testing
     try set(
       jar, "a=1; Path=/x; Secure; HttpOnly", "b=; Domain=example.com; Max-Age=100", "c=ü \"x\"",
       from: "https://www.example.com/p/q")
-    let text = CookieFile.text(of: jar.all)
+    let text = String(decoding: CookieFile.bytes(of: CookieFile.Content(cookies: jar.all)), as: UTF8.self)
     #expect(text.hasPrefix("# Netscape HTTP Cookie File\n"))
     #expect(text.contains("#HttpOnly_www.example.com\tFALSE\t/x\tTRUE\t0\ta\t1\n"))
     #expect(text.contains("\n.example.com\tTRUE\t/p\tFALSE\t\(clock.now.seconds + 100)\tb\t\n"))
-    #expect(try CookieFile.cookies(in: Data(text.utf8), suffixes: CookieTests.suffixes) == jar.all)
+    #expect(
+      try CookieFile.content(of: Data(text.utf8), suffixes: CookieTests.suffixes)
+        == CookieFile.Content(cookies: jar.all))
   }
 
   @Test(
@@ -150,13 +152,18 @@ import Testing
     ])
   func hostile(_ line: String) throws {
     let text = "\(line)\r\nexample.org\tFALSE\t/\tFALSE\t99999999999999999999\tok\t1\r\n"
-    let found = try CookieFile.cookies(in: Data(text.utf8), suffixes: CookieTests.suffixes)
+    let content = try CookieFile.content(of: Data(text.utf8), suffixes: CookieTests.suffixes)
+    let found = content.cookies
     #expect(found.map(\.name) == ["ok"])
     #expect(found.first?.expiry == .max)
+    #expect(content.otherLines == [Data(line.utf8)])
+    #expect(content.malformedCount == (line.hasPrefix("# ") ? 0 : 1))
   }
 
   @Test("bytes that are no UTF-8 are no cookie")
   func octets() throws {
-    #expect(try CookieFile.cookies(in: Data([0x61, 0xFF, 0x0A, 0xFE, 0x09])).isEmpty)
+    let content = try CookieFile.content(of: Data([0x61, 0xFF, 0x0A, 0xFE, 0x09]))
+    #expect(content.cookies.isEmpty)
+    #expect(content.otherLines == [Data([0x61, 0xFF]), Data([0xFE, 0x09])])
   }
 }

@@ -59,11 +59,43 @@ import Testing
     try await origin.close()
     #expect(origin.requests.map(Self.cookies) == [nil, "b=2; a=1", nil])
     #expect(stat(jar, &status) == 0 && status.st_mode & 0o777 == 0o640)
-    let names = try CookieFile.cookies(in: Data(directory.contents("jar") ?? [])).map {
+    let names = try CookieFile.content(of: Data(directory.contents("jar") ?? [])).cookies.map {
       "\($0.domain) \($0.name)"
     }
     #expect(names.sorted() == ["127.0.0.1 a", "127.0.0.1 b", "localhost a", "localhost b"])
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == ["cache", "jar"])
+  }
+
+  @Test(
+    "-b and -c of one file: lines that are no cookies stay there, are counted, and are no cookies of another file"
+  )
+  func otherLines() async throws {
+    let directory = try TemporaryDirectory()
+    let origin = try await RecordingOrigin { _, _ in Self.answer("Set-Cookie: a=1\r\n") }
+    let (jar, copy) = (directory.file("jar"), directory.file("copy"))
+    let others = [
+      Array("# the staging host:\n".utf8), Array("#example.org\tFALSE\t/\tFALSE\t0\tn\t1\n".utf8),
+      Array("Set-Cookie: b=2\n".utf8), [0xFF, 0x09, 0x0A], Array("com\tTRUE\t/\tFALSE\t0\tn\t1\n".utf8),
+    ].flatMap { $0 }
+    let cookie = "127.0.0.1\tFALSE\t/\tFALSE\t0\told\t1\n"
+    try Data(others + Array(cookie.utf8)).write(to: URL(fileURLWithPath: jar))
+    let arguments = ["get", origin.authority, "--dir", directory.file("cache"), "--policy", "reload"]
+    let away = await CommandRun(arguments + ["-b", jar, "-c", copy])
+    #expect(away.errors.contains("3 lines are no cookies in \(jar)\n"), "\(away.errors)")
+    let copied = try CookieFile.content(of: Data(directory.contents("copy") ?? []))
+    #expect(copied.cookies.map(\.name) == ["old", "a"] && copied.otherLines.isEmpty)
+    // Under another name, and twice: the title is there once.
+    for path in [jar, directory.file("./jar")] {
+      let run = await CommandRun(arguments + ["-b", path, "-c", jar])
+      #expect(run.status == 0)
+      #expect(run.errors.contains("3 lines are no cookies in \(path); -c keeps"), "\(run.errors)")
+    }
+    try await origin.close()
+    #expect(origin.requests.map(Self.cookies) == ["old=1", "old=1", "old=1; a=1"])
+    let title = Array("# Netscape HTTP Cookie File\n# Written by httpcache get -c\n\n".utf8)
+    #expect(
+      directory.contents("jar") == title + others
+        + Array((cookie + "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\t1\n").utf8))
   }
 
   @Test("-c - writes to standard output")
@@ -102,7 +134,7 @@ import Testing
     for expected in [1, 0] {
       let run = await CommandRun(arguments)
       #expect(run.status == 0, "\(run.errors)")
-      #expect(try CookieFile.cookies(in: Data(directory.contents("jar") ?? [])).count == expected)
+      #expect(try CookieFile.content(of: Data(directory.contents("jar") ?? [])).cookies.count == expected)
     }
     try await origin.close()
     #expect(origin.requests.count == 1)
