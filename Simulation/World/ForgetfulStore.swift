@@ -36,8 +36,10 @@ final class ForgetfulStore: CacheStore {
     tier.skips(selection) ? 0 : try await base.remove(selection)
   }
 
-  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    tier.skips(selection) ? 0 : try await base.invalidate(selection)
+  func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
+  ) async throws(CacheError) -> Int? {
+    tier.skips(selection) ? 0 : try await base.mark(selection, as: mark)
   }
 
   func entries(

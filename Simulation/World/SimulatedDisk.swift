@@ -92,9 +92,11 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
     return count
   }
 
-  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+  func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
+  ) async throws(CacheError) -> Int? {
     try await begin()
-    let count = try await files.entries.invalidate(selection)
+    let count = try await files.entries.mark(selection, as: mark)
     files.raiseGeneration()
     await end()
     return count

@@ -57,32 +57,19 @@ extension SealedStore {
     }
   }
 
-  /// Invalidates the entries that match. `.all` also invalidates entries sealed under other keys; a prefix
-  /// that is longer than an origin invalidates all entries of the origin.
+  /// Invalidates the entries that match, or ends their lifetime. `.all` also marks entries sealed under other keys; a
+  /// prefix that is longer than an origin marks all entries of the origin.
   ///
-  /// - Returns: the number of responses invalidated; nil if the base does not count, or may have invalidated more.
+  /// - Returns: the number of responses that match; nil if the base does not count, or may have marked more.
   /// - Throws: what the store below throws.
   @discardableResult
-  public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await mark(selection) { (below) async throws(CacheError) in try await base.invalidate(below) }
-  }
-
-  /// Ends the lifetime of the entries that match; covers what `invalidate(_:)` covers.
-  ///
-  /// - Returns: the number of responses that match; nil if the base does not count, or may have expired more.
-  /// - Throws: what the store below throws.
-  @discardableResult
-  public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await mark(selection) { (below) async throws(CacheError) in try await base.expire(below) }
-  }
-
-  private func mark(
-    _ selection: CacheSelection, by change: (CacheSelection) async throws(CacheError) -> Int?
+  public func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
   ) async throws(CacheError) -> Int? {
     switch search(selection) {
-    case .selection(let below): return try await change(below)
+    case .selection(let below): return try await base.mark(below, as: mark)
     case .opening(let below):
-      _ = try await change(below)
+      try await base.mark(below, as: mark)
       return nil
     }
   }

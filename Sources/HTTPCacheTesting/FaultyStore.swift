@@ -147,20 +147,14 @@ public final class FaultyStore: CacheStore, GenerationSource {
     return try await base.remove(selection)
   }
 
-  /// Invalidates in the store below.
+  /// Marks in the store below.
   ///
   /// - Throws: the error it was told to throw; what the store below throws.
-  public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+  public func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
+  ) async throws(CacheError) -> Int? {
     try check(.invalidate)
-    return try await base.invalidate(selection)
-  }
-
-  /// Ends lifetimes in the store below; fails as an invalidation does.
-  ///
-  /// - Throws: the error it was told to throw; what the store below throws.
-  public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try check(.invalidate)
-    return try await base.expire(selection)
+    return try await base.mark(selection, as: mark)
   }
 
   /// Lists the store below.

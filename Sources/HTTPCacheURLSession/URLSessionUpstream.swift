@@ -22,7 +22,7 @@ public final class URLSessionUpstream: Upstream {
   /// Nil after invalidation. It is released when its running tasks have ended.
   private let session: Mutex<OriginSession?>
   private let delegate: (any URLSessionDelegate)?
-  private let cookies: CookieJar?
+  private let cookies: SessionCookies?
   private let idleTimeout: TimeInterval
   private let wholeTimeout: TimeInterval
   private let keepsUnreadBytesInMemory: Bool
@@ -40,7 +40,7 @@ public final class URLSessionUpstream: Upstream {
     keepsUnreadBytesInMemory: Bool = false
   ) {
     self.keepsUnreadBytesInMemory = keepsUnreadBytesInMemory
-    cookies = CookieJar(configuration)
+    cookies = SessionCookies(configuration)
     idleTimeout = configuration.timeoutIntervalForRequest
     wholeTimeout = configuration.timeoutIntervalForResource
     let inner = configuration.copy() as? URLSessionConfiguration ?? .ephemeral

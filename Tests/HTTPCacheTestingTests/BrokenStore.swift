@@ -96,11 +96,13 @@ final class BrokenStore: CacheStore {
     }
   }
 
-  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+  func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
+  ) async throws(CacheError) -> Int? {
     switch (fault, selection) {
     case (.ignoresInvalidation, _): nil
-    case (.marksAllVariants, .variant(let key, _)): try await base.invalidate(.key(key))
-    default: try await base.invalidate(selection)
+    case (.marksAllVariants, .variant(let key, _)): try await base.mark(.key(key), as: mark)
+    default: try await base.mark(selection, as: mark)
     }
   }
 

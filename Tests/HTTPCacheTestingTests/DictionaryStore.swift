@@ -110,7 +110,9 @@ final class DictionaryStore: CacheStore {
     change(selection) { _ in nil }
   }
 
-  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+  func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
+  ) async throws(CacheError) -> Int? {
     change(selection) { self.invalidated($0) }
   }
 

@@ -38,10 +38,12 @@ final class Changer: Sendable {
     return try await change(selection, .removes).rows.count
   }
 
-  /// Invalidates the matching entries, or ends their lifetime (`DiskStore.invalidate`, `DiskStore.expire`).
-  func mark(_ selection: CacheSelection, _ effect: Epoch.Effect) async throws(CacheError) -> Int? {
+  /// Marks the matching entries (`DiskStore.mark`).
+  func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
+  ) async throws(CacheError) -> Int? {
     do throws(CacheError) {
-      let change = try await change(selection, effect)
+      let change = try await change(selection, .marks(mark))
       return change.isSaved ? nil : change.rows.count
     } catch {
       guard error.code == .noSpace else { throw error }

@@ -4,9 +4,10 @@ import HTTPCacheStore
 /// "Every entry that was stored or freshened before this change and matches is invalidated" (expired, or removed). A
 /// change of many entries writes an epoch at once instead of changing each row.
 struct Epoch: Sendable {
-  /// The state that matching entries have.
-  enum Effect: Sendable {
-    case invalidates, expires, removes
+  /// The effect on matching entries.
+  enum Effect: Sendable, Hashable {
+    case marks(StoredResponse.Mark)
+    case removes
   }
 
   let selection: CacheSelection
@@ -30,8 +31,8 @@ extension Epoch {
 
   private var bit: Int64 {
     switch effect {
-    case .invalidates: 0
-    case .expires: Self.expiryBit
+    case .marks(.invalidated): 0
+    case .marks(.expired): Self.expiryBit
     case .removes: Self.removalBit
     }
   }
@@ -80,7 +81,8 @@ extension Epoch {
       epochs.append(
         Epoch(
           selection: try selection(row),
-          effect: kind & removalBit != 0 ? .removes : kind & expiryBit != 0 ? .expires : .invalidates,
+          effect: kind & removalBit != 0
+            ? .removes : .marks(kind & expiryBit != 0 ? .expired : .invalidated),
           sequence: row.integer(4)))
       return true
     }
@@ -123,8 +125,7 @@ extension [Epoch] {
     for epoch in self where epoch.covers(record, mark: mark) {
       switch epoch.effect {
       case .removes: return nil
-      case .invalidates: response.isInvalidated = true
-      case .expires: response.isExpired = true
+      case .marks(let mark): response = response.marked(as: mark)
       }
     }
     let isSame =

@@ -35,7 +35,10 @@ extension Epoch {
     for id in rows {
       let row = try connection.rows(where: "id = ? AND mark < ?", [.integer(id), .integer(sequence)]).first
       guard let row else { continue }
-      if effect == .removes { try transaction.delete(row) } else { try transaction.mark(id, effect) }
+      switch effect {
+      case .removes: try transaction.delete(row)
+      case .marks(let mark): try transaction.mark(id, as: mark)
+      }
     }
   }
 }

@@ -1,4 +1,5 @@
 import HTTPCacheFiles
+import HTTPCacheSemantics
 import HTTPCacheStore
 
 /// A transaction that inserts, removes or invalidates entries (`OpenDirectory.write`), with what has to be done after
@@ -48,8 +49,8 @@ struct Transaction: Sendable {
   }
 
   /// Invalidates a row, or ends its lifetime. An invalidated row stays invalidated.
-  func mark(_ id: Int64, _ effect: Epoch.Effect) throws(CacheError) {
-    let state = effect == .expires ? EntryRow.expired : EntryRow.invalidated
+  func mark(_ id: Int64, as mark: StoredResponse.Mark) throws(CacheError) {
+    let state = mark == .expired ? EntryRow.expired : EntryRow.invalidated
     try connection.run(
       "UPDATE entry SET invalid = ? WHERE id = ? AND invalid NOT IN (\(EntryRow.invalidated), ?)",
       [.integer(state), .integer(id), .integer(state)])

@@ -114,24 +114,17 @@ extension DiskStore: CacheStore {
     try await changer.remove(selection)
   }
 
-  /// Invalidates the matching entries. If the disk is too full to write that, the entries are removed instead.
-  ///
-  /// - Returns: the number of responses invalidated; nil if an epoch was written, whose rows are changed in the
-  ///   background.
-  /// - Throws: `CacheError`.
-  @discardableResult
-  public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await changer.mark(selection, .invalidates)
-  }
-
-  /// Ends the lifetime of the matching entries. If the disk is too full to write that, the entries are removed instead.
+  /// Invalidates the matching entries, or ends their lifetime. If the disk is too full to write that, the entries are
+  /// removed instead.
   ///
   /// - Returns: the number of responses that match; nil if an epoch was written, whose rows are changed in the
   ///   background.
   /// - Throws: `CacheError`.
   @discardableResult
-  public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await changer.mark(selection, .expires)
+  public func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
+  ) async throws(CacheError) -> Int? {
+    try await changer.mark(selection, as: mark)
   }
 
   /// Removes everything of a partition, so that no file of the directory has any byte of it when this

@@ -69,7 +69,7 @@ extension OpenDirectory {
     guard !record.response.isInvalidated, let ticket = record.ticket,
       changes.isOvertaken(record.key, groups: record.groups, since: ticket)
     else { return record }
-    return record.with(response: record.response.invalidated)
+    return record.with(response: record.response.marked(as: .invalidated))
   }
 
   /// Whether a stored entry is more recent than a response, and was stored or freshened after the request for

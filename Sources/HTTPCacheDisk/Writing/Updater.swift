@@ -36,7 +36,7 @@ struct Updater: Sendable {
       let stored = found.record, stored.key == record.key
     else { return nil }
     if transaction.opened.isSuperseded(record, by: found) {
-      if record.response.isInvalidated { try transaction.mark(found.row.id, .invalidates) }
+      if record.response.isInvalidated { try transaction.mark(found.row.id, as: .invalidated) }
       return nil
     }
     var record = record

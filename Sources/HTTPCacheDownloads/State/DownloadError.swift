@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Why a queue cannot be opened or does not take a download.
 public struct DownloadError: Error, Sendable, CustomStringConvertible {
   /// The kind of an error. Later versions may add kinds.
@@ -52,4 +54,10 @@ public struct DownloadError: Error, Sendable, CustomStringConvertible {
 
   /// Code and message.
   public var description: String { "\(code): \(message)" }
+}
+
+/// Texts for people: Foundation's default text of an error is its domain and a number.
+extension DownloadError: LocalizedError {
+  /// Code and message.
+  public var errorDescription: String? { description }
 }

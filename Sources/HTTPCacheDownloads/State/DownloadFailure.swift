@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Why a download failed, or waits for its next attempt.
 public struct DownloadFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of a failure.
@@ -80,4 +82,10 @@ public struct DownloadFailure: Error, Sendable, Hashable, CustomStringConvertibl
     default: false
     }
   }
+}
+
+/// Texts for people: Foundation's default text of an error is its domain and a number.
+extension DownloadFailure: LocalizedError {
+  /// Kind and message.
+  public var errorDescription: String? { description }
 }

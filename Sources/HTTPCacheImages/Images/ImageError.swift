@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Why there is no image.
 public enum ImageError: Error, Sendable, Hashable {
   /// The text is not an absolute http or https URL.
@@ -46,4 +48,10 @@ extension ImageError: CustomStringConvertible {
     case .encodingFailed(let message): "the image cannot be encoded: \(message)"
     }
   }
+}
+
+/// Texts for people: Foundation's default text of an error is its domain and a number.
+extension ImageError: LocalizedError {
+  /// The error in words.
+  public var errorDescription: String? { description }
 }

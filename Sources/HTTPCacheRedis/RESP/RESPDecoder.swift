@@ -176,3 +176,25 @@ struct RESPDecoder: Sendable {
     receive(value)
   }
 }
+
+/// The sizes that a decoder accepts. A reply beyond a limit ends the connection: no command has such a reply.
+struct RESPLimits: Sendable, Hashable {
+  /// The longest line in bytes: a simple string, an error, a number or a length.
+  var line = 8_192
+  /// The longest bulk string in bytes.
+  var bulk = 4 << 20
+  /// The bytes of all strings of one reply, errors included.
+  var bytes = 64 << 20
+  /// The values of one reply, those in arrays included.
+  var values = 400_000
+  /// The arrays around a value.
+  var depth = 8
+}
+
+/// Bytes that are no reply, or a reply beyond the limits.
+struct RESPFailure: Error, Hashable {
+  /// The fault.
+  let message: String
+
+  init(_ message: String) { self.message = message }
+}

@@ -1,6 +1,7 @@
 #if Redis
   import Crypto
   import HTTPCacheSealing
+  public import HTTPCacheSemantics
   import HTTPCacheStore
   public import HTTPCaching
   import NIOPosix
@@ -109,6 +110,123 @@
       let (seconds, attoseconds) = duration.components
       guard seconds < 31_536_000 else { return 31_536_000_000 }
       return max(1, seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+    }
+  }
+
+  extension RedisTier {
+    /// The memory of a server.
+    public struct Memory: Sendable, Hashable {
+      /// The bytes in use.
+      public let used: Int64
+      /// The most bytes that the server uses (`maxmemory`); 0 is no limit.
+      public let limit: Int64
+      /// The number of keys that the server has evicted since it was started.
+      public let evictions: Int64
+    }
+
+    /// The memory of the server that keeps the log, for operators. The user needs the permission `+info`.
+    ///
+    /// - Throws: `SharedTierError`, after 250 ms at the latest.
+    public func memory() async throws(SharedTierError) -> Memory {
+      let replies = try await send(
+        [RedisCommand("INFO", "memory"), RedisCommand("INFO", "stats")], for: keys.log,
+        by: RedisDeadline(limits.change))
+      var values: [Substring: Int64] = [:]
+      for line in replies.compactMap(\.text).joined(separator: "\n").split(whereSeparator: \.isNewline) {
+        guard let colon = line.firstIndex(of: ":") else { continue }
+        values[line[..<colon]] = Int64(line[line.index(after: colon)...])
+      }
+      guard let used = values["used_memory"], let limit = values["maxmemory"],
+        let evictions = values["evicted_keys"]
+      else { throw Self.unexpected("the memory") }
+      return Memory(used: used, limit: limit, evictions: evictions)
+    }
+
+    /// How many changes the log still has, and the position of the last one, for operators. Unlike `state()`, it changes
+    /// nothing.
+    ///
+    /// - Throws: `SharedTierError`, after 250 ms at the latest.
+    public func logLength() async throws(SharedTierError) -> (changes: Int, last: SharedPosition) {
+      let reply = try await send(
+        [RedisCommand("XINFO", "STREAM", .bytes(keys.log))], for: keys.log, by: RedisDeadline(limits.change))[
+          0]
+      // No change was added yet.
+      if case .error = reply { return (0, .start) }
+      var (changes, last): (Int?, SharedPosition?)
+      let facts = reply.elements ?? []
+      for index in stride(from: 0, to: facts.count - 1, by: 2) {
+        switch facts[index].text {
+        case "length": changes = facts[index + 1].number.flatMap { Int(exactly: $0) }
+        case "last-generated-id": last = SharedPosition(facts[index + 1].text)
+        default: break
+        }
+      }
+      guard let changes, changes >= 0, let last else { throw Self.unexpected("the log") }
+      return (changes, last)
+    }
+  }
+
+  extension RedisTier {
+    /// The value of a lock whose holder's response cannot be shared.
+    private static let refusal = "-"
+
+    /// Takes the lock of a key, or tells its holder. A token that holds the lock acquires it again.
+    public func lock(
+      _ key: CacheKey, token: String, ticket: SharedPosition, duration: Duration,
+      overtaking overtaken: SharedPosition?
+    ) async throws(SharedTierError) -> SharedLock {
+      let name = keys.names(of: key).lock
+      let value = "\(token)|\(ticket)"
+      let duration = RedisArgument.number(Self.milliseconds(duration))
+      let deadline = RedisDeadline(limits.question)
+      let held: String?
+      if let overtaken {
+        let arguments: [RedisArgument] = [
+          "take", .text(token), duration, .text(value), .text(overtaken.description),
+        ]
+        let reply = try await run(RedisScripts.lock, [name], arguments, by: deadline)
+        if reply.number == 1 { return .acquired }
+        held = reply.text
+      } else {
+        let replies = try await send(
+          [
+            RedisCommand("SET", .bytes(name), .text(value), "NX", "PX", duration),
+            RedisCommand("GET", .bytes(name)),
+          ], for: name, by: deadline)
+        if replies[0].text == "OK" { return .acquired }
+        held = replies[1].text
+      }
+      // It ended between the two commands: the next attempt gets it.
+      guard let held else { throw SharedTierError(.unavailable, "the lock ended while it was asked for") }
+      if held == Self.refusal { return .refused }
+      guard let bar = held.lastIndex(of: "|"),
+        let ticket = SharedPosition(String(held[held.index(after: bar)...]))
+      else { throw Self.unexpected("the holder of a lock") }
+      return held[..<bar] == token ? .acquired : .held(ticket: ticket)
+    }
+
+    /// Renews the lock of a fetch.
+    public func renew(
+      _ key: CacheKey, token: String, duration: Duration
+    ) async throws(SharedTierError) -> Bool {
+      try await change("renew", keys.names(of: key).lock, token: token, duration)
+    }
+
+    /// Ends the lock of a fetch.
+    public func unlock(
+      _ key: CacheKey, token: String, refusingFor refusal: Duration?
+    ) async throws(SharedTierError) {
+      let action: RedisArgument = refusal == nil ? "free" : "refuse"
+      _ = try await change(action, keys.names(of: key).lock, token: token, refusal ?? .zero)
+    }
+
+    private func change(
+      _ action: RedisArgument, _ name: [UInt8], token: String, _ duration: Duration
+    ) async throws(SharedTierError) -> Bool {
+      let reply = try await run(
+        RedisScripts.lock, [name], [action, .text(token), .number(Self.milliseconds(duration))],
+        by: RedisDeadline(limits.question))
+      return reply.number == 1
     }
   }
 #endif

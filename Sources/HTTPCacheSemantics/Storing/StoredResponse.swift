@@ -202,17 +202,21 @@ extension StoredResponse {
       && !CookieSharing.isForbidden(head, rules: rules, now: responseTime)
   }
 
-  /// This response, invalidated: to be validated before any use.
-  package var invalidated: StoredResponse {
-    var marked = self
-    marked.isInvalidated = true
-    return marked
+  /// Why a response that is kept is not fresh, whatever its age.
+  public enum Mark: Sendable, Hashable {
+    /// To be validated before any use (`isInvalidated`).
+    case invalidated
+    /// At the end of its lifetime (`isExpired`).
+    case expired
   }
 
-  /// This response after the end of its lifetime.
-  package var expired: StoredResponse {
+  /// This response with a mark, besides those that it has.
+  package func marked(as mark: Mark) -> StoredResponse {
     var marked = self
-    marked.isExpired = true
+    switch mark {
+    case .invalidated: marked.isInvalidated = true
+    case .expired: marked.isExpired = true
+    }
     return marked
   }
 

@@ -111,7 +111,8 @@ public enum Freshening {
       result.isInvalidated = isForbidden(
         rules.refusesSetCookie ? result.head : kept.head, to: request, rules: rules, receivedAt: responseTime)
     }
-    return ResponseUpdate(stored: result.isInvalidated ? stored.invalidated : kept, answer: result)
+    return ResponseUpdate(
+      stored: result.isInvalidated ? stored.marked(as: .invalidated) : kept, answer: result)
   }
 
   /// The response without the fields that it forbids to store, with its cookies.

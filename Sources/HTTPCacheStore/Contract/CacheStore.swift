@@ -96,22 +96,17 @@ public protocol CacheStore: AnyObject, Sendable {
   @discardableResult
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int
 
-  /// Invalidates the entries that match: kept, but validated before any reuse (RFC 9111 §4.4). Takes
-  /// effect at once, like a removal. A store that cannot tell the matching entries apart may invalidate more.
-  ///
-  /// - Returns: the number of responses invalidated, or nil if the store does not count.
-  /// - Throws: `CacheError`.
-  @discardableResult
-  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int?
-
-  /// Ends the lifetime of the entries that match (`StoredResponse.isExpired`): kept, and used as stale responses are
-  /// (RFC 9111 §4.2.4). Takes effect at once, like an invalidation; responses to earlier requests are overtaken. The
-  /// default implementation invalidates the entries.
+  /// Marks the entries that match, and keeps them: an invalidated entry is validated before any reuse (RFC 9111 §4.4),
+  /// the lifetime of an expired one has ended, and it is used as stale responses are (§4.2.4). Takes effect at once, like
+  /// a removal; responses to earlier requests are overtaken. A store may invalidate where it should let expire, and a
+  /// store that cannot tell the matching entries apart may mark more.
   ///
   /// - Returns: the number of responses that match, or nil if the store does not count.
   /// - Throws: `CacheError`.
   @discardableResult
-  func expire(_ selection: CacheSelection) async throws(CacheError) -> Int?
+  func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
+  ) async throws(CacheError) -> Int?
 
   /// The entries that match, in a stable order, at most `limit`, after `cursor`.
   ///
@@ -164,12 +159,13 @@ public protocol CacheStore: AnyObject, Sendable {
 }
 
 extension CacheStore {
-  /// Invalidates the entries that match.
+  /// Invalidates the entries that match: `mark(_:as:)`.
   ///
+  /// - Returns: the number of responses that match, or nil if the store does not count.
   /// - Throws: `CacheError`.
   @discardableResult
-  public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await invalidate(selection)
+  public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+    try await mark(selection, as: .invalidated)
   }
 
   /// Returns `.unknown`.

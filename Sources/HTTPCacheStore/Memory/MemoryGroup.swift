@@ -119,7 +119,7 @@ struct MemoryGroup: Sendable {
     guard let index else { return false }
     let old = variants[index]
     if record.isOutOfDate(besides: old.record) {
-      if isInvalidated { mark(with: \.invalidated) { $0 === old.record } }
+      if isInvalidated { mark(as: .invalidated) { $0 === old.record } }
       return false
     }
     var new = record.storing(old.record.storedRanges, bodyLength: old.record.bodyLength)
@@ -133,18 +133,16 @@ struct MemoryGroup: Sendable {
     return true
   }
 
-  /// Marks the variants that match as invalidated or expired.
+  /// Marks the variants that match.
   ///
-  /// - Parameters:
-  ///   - marked: the response with the mark.
-  ///   - ticket: the new ticket of these variants; nil keeps their tickets.
+  /// - Parameter ticket: the new ticket of these variants; nil keeps their tickets.
   mutating func mark(
-    with marked: (StoredResponse) -> StoredResponse, taking ticket: InvalidationTicket? = nil,
+    as mark: StoredResponse.Mark, taking ticket: InvalidationTicket? = nil,
     where matches: (CacheRecord) -> Bool
   ) {
     for index in variants.indices where matches(variants[index].record) {
       let old = variants[index]
-      let record = old.record.with(response: marked(old.record.response), ticket: ticket)
+      let record = old.record.with(response: old.record.response.marked(as: mark), ticket: ticket)
       variants[index] = StoredVariant(record: record, body: old.body)
     }
   }

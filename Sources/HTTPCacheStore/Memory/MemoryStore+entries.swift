@@ -32,36 +32,24 @@ extension MemoryStore {
     return changeMatching(selection, countsCopies) { group, matches in group.remove(where: matches) }
   }
 
-  /// Invalidates the entries that match.
+  /// Invalidates the entries that match, or ends their lifetime.
   ///
   /// - Returns: the number of responses that match.
   /// - Throws: nothing.
   @discardableResult
-  public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+  public func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
+  ) async throws(CacheError) -> Int? {
     changes.note(selection)
-    return markMatching(selection, with: \.invalidated, countsCopies: true)
+    return markMatching(selection, as: mark, countsCopies: true)
   }
 
-  /// Ends the lifetime of the entries that match.
+  /// Marks the entries that match.
   ///
+  /// - Parameter countsCopies: whether copies of responses of the store below count.
   /// - Returns: the number of responses that match.
-  /// - Throws: nothing.
-  @discardableResult
-  public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    changes.note(selection)
-    return markMatching(selection, with: \.expired, countsCopies: true)
-  }
-
-  /// Marks the entries that match as invalidated or expired.
-  ///
-  /// - Parameters:
-  ///   - marked: a response with the mark.
-  ///   - countsCopies: whether copies of responses of the store below count.
-  /// - Returns: the number of responses that match.
-  func markMatching(
-    _ selection: CacheSelection, with marked: (StoredResponse) -> StoredResponse, countsCopies: Bool
-  ) -> Int {
-    changeMatching(selection, countsCopies) { group, matches in group.mark(with: marked, where: matches) }
+  func markMatching(_ selection: CacheSelection, as mark: StoredResponse.Mark, countsCopies: Bool) -> Int {
+    changeMatching(selection, countsCopies) { group, matches in group.mark(as: mark, where: matches) }
   }
 
   private func changeMatching(

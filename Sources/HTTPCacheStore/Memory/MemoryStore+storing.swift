@@ -65,7 +65,7 @@ extension MemoryStore {
     guard !record.response.isInvalidated, let ticket = record.ticket,
       isOvertaken(record.key, groups: record.groups, since: ticket)
     else { return record }
-    return record.with(response: record.response.invalidated)
+    return record.with(response: record.response.marked(as: .invalidated))
   }
 
   /// Replaces the record of the response with its sequence number.

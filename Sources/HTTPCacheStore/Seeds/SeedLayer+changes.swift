@@ -1,4 +1,4 @@
-import HTTPCacheSemantics
+public import HTTPCacheSemantics
 
 extension SeedLayer {
   // The variants of a key below while a seed is copied; the limit of the request is not known here.
@@ -62,32 +62,19 @@ extension SeedLayer {
     return removed + hidden
   }
 
-  /// Invalidates the entries of the store below that match, and the seeds that match.
+  /// Marks the entries of the store below that match. Invalidates the seeds that match, whatever the mark is.
   ///
-  /// - Returns: the number of responses invalidated, or nil if the store below does not count. Of seeds, only
+  /// - Returns: the number of responses that match, or nil if the store below does not count. Of seeds, only
   ///   those of one target are counted.
   /// - Throws: `CacheError.io` if the mark cannot be written; what the store below throws. The other of both is
   ///   changed nevertheless.
   @discardableResult
-  public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await invalidateSeeds(selection) { () async throws(CacheError) in try await base.invalidate(selection)
-    }
-  }
-
-  /// Ends the lifetime of the entries of the store below that match, and invalidates the seeds that match.
-  ///
-  /// Returns and throws as `invalidate(_:)`.
-  @discardableResult
-  public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await invalidateSeeds(selection) { () async throws(CacheError) in try await base.expire(selection) }
-  }
-
-  private func invalidateSeeds(
-    _ selection: CacheSelection, below: () async throws(CacheError) -> Int?
+  public func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
   ) async throws(CacheError) -> Int? {
     let changed = seeds(of: selection).count
     let failure = change(.invalidated, selection)
-    let count = try await below()
+    let count = try await base.mark(selection, as: mark)
     if let failure { throw failure }
     return count.map { $0 + changed }
   }

@@ -38,39 +38,19 @@ extension TieredStore {
     base.trimMemory(to: bytes)
   }
 
-  /// Invalidates the entries that match, in both tiers.
-  ///
-  /// - Returns: the number of responses invalidated, or nil if the store below does not count.
-  /// - Throws: what the store below throws; the entries are then invalidated in memory nevertheless.
-  @discardableResult
-  public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await mark(selection, with: \.invalidated) { () async throws(CacheError) in
-      try await base.invalidate(selection)
-    }
-  }
-
-  /// Ends the lifetime of the entries that match, in both tiers.
+  /// Invalidates the entries that match in both tiers, or ends their lifetime.
   ///
   /// - Returns: the number of responses that match, or nil if the store below does not count.
-  /// - Throws: what the store below throws; the entries are then expired in memory nevertheless.
+  /// - Throws: what the store below throws; the entries are then marked in memory nevertheless.
   @discardableResult
-  public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await mark(selection, with: \.expired) { () async throws(CacheError) in
-      try await base.expire(selection)
-    }
-  }
-
-  private func mark(
-    _ selection: CacheSelection, with marked: (StoredResponse) -> StoredResponse,
-    below markBelow: () async throws(CacheError) -> Int?
+  public func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
   ) async throws(CacheError) -> Int? {
     tellBase()
     let below: Result<Int?, CacheError>
-    do { below = .success(try await markBelow()) } catch {
-      below = .failure(error)
-    }
+    do { below = .success(try await base.mark(selection, as: mark)) } catch { below = .failure(error) }
     if case .success = below { raiseGeneration(of: selection.key) }
-    let own = memory.markMatching(selection, with: marked, countsCopies: false)
+    let own = memory.markMatching(selection, as: mark, countsCopies: false)
     return try below.get().map { $0 + own }
   }
 

@@ -195,7 +195,7 @@ public final class TieredStore: CacheStore {
     guard let group, isOutdated(group, key) else { return group }
     // Take the ticket before the comparison, so that later changes are not missed.
     let now = ticket()
-    memory.change(key) { group in group.mark(with: \.invalidated, taking: now) { isOutdated($0) } }
+    memory.change(key) { group in group.mark(as: .invalidated, taking: now) { isOutdated($0) } }
     return memory.group(key)
   }
 

@@ -100,7 +100,7 @@ extension StoreConformance {
       let body = StoreSample.body(20_000)
       try await store.store(StoreSample.record(), body)
       try await store.store(StoreSample.record(StoreSample.key("/other")), body)
-      let count = try await store.expire(.key(StoreSample.key()))
+      let count = try await store.mark(.key(StoreSample.key()), as: .expired)
       try require(count == nil || count == 1, "\(count ?? 0) responses expired, expected 1")
       guard let found = try store.read(StoreSample.key()).first?.record else {
         throw StoreViolation(message: "the response is gone", line: #line)
@@ -119,7 +119,7 @@ extension StoreConformance {
       let after = try store.read(StoreSample.key()).first?.record.response
       try require(after?.isExpired == false && after?.isInvalidated == false, "the mark outlives an update")
       try await store.invalidate(.key(StoreSample.key()))
-      try await store.expire(.key(StoreSample.key()))
+      try await store.mark(.key(StoreSample.key()), as: .expired)
       let both = try store.read(StoreSample.key()).first?.record.response.isInvalidated
       try requireEqual(both, true, "invalidation of an expired response")
     },

@@ -1,5 +1,6 @@
 public import Foundation
 public import HTTPCaching
+import HTTPTypes
 
 #if canImport(FoundationNetworking)
   public import FoundationNetworking
@@ -107,5 +108,68 @@ extension CachedURLSession {
     } catch {
       throw Self.foundationError(error, request.url)
     }
+  }
+}
+
+extension CachedURLSession {
+  /// A whole answer from memory that needs no decision of a delegate, without suspending; nil if `load` has to be
+  /// called.
+  ///
+  /// - Parameter mayUse: whether the caller accepts the stored head; by default a 2xx, because `load` follows
+  ///   redirects and answers challenges.
+  func answerFromMemory(
+    _ request: URLRequest, where mayUse: (HTTPResponse) -> Bool = { $0.status.kind == .successful }
+  ) -> (response: CachedHTTPURLResponse, body: BodyBytes)? {
+    var options = RequestOptions(partition: partition, redirectLimit: 0, bodyForms: .decoded)
+    options.isOneUser = true
+    guard request.httpBody == nil, request.httpBodyStream == nil, policy(of: request) == .standard,
+      (try? checkValid()) != nil, let url = request.url,
+      let asked = try? cacheRequest(request, .none),
+      let answer = cache.peek(
+        asked, options: options, where: mayUse),
+      let bytes = answer.body.bytesInMemory,
+      let response = recentResponses.response(for: answer, url: url)
+    else { return nil }
+    return (response, bytes)
+  }
+}
+
+extension CachedURLSession {
+  /// Loads a response and returns its body as it arrives.
+  ///
+  /// - Parameters:
+  ///   - request: with its body in `httpBody` or `httpBodyStream`.
+  ///   - cachePolicy: how to use the cache; nil uses the policy of `options`, else the request's, else the
+  ///     configuration's.
+  ///   - options: the settings of this request.
+  ///   - delegate: called instead of the session's delegate.
+  /// - Returns: the body, and an `HTTPURLResponse` with its `cacheOutcome`.
+  /// - Throws: `URLError`.
+  public func bytes(
+    for request: URLRequest, cachePolicy: CachePolicy? = nil, options: LoadOptions = LoadOptions(),
+    delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (CachedBytes, URLResponse) {
+    do {
+      let meter = options.meter(cache.configuration.clock)
+      let loaded = try await load(
+        request, content: try RequestBody(request), options: options.using(cachePolicy), delegate: delegate
+      )
+      .metered(meter, endsRequest: true)
+      return (CachedBytes(body: loaded.body, url: request.url), loaded.response)
+    } catch {
+      throw Self.foundationError(error, request.url)
+    }
+  }
+
+  /// Loads a response and returns its body as it arrives.
+  ///
+  /// - Parameters: as for `bytes(for:cachePolicy:options:delegate:)`.
+  /// - Throws: `URLError`.
+  public func bytes(
+    from url: URL, cachePolicy: CachePolicy? = nil, options: LoadOptions = LoadOptions(),
+    delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (CachedBytes, URLResponse) {
+    try await bytes(
+      for: URLRequest(url: url), cachePolicy: cachePolicy, options: options, delegate: delegate)
   }
 }

@@ -42,7 +42,7 @@ public final class CachedURLSession: Sendable {
   /// The upstream of the cache: the caller's with what a session adds, otherwise `upstream`.
   let origin: any Upstream
   private let transport: SessionTransport?
-  let cookies: CookieJar?
+  let cookies: SessionCookies?
   private let isInvalidated = Mutex(false)
   let recentResponses = RecentURLResponses()
   private let files = Mutex<[String: CachedFile]>([:])
@@ -102,7 +102,7 @@ public final class CachedURLSession: Sendable {
     self.partition = partition
     self.configuration = configuration
     self.delegate = delegate
-    cookies = CookieJar(configuration)
+    cookies = SessionCookies(configuration)
     let inner = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
     // The cache has to see these fields in the request.
     inner.httpAdditionalHeaders = nil

@@ -12,7 +12,7 @@ import HTTPTypes
 final class SessionTransport: Upstream {
   /// The settings of the session's configuration.
   struct Settings: Sendable {
-    var cookies: CookieJar?
+    var cookies: SessionCookies?
     /// Nil with a shared cache: one user's credentials must not serve another.
     var credentials: URLCredentialStorage?
     /// The longest time without any arriving byte, in seconds.

@@ -24,7 +24,7 @@ final class OriginExchange: Sendable {
     /// Whether unread bytes may go to a temporary file.
     var mayUseFiles = true
     var delegates: [any URLSessionDelegate] = []
-    var cookies: CookieJar?
+    var cookies: SessionCookies?
     var onInterim: (@Sendable (HTTPResponse) async -> Void)?
   }
 

@@ -104,8 +104,12 @@ extension AnswerMaker {
     }
   }
 
-  private func stored(for exchange: inout Exchange, onlyFresh: Bool) -> CacheResponse? {
+  private func stored(
+    for exchange: inout Exchange, onlyFresh: Bool = false,
+    where mayUse: (StoredResponse) -> Bool = { _ in true }
+  ) -> CacheResponse? {
     guard case .lookUp = exchange.start(), var variants = lookup.variants(for: exchange) else { return nil }
+    variants.removeAll { $0.record.response.seen(by: exchange.rules).map(mayUse) != true }
     while true {
       let now = configuration.clock.now
       guard case .answer(let found, _) = lookup.look(among: variants, for: &exchange, now: now) else {
@@ -125,48 +129,20 @@ extension AnswerMaker {
     for request: HTTPRequest, partition: String, in forms: BodyForms,
     where mayUse: (StoredResponse) -> Bool
   ) -> (response: CacheResponse, record: CacheRecord)? {
-    guard request.method == .get || request.method == .head,
-      let place = lookup.place(of: request, in: partition)
-    else { return nil }
-    var features = RequestFeatures(request.headerFields)
-    if features.contains(.content) { return nil }
+    guard request.method == .get || request.method == .head else { return nil }
     var request = request
-    if !features.isDisjoint(with: [.conditions, .originConditions]) {
-      for name in [
-        HTTPField.Name.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
-      ] { request.headerFields[name] = nil }
-      features.subtract([.conditions, .originConditions])
+    for name in [HTTPField.Name.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince] {
+      request.headerFields[name] = nil
     }
-    let rules = place.rules
-    var variants: [StoredVariant] = []
-    do throws(CacheError) { variants = try lookup.stored(for: place.key, rules: rules) } catch {
-      observers.tell(.storeFailed(operation: "read", error))
+    let options = RequestOptions(partition: partition, bodyForms: forms)
+    guard
+      var exchange = try? lookup.exchange(for: request, policy: .cacheElseNetwork, options: options)
+    else { return nil }
+    exchange.takesAnyAge = true
+    guard var response = stored(for: &exchange, where: mayUse), let record = response.record else {
+      return nil
     }
-    let isUsable = { (variant: StoredVariant) in
-      variant.record.response.isIn(forms) && variant.record.response.seen(by: rules).map(mayUse) ?? false
-    }
-    // Most often there is one variant, and it may be used.
-    if !variants.allSatisfy(isUsable) { variants = variants.filter(isUsable) }
-    let now = configuration.clock.now
-    while let (variant, _) = lookup.selected(among: variants, for: request, rules: rules) {
-      guard let stored = variant.record.response.seen(by: rules) else { return nil }
-      let age = Age.current(stored, now: now)
-      let lifetime = stored.freshnessLifetime(atAge: age)
-      // A response that would need validation is used here only because the caller asks for it.
-      let isFresh =
-        age < lifetime && !stored.isInvalidated && !stored.facts.directives.contains(.noCache)
-      let outcome = CacheOutcome.hit(
-        age: .seconds(age), lifetime: .seconds(lifetime),
-        allowance: isFresh ? nil : .policy(.cacheElseNetwork))
-      if var response = answer(
-        stored, head: stored.head, outcome: outcome, from: variant,
-        to: AskedRequest(request: request, features: features, key: place.key, target: place.target, now: now)
-      ) {
-        response.shareHead(of: variant.record, for: request)
-        return (response, variant.record)
-      }
-      variants.removeAll { $0.record === variant.record }
-    }
-    return nil
+    response.shareHead(of: record, for: request)
+    return (response, record)
   }
 }

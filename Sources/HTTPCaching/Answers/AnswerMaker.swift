@@ -25,8 +25,7 @@ final class AnswerMaker: Sendable {
     event: AnswerEvent = .atOnce
   ) -> CacheResponse? {
     self.answer(
-      answer.stored, head: answer.stored.head(age: answer.age),
-      outcome: answer.outcome, from: variant, to: asked, event: event)
+      answer.stored, head: answer.head, outcome: answer.outcome, from: variant, to: asked, event: event)
   }
 
   /// Like `answer`, but first reads the beginning of the body; nil if that read fails.

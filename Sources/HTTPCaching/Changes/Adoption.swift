@@ -112,7 +112,7 @@ struct Adoption {
     let making = StoredResponse.make(
       request: request, response: ReceivedResponse(response, requestTime: now, responseTime: now),
       isDecoded: adopted.isDecoded, rules: rules, digest: lookup.digest)
-    if isDistrusted, case .made(let made) = making { return .made(made.invalidated) }
+    if isDistrusted, case .made(let made) = making { return .made(made.marked(as: .invalidated)) }
     return making
   }
 

@@ -84,8 +84,12 @@ extension Exchange {
   struct StoredAnswer: Sendable {
     let index: Int
     let stored: StoredResponse
-    let age: Int64
+    /// In seconds; nil for an answer that does not tell its age.
+    let age: Int64?
     let outcome: CacheOutcome
+
+    /// The head of the complete response, with its age.
+    var head: HTTPResponse { age.map { stored.head(age: $0) } ?? stored.head }
   }
 
   /// Whether the origin's response is stored, and as what.

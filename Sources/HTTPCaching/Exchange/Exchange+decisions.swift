@@ -19,6 +19,14 @@ extension Exchange {
 
   mutating func decide(_ index: Int, now: Timestamp) -> LookAction {
     let stored = candidates[index]
+    if takesAnyAge {
+      let (age, lifetime) = stored.ageAndLifetime(now: now)
+      let isFresh =
+        age < lifetime && !stored.isInvalidated && !stored.facts.directives.contains(.noCache)
+      return .answer(
+        answer(index, allowance: isFresh ? nil : .policy(.cacheElseNetwork), now: now),
+        validateInBackground: false)
+    }
     switch Reuse.decide(
       stored: stored, request: request, directives: directives, policy: policy, rules: rules,
       now: now)

@@ -89,7 +89,7 @@ extension Exchange {
   }
 
   private func invalidated(_ index: Int) -> RecordUpdate {
-    RecordUpdate(index: index, response: candidates[index].invalidated)
+    RecordUpdate(index: index, response: candidates[index].marked(as: .invalidated))
   }
 }
 
@@ -127,7 +127,7 @@ extension Exchange {
       // Nothing of the answer to a request with `no-store` is stored (RFC 9111 §5.2.1.5).
       if directives.noStore, !updated.isInvalidated { continue }
       candidates[index] =
-        refusal == nil ? keyed(updated) : keyed(candidates[index].invalidated)
+        refusal == nil ? keyed(updated) : keyed(candidates[index].marked(as: .invalidated))
       written.append(index)
     }
     // A later failure may only fall back to a candidate that matches.

@@ -25,6 +25,8 @@ struct Exchange: Sendable {
   var mayComplete = true
   /// Whether `stale-while-revalidate` may be obeyed.
   var validatesInBackground = true
+  /// Whether the answer is what is stored, of any age and without an `Age` field, whatever RFC 9111 §4 says.
+  var takesAnyAge = false
   private(set) var forward: Forward?
 
   init(_ presented: PresentedRequest) { self.presented = presented }
@@ -278,7 +280,7 @@ struct Exchange: Sendable {
     let stored = candidates[index]
     let age = Age.current(stored, now: now)
     return StoredAnswer(
-      index: index, stored: stored, age: age,
+      index: index, stored: stored, age: takesAnyAge ? nil : age,
       outcome: .hit(
         age: .seconds(age), lifetime: .seconds(stored.freshnessLifetime(atAge: age)), allowance: allowance))
   }

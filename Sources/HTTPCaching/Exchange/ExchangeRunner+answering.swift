@@ -59,7 +59,7 @@ extension ExchangeRunner {
     let exchange = conversation.exchange
     shelf.store.count(CacheCounts(validated: 1))
     return finish(
-      confirmed.stored.head(age: confirmed.age), body: body, outcome: confirmed.outcome, of: exchange,
+      confirmed.head, body: body, outcome: confirmed.outcome, of: exchange,
       stored: confirmed.stored,
       change: exchange.contentChange(of: confirmed.stored.head, receivedAt: clock.now))
   }

@@ -62,7 +62,7 @@ final class FailedChanges: Sendable {
       }
       guard isInvalidated, !record.response.isInvalidated else { return variant }
       return StoredVariant(
-        record: record.with(response: record.response.invalidated), body: variant.body)
+        record: record.with(response: record.response.marked(as: .invalidated)), body: variant.body)
     }
   }
 

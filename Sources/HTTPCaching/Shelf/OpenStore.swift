@@ -47,8 +47,9 @@ private final class ClosedStore: CacheStore {
 
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int { throw Self.error }
 
-  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? { throw Self.error }
-  func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? { throw Self.error }
+  func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
+  ) async throws(CacheError) -> Int? { throw Self.error }
 
   func entries(
     _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int

@@ -18,25 +18,12 @@ extension Shelf {
     return count
   }
 
-  /// - Returns: the number of responses invalidated; nil if the store does not count.
+  /// - Returns: the number of responses that match; nil if the store does not count.
   /// - Throws: as `remove(_:)`.
-  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await mark(selection) { (selection) async throws(CacheError) in try await store.invalidate(selection)
-    }
-  }
-
-  /// - Returns: the number of responses whose lifetime was ended; nil if the store does not count.
-  /// - Throws: as `remove(_:)`.
-  func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await mark(selection) { (selection) async throws(CacheError) in try await store.expire(selection) }
-  }
-
-  private func mark(
-    _ selection: CacheSelection, _ body: (CacheSelection) async throws(CacheError) -> Int?
-  ) async throws(CacheError) -> Int? {
+  func mark(_ selection: CacheSelection, as mark: StoredResponse.Mark) async throws(CacheError) -> Int? {
     var count: Int? = 0
     for selection in try await resolved(selection) {
-      guard let marked = try await body(selection) else {
+      guard let marked = try await store.mark(selection, as: mark) else {
         count = nil
         continue
       }
@@ -203,5 +190,79 @@ extension Shelf {
       observers.tell(.storeFailed(operation: "invalidate again", error))
     }
     failedChanges.endRetry(done: done, uptime: configuration.clock.uptime)
+  }
+}
+
+/// Changes that come from other nodes of a fleet. They reach running requests as own changes do.
+extension Shelf {
+  /// Makes a change in the local store.
+  ///
+  /// - Parameters:
+  ///   - kind: the kind of the change.
+  ///   - selections: the `localSelections` of the change.
+  func apply(_ kind: SharedChange.Kind, _ selections: [CacheSelection]) async {
+    for selection in selections {
+      switch kind {
+      case .remove: await removeLocally(selection)
+      case .invalidate: await markLocally(selection, as: .invalidated)
+      case .expire: await markLocally(selection, as: .expired)
+      case .wipe: await wipeLocally(selection)
+      }
+    }
+  }
+
+  /// Invalidates all entries of this node, because changes of other nodes may be unknown.
+  func invalidateAll(because gap: FleetGap) async {
+    observers.tell(.fleet(.invalidatedAll(gap)))
+    await markLocally(.all, as: .invalidated)
+  }
+
+  /// Stores the response of each running request as invalidated, because changes of other nodes may have overtaken it.
+  /// For a store that has no entries; seeds stay as they are.
+  func overtakeRunningRequests() async {
+    do throws(CacheError) { _ = try await ownStore.invalidate(.all) } catch {
+      failed(to: "invalidate", .all, removes: false, error)
+    }
+  }
+
+  /// The selections of this node for a change of another one, which may know fewer names of a target.
+  func localSelections(_ selection: CacheSelection) async -> [CacheSelection] {
+    guard case .target(let target) = selection else { return [selection] }
+    if rules.obeysNoVarySearch { forgetFlights(ofPath: target) }
+    do throws(CacheError) {
+      return try await selections(ofTarget: target, asksForOtherNames: true)
+    } catch {
+      // The other names of the target are unknown: any target of its origin may be one.
+      observers.tell(.storeFailed(operation: "invalidate", error))
+      return [.prefix((TargetURI.origin(of: target) ?? target) + "/")]
+    }
+  }
+
+  private func wipeLocally(_ selection: CacheSelection) async {
+    guard case .partition(let mode, let partition) = selection else { return await removeLocally(selection) }
+    do throws(CacheError) {
+      _ = try await wipe(mode: mode, partition: partition, in: localStore)
+    } catch {
+      // `wipe` has told the observer.
+      failedChanges.insert(selection, removes: true, at: configuration.clock.now)
+    }
+  }
+
+  private func removeLocally(_ selection: CacheSelection) async {
+    do throws(CacheError) {
+      let count = try await localStore.remove(selection)
+      observers.tell(.selectionRemoved(selection, count: count))
+    } catch {
+      failed(to: "remove", selection, removes: true, error)
+    }
+  }
+
+  private func markLocally(_ selection: CacheSelection, as mark: StoredResponse.Mark) async {
+    do throws(CacheError) {
+      let count = try await localStore.mark(selection, as: mark)
+      observers.tell(.selectionInvalidated(selection, count: count))
+    } catch {
+      failed(to: mark == .expired ? "expire" : "invalidate", selection, removes: false, error)
+    }
   }
 }

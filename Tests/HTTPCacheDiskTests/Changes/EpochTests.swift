@@ -17,7 +17,7 @@ struct EpochTests {
 
     // Kind, number, scope and name; the kind of a removal has bit 4 set, that of an expiry bit 5.
     func values(_ effect: Epoch.Effect) -> String {
-      let bit = effect == .removes ? 16 : effect == .expires ? 32 : 0
+      let bit = effect == .removes ? 16 : effect == .marks(.expired) ? 32 : 0
       return switch self {
       case .prefix: "\(2 | bit), 0, 'https://example.com/many/', ''"
       case .partition: "\(1 | bit), \(CacheMode.private.rawValue), 'many', ''"
@@ -58,8 +58,8 @@ struct EpochTests {
   private func check(_ store: DiskStore, _ effect: Epoch.Effect, other: CacheKey) throws {
     for index in [0, 1, 300, Self.count - 1] {
       let found = try store.read(key(index)).first?.record.response
-      #expect(found?.isInvalidated == (effect == .removes ? nil : effect == .invalidates))
-      #expect(found?.isExpired == (effect == .removes ? nil : effect == .expires))
+      #expect(found?.isInvalidated == (effect == .removes ? nil : effect == .marks(.invalidated)))
+      #expect(found?.isExpired == (effect == .removes ? nil : effect == .marks(.expired)))
     }
     let kept = try store.read(other).first?.record.response
     #expect(kept?.isInvalidated == false && kept?.isExpired == false)
@@ -67,7 +67,7 @@ struct EpochTests {
 
   @Test(
     "the epoch applies in a store that has the directory open, and the next reader continues it",
-    arguments: Left.allCases, [Epoch.Effect.invalidates, .expires, .removes])
+    arguments: Left.allCases, [Epoch.Effect.marks(.invalidated), .marks(.expired), .removes])
   func besideRunningStore(_ left: Left, _ effect: Epoch.Effect) async throws {
     let fixture = try Fixture()
     let other = try await fill(fixture)
@@ -92,7 +92,7 @@ struct EpochTests {
 
   @Test(
     "the epoch has its effect after reopening", arguments: Left.allCases,
-    [Epoch.Effect.invalidates, .expires, .removes])
+    [Epoch.Effect.marks(.invalidated), .marks(.expired), .removes])
   func reopened(_ left: Left, _ effect: Epoch.Effect) async throws {
     let fixture = try Fixture()
     let other = try await fill(fixture)

@@ -19,9 +19,9 @@ import Testing
 
   @Test("§4.3.5, §4.4 Without validators a HEAD does not clear the mark of an invalidated GET")
   func invalidated() throws {
-    let bare = try stored(200, ["Cache-Control": "max-age=2"]).invalidated
+    let bare = try stored(200, ["Cache-Control": "max-age=2"]).marked(as: .invalidated)
     #expect(try outcome(bare, ["Cache-Control": "max-age=1000"]) == .invalidate)
-    let tagged = try stored(200, ["ETag": "\"1\"", "Cache-Control": "max-age=2"]).invalidated
+    let tagged = try stored(200, ["ETag": "\"1\"", "Cache-Control": "max-age=2"]).marked(as: .invalidated)
     guard case .update(let fresh) = try outcome(tagged, ["ETag": "\"1\"", "Cache-Control": "max-age=1000"])
     else {
       Issue.record("the same representation")

@@ -34,7 +34,7 @@ import Testing
         keyFingerprint: 18),
       bodyLength: 19, storedRanges: [1..<3], groups: ["g"], userInfo: [20], isSeed: true, isPinned: true,
       isMemoryOnly: true, isResumable: true, sequence: 21, ticket: ChangeCounters().ticket())
-    return record.with(response: record.response.expired)
+    return record.with(response: record.response.marked(as: .expired))
   }
 
   /// Each property with its path, such as `response.facts.overrides`.

@@ -69,9 +69,11 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
     return try await store.remove(selection)
   }
 
-  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
+  func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
+  ) async throws(CacheError) -> Int? {
     defer { change() }
-    return try await store.invalidate(selection)
+    return try await store.mark(selection, as: mark)
   }
 
   func entries(

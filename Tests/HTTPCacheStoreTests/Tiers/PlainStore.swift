@@ -45,8 +45,10 @@ final class PlainStore: CacheStore, TierBase {
     try await base.remove(selection)
   }
 
-  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await base.invalidate(selection)
+  func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
+  ) async throws(CacheError) -> Int? {
+    try await base.mark(selection, as: mark)
   }
 
   func entries(

@@ -30,8 +30,10 @@ final class GatedStore: CacheStore {
 
   func update(_ record: CacheRecord) async throws(CacheError) -> Bool { try await base.update(record) }
 
-  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await base.invalidate(selection)
+  func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
+  ) async throws(CacheError) -> Int? {
+    try await base.mark(selection, as: mark)
   }
 
   func entries(

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCaching
 import NIOCore
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -29,7 +30,7 @@ import Testing
     "each door answers from the store, and hands over a miss that must not load as 504",
     arguments: DriveDoorName.allCases)
   func store(_ name: DriveDoorName) async throws {
-    let origin = try await RawOrigin(
+    let origin = try await ScriptedOrigin(
       "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 2\r\nX-A: b\r\n\r\nhi")
     let url = origin.base + "/a"
     try await withDoor(name) { door in
@@ -48,7 +49,7 @@ import Testing
 
   @Test("no door follows redirects", arguments: DriveDoorName.allCases)
   func redirect(_ name: DriveDoorName) async throws {
-    let origin = try await RawOrigin(
+    let origin = try await ScriptedOrigin(
       "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n")
     try await withDoor(name) { door in
       let reply = try await door.reply(to: drive(origin.base + "/a"))
@@ -62,7 +63,7 @@ import Testing
     arguments: DriveDoorName.allCases)
   func disconnected(_ name: DriveDoorName) async throws {
     let stale = "HTTP/1.1 200 OK\r\nCache-Control: max-age=0\r\nContent-Length: 2\r\n\r\nhi"
-    let origin = try await RawOrigin(answers: [stale, ""])
+    let origin = try await ScriptedOrigin(stale, "")
     try await withDoor(name) { door in
       let url = origin.base + "/a"
       #expect(try await door.reply(to: drive(url)).body == "hi")

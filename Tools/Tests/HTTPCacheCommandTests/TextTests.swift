@@ -1,4 +1,5 @@
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -30,7 +31,7 @@ import Testing
   func controls(command: String) async throws {
     let directory = try TemporaryDirectory()
     let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nX-Mine: a\u{9B}31mb"
-    let origin = try await RawOrigin("\(head)\r\nContent-Length: 0\r\n\r\n")
+    let origin = try await ScriptedOrigin("\(head)\r\nContent-Length: 0\r\n\r\n")
     let options = ["--dir", directory.file("cache")]
     let fetched = await CommandRun(["get", "-v", origin.base, "-o", directory.file("out")] + options)
     let run = command == "get" ? fetched : await CommandRun(["show", origin.base] + options)

@@ -84,8 +84,7 @@ import Testing
         "CONNECT \(host) HTTP/1.1\r\nHost: \(host)\r\n\r\n",
         "GET http://\(host)/ HTTP/1.1\r\nHost: \(host)\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n",
       ] {
-        let client = try fixture.connect()
-        client.send(request)
+        let client = try fixture.connect(sending: request)
         #expect(try await client.receiveAll().hasPrefix("HTTP/1.1 403 "))
       }
       #expect(try await target.acceptIfAny() == nil)

@@ -33,9 +33,7 @@ import Testing
   @Test("is answered with 502, and the client's connection goes on", arguments: heads)
   func badHead(_ response: String) async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send(response)
       peer.finish()
       let head = try await client.receiveHead()
@@ -64,9 +62,7 @@ import Testing
   @Test("a body that breaks off is cut off for the client as well, never ended", arguments: bodies)
   func brokenBody(_ response: String) async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send(response)
       peer.finish()
       let all = try await client.receiveAll()
@@ -93,9 +89,7 @@ import Testing
   @Test("bytes beyond Content-Length reach no client, and the connection is not used again")
   func surplus() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n012345678901234567890123456789012345")
       _ = try await client.receiveHead()
       #expect(try await client.receive(count: 10) == "0123456789")
@@ -110,9 +104,7 @@ import Testing
   @Test("an unknown transfer coding is read to the end and its bytes passed on (RFC 9112 §6.3)")
   func unknownCoding() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: foo\r\n\r\nbytes")
       peer.finish()
       let head = try await client.receiveHead()
@@ -133,9 +125,7 @@ import Testing
   @Test("endless interim responses end the exchange")
   func endlessInterim() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send(String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 100))
       #expect(try await client.receive(through: "HTTP/1.1 502 ").components(of: " 102 ").count == 65)
     }

@@ -35,9 +35,7 @@ import Testing
   func hit(_ tier: Tier, _ size: Int) async throws {
     try await withCache(tier) { fixture in
       let content = Self.text(size)
-      let client = try fixture.connect()
-      client.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(get)
       peer.send(
         "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nX-Test: \u{E9}\r\nContent-Length: \(size)\r\n\r\n")
       await peer.send(Array(content.utf8))
@@ -63,9 +61,7 @@ import Testing
   func range(_ tier: Tier) async throws {
     try await withCache(tier) { fixture in
       let content = Self.text(300_000)
-      let client = try fixture.connect()
-      client.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(get)
       peer.send(
         "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nETag: \"a\"\r\nContent-Length: 300000\r\n\r\n")
       await peer.send(Array(content.utf8))
@@ -118,9 +114,7 @@ import Testing
   func mustRevalidate(_ directive: String) async throws {
     let cache = try memoryCache()
     try await withProxy(cache: cache) { fixture in
-      let client = try fixture.connect()
-      client.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(get)
       peer.send(
         "HTTP/1.1 200 OK\r\nCache-Control: max-age=0, \(directive)\r\nETag: \"a\"\r\nConnection: close\r\nContent-Length: 3\r\n\r\nold"
       )
@@ -148,9 +142,7 @@ import Testing
   func contentOfGet(_ rest: String) async throws {
     try await withCache(.memory) { fixture in
       func answer(_ text: String, to request: String) async throws -> String {
-        let client = try fixture.connect()
-        client.send(request)
-        let (peer, _) = try await fixture.origin.acceptRequest()
+        let (client, peer, _) = try await fixture.open(request)
         peer.send(
           "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nConnection: close\r\nContent-Length: 3\r\n\r\n\(text)"
         )
@@ -161,8 +153,7 @@ import Testing
       #expect(try await answer("one", to: withContent) == "one")
       #expect(try await answer("two", to: get) == "two")
       #expect(try await answer("tri", to: withContent) == "tri")
-      let client = try fixture.connect()
-      client.send("GET /a HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n")
+      let client = try fixture.connect(sending: "GET /a HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n")
       _ = try await client.receiveHead()
       #expect(try await client.receive(count: 3) == "two")
     }
@@ -172,9 +163,7 @@ import Testing
   func connectionOption() async throws {
     try await withCache(.memory) { fixture in
       for text in ["one", "two"] {
-        let client = try fixture.connect()
-        client.send(get)
-        let (peer, _) = try await fixture.origin.acceptRequest()
+        let (client, peer, _) = try await fixture.open(get)
         peer.send(
           "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nLast-Modified: Sun, 19 May 2002 14:49:00 GMT\r\n"
             + "Connection: close, cache-control\r\nContent-Length: 3\r\n\r\n\(text)")

@@ -116,6 +116,16 @@ import Testing
     ])
   func noAuthority(_ text: String) { #expect(Authority(text) == nil) }
 
+  @Test(
+    "RFC 3986 §4.2: the authority of a reference, which a query does not have",
+    arguments: [
+      ("http://a:1/b", "a:1"), ("//a?b", "a"), ("x+y-z.1://a#b", "a"), ("http://a", "a"), ("http:///b", ""),
+      ("a/b", nil), ("/b?c=http://d/", nil), ("b_c://d", nil), ("://a", nil), ("http:a", nil), ("", nil),
+    ] as [(String, String?)])
+  func authorityRange(reference: String, authority: String?) {
+    #expect(Authority.range(in: reference.utf8).map { String(reference[$0]) } == authority)
+  }
+
   @Test("a name in Via is found among others, and only there")
   func via() {
     let via = ViaField(name: "cache")

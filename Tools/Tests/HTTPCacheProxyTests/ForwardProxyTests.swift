@@ -50,8 +50,8 @@ import Testing
   @Test("a path alone is no request for a proxy, and a host that is not allowed is not asked")
   func refused() async throws {
     try await withProxy(forward: ForwardRules(allowedHosts: ["*.example.com"])) { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.1\r\nHost: 127.0.0.1:\(fixture.origin.port)\r\n\r\n")
+      let client = try fixture.connect(
+        sending: "GET / HTTP/1.1\r\nHost: 127.0.0.1:\(fixture.origin.port)\r\n\r\n")
       let head = try await client.receiveHead()
       #expect(head.hasPrefix("HTTP/1.1 400 "))
       _ = try await client.receive(count: Int(field("Content-Length", in: head) ?? "") ?? 0)
@@ -91,8 +91,7 @@ import Testing
     let rules = ForwardRules(allowedHosts: ["example.com"], connectPorts: [target.port])
     for (rules, status) in [(ForwardRules(), 403), (rules, 403), (nil, 405)] {
       try await withProxy(forward: rules) { fixture in
-        let client = try fixture.connect()
-        client.send(request)
+        let client = try fixture.connect(sending: request)
         #expect(try await client.receiveAll().hasPrefix("HTTP/1.1 \(status) "))
         #expect(try await target.acceptIfAny() == nil)
       }
@@ -105,8 +104,8 @@ import Testing
     try await withProxy(
       forward: ForwardRules(connectPorts: [target.port]), configure: { $0.tunnelTimeout = .milliseconds(50) }
     ) { fixture in
-      let client = try fixture.connect()
-      client.send("CONNECT 127.0.0.1:\(target.port) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+      let client = try fixture.connect(
+        sending: "CONNECT 127.0.0.1:\(target.port) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
       _ = try await client.receiveHead()
       let peer = try await target.accept()
       #expect(try await client.receiveAll() == "")
@@ -118,11 +117,9 @@ import Testing
   @Test("a connection is upgraded if the origin agrees, and is a tunnel then (RFC 9110 §7.8)")
   func upgrade() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send(
+      let (client, peer, head) = try await fixture.open(
         "GET /chat HTTP/1.1\r\nHost: h\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: a\r\n\r\n"
       )
-      let (peer, head) = try await fixture.origin.acceptRequest()
       #expect(field("Upgrade", in: head) == "websocket")
       #expect(field("Connection", in: head) == "Upgrade")
       #expect(field("Sec-WebSocket-Key", in: head) == "a")
@@ -145,9 +142,8 @@ import Testing
   @Test("an origin that does not agree gives an answer like any other")
   func upgradeDeclined() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(
+        "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 "))
       #expect(try await client.receive(count: 2) == "no")
@@ -173,8 +169,8 @@ import Testing
     _ = group
     try await withProxy(forward: ForwardRules()) { fixture in
       // The proxy is asked to forward to itself.
-      let client = try fixture.connect()
-      client.send("GET http://127.0.0.1:\(fixture.port)/ HTTP/1.1\r\nHost: 127.0.0.1:\(fixture.port)\r\n\r\n")
+      let client = try fixture.connect(
+        sending: "GET http://127.0.0.1:\(fixture.port)/ HTTP/1.1\r\nHost: 127.0.0.1:\(fixture.port)\r\n\r\n")
       // The second request has only a path, as any origin gets it.
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 508 "))
     }
@@ -202,9 +198,9 @@ import Testing
   @Test("TRACE and OPTIONS with Max-Forwards: 0 are answered here, without secrets (RFC 9110 §7.6.2)")
   func lastHop() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send(
-        "TRACE /x HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\nCookie: secret\r\nAuthorization: secret\r\nX-Test: 1\r\n\r\n"
+      let client = try fixture.connect(
+        sending:
+          "TRACE /x HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\nCookie: secret\r\nAuthorization: secret\r\nX-Test: 1\r\n\r\n"
       )
       let head = try await client.receiveHead()
       #expect(field("Content-Type", in: head) == "message/http")

@@ -6,9 +6,8 @@ import Testing
   @Test("a GET goes to the upstream's authority and its answer comes back")
   func get() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET /a?b=c HTTP/1.1\r\nHost: example.com\r\nX-Test: 1\r\n\r\n")
-      let (peer, head) = try await fixture.origin.acceptRequest()
+      let (client, peer, head) = try await fixture.open(
+        "GET /a?b=c HTTP/1.1\r\nHost: example.com\r\nX-Test: 1\r\n\r\n")
       #expect(head.hasPrefix("GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:\(fixture.origin.port)\r\n"))
       #expect(field("X-Test", in: head) == "1")
       peer.send("HTTP/1.1 200 Fine\r\nContent-Length: 5\r\nX-Back: 2\r\n\r\nhello")
@@ -115,9 +114,7 @@ import Testing
   @Test("a response to HEAD has no body, whatever its length says", arguments: ["HEAD"])
   func head(_ method: String) async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("\(method) / HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("\(method) / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
       let answer = try await client.receiveHead()
       #expect(field("Content-Length", in: answer) == "1000")
@@ -135,9 +132,7 @@ import Testing
   @Test("interim responses pass, in order, before the final one (RFC 9110 §15.2)")
   func interim() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 102 "))
       let hints = try await client.receiveHead()
@@ -154,9 +149,7 @@ import Testing
   @Test("a client of HTTP/1.0 gets neither interim responses nor chunks, and its connection closed")
   func oldClient() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
       peer.send("HTTP/1.1 103 Early Hints\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
       let all = try await client.receiveAll()

@@ -119,9 +119,7 @@ struct GatewayReferenceTests {
     try await withProxy(
       basePath: "/deep", configure: { $0.changeRoutes { ($0[0].path, $0[0].stripsPath) = ("/app", true) } }
     ) { fixture in
-      let client = try fixture.connect()
-      client.send("GET /app/a HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("GET /app/a HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 103 Early Hints\r\nLink: </deep/s.css>; rel=preload\r\n\r\n")
       #expect(field("Link", in: try await client.receiveHead()) == "</app/s.css>; rel=preload")
       peer.send("HTTP/1.1 204 No Content\r\nSet-Cookie: s=1; Path=/deep\r\n\r\n")
@@ -142,9 +140,8 @@ struct GatewayReferenceTests {
         }
       }
     ) { fixture in
-      let client = try fixture.connect()
-      client.send("MOVE /app/x HTTP/1.1\r\nHost: www.test\r\n\(lines)\r\n")
-      let (peer, head) = try await fixture.origin.acceptRequest()
+      let (client, peer, head) = try await fixture.open(
+        "MOVE /app/x HTTP/1.1\r\nHost: www.test\r\n\(lines)\r\n")
       peer.send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
       _ = try await client.receiveHead()
       try await body(head, fixture)
@@ -185,8 +182,8 @@ struct GatewayReferenceTests {
       basePath: "/deep", configure: { $0.changeRoutes { ($0[0].path, $0[0].stripsPath) = ("/app", true) } }
     ) { fixture in
       for (value, status) in [("http://h/else", 502), ("/app/..%2fy", 400), ("/app/../else", 502)] {
-        let client = try fixture.connect()
-        client.send("COPY /app/x HTTP/1.1\r\nHost: h\r\nDestination: \(value)\r\n\r\n")
+        let client = try fixture.connect(
+          sending: "COPY /app/x HTTP/1.1\r\nHost: h\r\nDestination: \(value)\r\n\r\n")
         #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 \(status) "))
       }
     }
@@ -200,9 +197,8 @@ struct GatewayReferenceTests {
     ) { fixture in
       try await fixture.miss("/app/y", answer: "old")
       #expect(try await fixture.hit("/app/y").hasSuffix("old"))
-      let client = try fixture.connect()
-      client.send("\(method) /app/x HTTP/1.1\r\nHost: h\r\nDestination: http://h/app/y\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(
+        "\(method) /app/x HTTP/1.1\r\nHost: h\r\nDestination: http://h/app/y\r\n\r\n")
       peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
       _ = try await client.receiveHead()
       try await fixture.miss("/app/y", answer: "new")

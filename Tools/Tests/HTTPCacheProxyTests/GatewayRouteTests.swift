@@ -109,8 +109,7 @@ import Testing
           + "Content-Location: /b\r\nContent-Length: 0\r\n\r\n")
       var answers = [response]
       for _ in 0..<2 {
-        let client = try fixture.connect()
-        client.send("GET /files/a HTTP/1.1\r\nHost: h\r\n\r\n")
+        let client = try fixture.connect(sending: "GET /files/a HTTP/1.1\r\nHost: h\r\n\r\n")
         answers.append(try await client.receiveHead())
         #expect(field("Cache-Status", in: answers.last ?? "")?.contains("hit") == true)
       }
@@ -136,8 +135,7 @@ import Testing
       let (request, _) = try await fixture.exchange(
         "GET /x/../files/a%2e HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
       #expect(request.hasPrefix("GET /pub/a. HTTP/1.1"))
-      let client = try fixture.connect()
-      client.send("GET /files/../else HTTP/1.1\r\nHost: h\r\n\r\n")
+      let client = try fixture.connect(sending: "GET /files/../else HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 404 "))
       let (other, _) = try await fixture.exchange(
         "GET /else HTTP/1.1\r\nHost: ONLY.example\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
@@ -173,8 +171,7 @@ import Testing
       #expect(field("Cookie", in: request) == nil)
       #expect(field("X-Forwarded-For", in: request) == nil)
       for _ in 0..<2 {
-        let client = try fixture.connect()
-        client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        let client = try fixture.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         let head = try await client.receiveHead()
         #expect(field("X-Drop", in: head) == nil && field("X-Set", in: head) == "1", "\(head)")
         #expect(field("Cache-Status", in: head)?.contains("hit") == true)
@@ -199,9 +196,7 @@ import Testing
   @Test("requests of an open connection follow new routes")
   func changed() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 "))
       fixture.server.setMode(.gateway([]))

@@ -65,8 +65,7 @@ import Testing
           Origin(isSecure: false, host: "h"), addresses: [first, self.origin(second.port)])
       }
     }) { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      let client = try fixture.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       try await fixture.origin.acceptRequest().peer.end()
       let (peer, _) = try await second.acceptRequest()
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")

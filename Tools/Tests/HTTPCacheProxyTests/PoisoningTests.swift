@@ -28,23 +28,20 @@ struct PoisoningTests {
   @Test("trailers of a request are filtered as its fields are (RFC 9110 §6.5.1, §7.6.1)")
   func trailers() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send(
+      let (client, peer, _) = try await fixture.open(
         "POST / HTTP/1.1\r\nHost: h\r\nConnection: X-Mine\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n"
           + "X-Mine: 1\r\nX-Forwarded-For: 6.6.6.6\r\nX-Original-URL: /admin\r\nCookie: a=b\r\nIf-Match: *\r\nX-Kept: 1\r\n\r\n"
       )
-      let (peer, _) = try await fixture.origin.acceptRequest()
       #expect(try await peer.receive(through: "\r\n\r\n") == "1\r\na\r\n0\r\nX-Kept: 1\r\n\r\n")
       peer.end()
+      client.end()
     }
   }
 
   @Test("trailers of a response that its Connection names are not passed on (RFC 9110 §7.6.1)")
   func responseTrailers() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.1\r\nHost: h\r\nTE: trailers\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\nTE: trailers\r\n\r\n")
       peer.send(
         "HTTP/1.1 200 OK\r\nConnection: X-Mine\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-Mine: 1\r\nX-Kept: 1\r\n\r\n"
       )
@@ -91,8 +88,7 @@ struct PoisoningTests {
   @Test("octets that a kept connection has before the next request are not the answer to it")
   func extraOctets() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\n")
+      let client = try fixture.connect(sending: "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n")
       let (first, _) = try await fixture.origin.acceptRequest()
       let answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
       first.send(answer + "right")

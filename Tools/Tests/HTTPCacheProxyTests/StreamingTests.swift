@@ -7,10 +7,8 @@ import Testing
   @Test("a chunked request passes piece by piece, with its trailers")
   func chunkedRequest() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send(
+      let (client, peer, head) = try await fixture.open(
         "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n3;x=y\r\nabc\r\n")
-      let (peer, head) = try await fixture.origin.acceptRequest()
       #expect(field("Transfer-Encoding", in: head) == "chunked")
       #expect(field("Trailer", in: head) == "X-Sum")
       // The first piece is there before the second one was sent.
@@ -25,9 +23,8 @@ import Testing
   @Test("a request with a length keeps it")
   func lengthRequest() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\nabc")
-      let (peer, head) = try await fixture.origin.acceptRequest()
+      let (client, peer, head) = try await fixture.open(
+        "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\nabc")
       #expect(field("Content-Length", in: head) == "6")
       #expect(field("Transfer-Encoding", in: head) == nil)
       #expect(try await peer.receive(count: 3) == "abc")
@@ -50,9 +47,8 @@ import Testing
   @Test("QUERY carries its content (RFC 10008)")
   func query() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("QUERY /q HTTP/1.1\r\nHost: h\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\nabc")
-      let (peer, head) = try await fixture.origin.acceptRequest()
+      let (client, peer, head) = try await fixture.open(
+        "QUERY /q HTTP/1.1\r\nHost: h\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\nabc")
       #expect(head.hasPrefix("QUERY /q HTTP/1.1\r\n"))
       #expect(try await peer.receive(count: 3) == "abc")
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
@@ -63,9 +59,8 @@ import Testing
   @Test("the expectation is passed on, and the body waits for the origin's 100 (RFC 9110 §10.1.1)")
   func expectContinue() async throws {
     try await withProxy(upstream: .init(continueTimeout: .seconds(60))) { fixture in
-      let client = try fixture.connect()
-      client.send("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
-      let (peer, head) = try await fixture.origin.acceptRequest()
+      let (client, peer, head) = try await fixture.open(
+        "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
       #expect(field("Expect", in: head) == "100-continue")
       peer.send("HTTP/1.1 100 Continue\r\n\r\n")
       #expect(try await client.receiveHead() == "HTTP/1.1 100 Continue\r\n\r\n")
@@ -79,9 +74,8 @@ import Testing
   @Test("a client is told to go on, once, though the origin never says so")
   func silentOrigin() async throws {
     try await withProxy(upstream: .init(continueTimeout: .milliseconds(20))) { fixture in
-      let client = try fixture.connect()
-      client.send("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(
+        "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
       #expect(try await client.receiveHead() == "HTTP/1.1 100 Continue\r\n\r\n")
       client.send("abc")
       #expect(try await peer.receive(count: 3) == "abc")
@@ -94,9 +88,8 @@ import Testing
     "a final answer instead of 100 is passed on, and the connection ends, for its body may or may not come")
   func refusedExpectation() async throws {
     try await withProxy(upstream: .init(continueTimeout: .seconds(60))) { fixture in
-      let client = try fixture.connect()
-      client.send("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(
+        "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
       peer.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
       let all = try await client.receiveAll()
       #expect(all.hasPrefix("HTTP/1.1 417 "))
@@ -108,9 +101,8 @@ import Testing
   @Test("an early answer reaches a client that is still sending")
   func earlyAnswer() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\nabc")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(
+        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\nabc")
       peer.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig")
       let head = try await client.receiveHead()
       #expect(head.hasPrefix("HTTP/1.1 413 "))
@@ -121,9 +113,8 @@ import Testing
   @Test("a request whose client leaves within its body never looks whole to the origin")
   func abortedRequest() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(
+        "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
       #expect(try await peer.receive(through: "abc\r\n") == "3\r\nabc\r\n")
       client.end()
       #expect(!(try await peer.receiveAll()).contains("0\r\n"))
@@ -133,9 +124,8 @@ import Testing
   @Test("a chunked response passes piece by piece, with its trailers")
   func chunkedResponse() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.1\r\nHost: h\r\nTE: trailers, deflate;q=0.5\r\nConnection: TE\r\n\r\n")
-      let (peer, head) = try await fixture.origin.acceptRequest()
+      let (client, peer, head) = try await fixture.open(
+        "GET / HTTP/1.1\r\nHost: h\r\nTE: trailers, deflate;q=0.5\r\nConnection: TE\r\n\r\n")
       #expect(field("TE", in: head) == "trailers")
       #expect(field("Connection", in: head) == "TE")
       peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n3\r\nabc\r\n")
@@ -149,9 +139,7 @@ import Testing
   @Test("a body that ends with its connection is chunked for the client")
   func untilClose() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.0 200 OK\r\n\r\nabc")
       peer.finish()
       _ = try await client.receiveHead()
@@ -195,9 +183,7 @@ import Testing
   @Test("a large body arrives as it was sent, in pieces of all sizes")
   func integrity() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
       var bytes: [UInt8] = []
       var sum: UInt64 = 0
       var state: UInt64 = 1

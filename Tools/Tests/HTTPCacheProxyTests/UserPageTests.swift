@@ -9,9 +9,8 @@ struct UserPageTests {
   private func ask(
     _ fixture: Fixture, _ fields: String = "", answer body: String, _ responseFields: String
   ) async throws -> (request: String, response: String) {
-    let client = try fixture.connect()
-    client.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(fields)\r\n")
-    let (peer, head) = try await fixture.origin.acceptRequest()
+    let (client, peer, head) = try await fixture.open(
+      "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(fields)\r\n")
     peer.send("HTTP/1.1 200 OK\r\n\(responseFields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
     return (head, try await client.receiveAll())
   }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCacheURLSession
+import ServerTesting
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -15,7 +16,7 @@ import Testing
       "", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Half: a", "not HTTP\r\n\r\n",
     ])
   func noHead(answer: String) async throws {
-    let origin = try await ClosingOrigin([answer])
+    let origin = try await ScriptedOrigin(answer)
     try await Fixture.run { fixture in
       let code = await urlErrorCode { _ = try await fixture.get(origin.base + "/a") }
       #expect(code != nil)
@@ -25,12 +26,11 @@ import Testing
 
   @Test("a chunked body with trailers is read to its end, twice")
   func trailers() async throws {
-    let origin = try await ClosingOrigin([
+    let origin = try await ScriptedOrigin(
       """
       HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nCache-Control: max-age=60\r\nTrailer: X-Sum\r\n\r\n\
       5\r\nhello\r\n6\r\n world\r\n0\r\nX-Sum: 1\r\n\r\n
-      """
-    ])
+      """)
     try await Fixture.run { fixture in
       #expect(try await fixture.get(origin.base + "/a").text == "hello world")
       let again = try await fixture.get(origin.base + "/a")
@@ -45,9 +45,8 @@ import Testing
     arguments: ["Basic realm=\"a\"", "Digest realm=\"a\", nonce=\"b\"", "Bearer", "Negotiate", ""])
   func unauthorized(challenge: String) async throws {
     let field = challenge.isEmpty ? "" : "WWW-Authenticate: \(challenge)\r\n"
-    let origin = try await ClosingOrigin([
-      "HTTP/1.1 401 Unauthorized\r\n\(field)Content-Length: 2\r\n\r\nno"
-    ])
+    let origin = try await ScriptedOrigin(
+      "HTTP/1.1 401 Unauthorized\r\n\(field)Content-Length: 2\r\n\r\nno")
     try await Fixture.run { fixture in
       let (text, response) = try await fixture.get(origin.base + "/a")
       #expect(text == "no")
@@ -59,7 +58,7 @@ import Testing
   @Test("a body that is cut short is an error", arguments: [true, false])
   func cutShort(isChunked: Bool) async throws {
     let framing = isChunked ? "Transfer-Encoding: chunked\r\n\r\n5\r\nhel" : "Content-Length: 5\r\n\r\nhel"
-    let origin = try await ClosingOrigin(["HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\(framing)"])
+    let origin = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\(framing)")
     try await Fixture.run { fixture in
       for _ in 0..<2 {
         let code = await urlErrorCode { _ = try await fixture.get(origin.base + "/a") }
@@ -72,8 +71,9 @@ import Testing
   @Test("an origin that never answers, or stops in its body, is a timeout", arguments: [true, false])
   func silent(hasHead: Bool) async throws {
     // The head announces more than comes, on a connection that stays open.
-    let origin = try await StallingOrigin(
-      hasHead ? "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel" : "")
+    let origin = try await ScriptedOrigin { _ in
+      hasHead ? .init(bytes: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel".utf8, isHeld: true) : nil
+    }
     try await Fixture.run { fixture in
       var request = try fixture.request(origin.base + "/a")
       request.timeoutInterval = 1

@@ -211,8 +211,9 @@ import Testing
     "cancelling the task, or the session, ends a request before and in its body",
     arguments: [true, false])
   func cancelling(hasHead: Bool) async throws {
-    let origin = try await StallingOrigin(
-      hasHead ? "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel" : "")
+    let origin = try await ScriptedOrigin { _ in
+      hasHead ? .init(bytes: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel".utf8, isHeld: true) : nil
+    }
     for isSession in [true, false] {
       try await Fixture.run { fixture in
         let task = Task { await urlErrorCode { _ = try await fixture.get(origin.base + "/a") } }

@@ -1,3 +1,5 @@
+import HTTPCacheSemantics
+import HTTPTypes
 import Synchronization
 
 /// The requests whose last response could not be shared: for a while, they do not ask the tier.
@@ -28,4 +30,36 @@ final class UnshareableKeys: Sendable {
 
   /// Notes that a response was shared.
   func remove(_ sort: RequestSort) { ends.withLock { _ = $0.removeValue(forKey: sort) } }
+}
+
+/// The requests for a key that get the same answer to whether their response can be shared: a response to a request with
+/// credentials may be refused where another one is not (RFC 9111 §3.5).
+struct RequestSort: Sendable, Hashable {
+  let key: CacheKey
+  let hasCredentials: Bool
+
+  init(_ exchange: Exchange) {
+    key = exchange.key
+    let fields = exchange.request.headerFields
+    hasCredentials = fields[.authorization] != nil || fields[.cookie] != nil
+  }
+}
+
+extension StorageRefusal {
+  /// Whether the next response to such a request will be refused, too: the tier need not be asked for it. False for
+  /// what one request, one failure or the state of this node caused.
+  var isLasting: Bool {
+    switch self {
+    case .statusNotUnderstood, .responseNoStore, .noStoreDespiteOverride, .privateInShared, .authorized,
+      .setCookie, .credentials, .clientError, .neverReusable, .varyAny, .varySecret, .malformed, .override,
+      .upstream, .hook, .memoryOnly, .tooLarge:
+      true
+    case .notCacheable(let status): status < 500
+    case .method, .interim, .statusNotStored, .requestNoStore, .redirectToItself, .partialContent,
+      .content, .clearsSite,
+      .digestMismatch, .insteadOfStored, .policy, .notAdmitted, .superseded, .hookFailed, .hookTimedOut,
+      .incomplete, .storeFailed:
+      false
+    }
+  }
 }

@@ -96,26 +96,17 @@ final class SharedStore: CacheStore {
     return try first.get() + again
   }
 
-  /// Invalidates the entries that match, here and on the other nodes.
-  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await mark(.invalidate, selection) { () async throws(CacheError) in
-      try await base.invalidate(selection)
-    }
-  }
-
-  /// Ends the lifetime of the entries that match, here and on the other nodes.
-  func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
-    try await mark(.expire, selection) { () async throws(CacheError) in try await base.expire(selection) }
-  }
-
-  /// - Parameter change: marks the entries in the store below.
-  private func mark(
-    _ kind: SharedChange.Kind, _ selection: CacheSelection, by change: () async throws(CacheError) -> Int?
+  /// Invalidates the entries that match, here and on the other nodes, or ends their lifetime.
+  func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
   ) async throws(CacheError) -> Int? {
-    guard fleet.concernsOthers(selection) else { return try await change() }
-    let first = await attempt(change)
-    await fleet.add(kind, selection)
-    _ = try await change()
+    guard fleet.concernsOthers(selection) else { return try await base.mark(selection, as: mark) }
+    let first = await attempt { () async throws(CacheError) in try await base.mark(selection, as: mark) }
+    switch mark {
+    case .invalidated: await fleet.add(.invalidate, selection)
+    case .expired: await fleet.add(.expire, selection)
+    }
+    try await base.mark(selection, as: mark)
     return try first.get()
   }
 

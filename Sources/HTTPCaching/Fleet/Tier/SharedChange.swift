@@ -8,7 +8,7 @@ public struct SharedChange: Sendable, Hashable {
     case remove
     /// Invalidate the entries (RFC 9111 §4.4).
     case invalidate
-    /// End the lifetime of the entries (`CacheStore.expire`).
+    /// End the lifetime of the entries (`CacheStore.mark`).
     case expire
     /// Remove all entries of a partition, and leave no byte of them.
     case wipe

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPCacheProxy
 import HTTPCacheSemantics
 import HTTPCaching
 
@@ -39,14 +40,14 @@ struct TargetURL: Sendable, Equatable {
       throw ValidationError("'\(shown)' is neither an http nor an https URL")
     }
     let encoded = Self.withoutCredentials(url.absoluteString)
-    guard let slashes = encoded.range(of: "://") else { throw ValidationError("'\(shown)' has no host") }
-    let rest = encoded[slashes.upperBound...].prefix { $0 != "#" }
-    let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-    let authority = rest[..<end]
+    guard let place = Authority.range(in: encoded.utf8) else {
+      throw ValidationError("'\(shown)' has no host")
+    }
+    let authority = encoded[place]
     guard let host = url.host(), !host.isEmpty, !host.allSatisfy({ $0 == "." }) else {
       throw ValidationError("'\(shown)' has no host\(Self.hint(argument))")
     }
-    let path = rest[end...]
+    let path = encoded[place.upperBound...].prefix { $0 != "#" }
     self.scheme = scheme
     self.authority = String(authority)
     self.path = path.hasPrefix("/") ? String(path) : "/" + path
@@ -81,10 +82,12 @@ struct TargetURL: Sendable, Equatable {
 
   /// A prefix of URLs, normalised as in keys; a prefix that ends within the host stays unchanged.
   static func normalizedPrefix(_ prefix: String) -> String {
-    guard let slashes = prefix.range(of: "://"), prefix[slashes.upperBound...].contains("/") else {
-      return prefix
-    }
-    return TargetURI.normalized(prefix) ?? prefix
+    namesHost(prefix) ? TargetURI.normalized(prefix) ?? prefix : prefix
+  }
+
+  /// Whether a prefix of URLs has a whole authority, with something after it.
+  static func namesHost(_ prefix: String) -> Bool {
+    Authority.range(in: prefix.utf8).map { $0.upperBound < prefix.endIndex } ?? false
   }
 
   /// The URL with another path and query, percent-encoded where needed.
@@ -118,16 +121,7 @@ struct TargetURL: Sendable, Equatable {
   /// Adds `http` where an argument has no scheme.
   private static func absolute(_ argument: String) -> String {
     if argument.hasPrefix("//") { return "http:" + argument }
-    return authorityStart(of: argument) == nil ? "http://" + argument : argument
-  }
-
-  /// Where the authority of a URL begins; nil for a text that does not begin with a scheme and `://`. A query may have
-  /// another URL.
-  static func authorityStart(of text: String) -> String.Index? {
-    let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
-    let slashes = "://"
-    return text[scheme.endIndex...].hasPrefix(slashes)
-      ? text.utf8.index(scheme.endIndex, offsetBy: slashes.utf8.count) : nil
+    return Authority.range(in: argument.utf8) == nil ? "http://" + argument : argument
   }
 
   /// Percent-encodes characters that path, query and fragment must not have (RFC 3986 §3.3). Foundation would also
@@ -149,16 +143,16 @@ struct TargetURL: Sendable, Equatable {
     return String(text[..<end]) + encoded.joined()
   }
 
-  /// Where the authority of a URL ends.
+  /// Where the authority of a URL ends. A text without a scheme begins with its authority.
   private static func pathStart(of text: String) -> String.Index {
-    let start = authorityStart(of: text) ?? text.startIndex
-    // Of octets: a character may be a slash and an accent.
-    return text.utf8[start...].firstIndex { "/?#".utf8.contains($0) } ?? text.endIndex
+    Authority.range(in: text.utf8)?.upperBound
+      // Of octets: a character may be a slash and an accent.
+      ?? text.utf8.firstIndex { "/?#".utf8.contains($0) } ?? text.endIndex
   }
 
   /// Removes user and password: the part of the authority before its last `@`.
   private static func withoutCredentials(_ text: String) -> String {
-    let start = authorityStart(of: text) ?? text.startIndex
+    let start = Authority.range(in: text.utf8)?.lowerBound ?? text.startIndex
     guard let at = text[start..<pathStart(of: text)].lastIndex(of: "@") else { return text }
     return String(text[..<start] + text[text.index(after: at)...])
   }

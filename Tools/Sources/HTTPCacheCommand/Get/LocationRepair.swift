@@ -1,3 +1,4 @@
+import HTTPCacheProxy
 import HTTPCacheSemantics
 import HTTPCaching
 
@@ -26,7 +27,7 @@ struct LocationRepair: Upstream {
     let isNetworkPath = reference.hasPrefix("//")
     guard isNetworkPath || hasScheme(reference) else {
       // A reference without an authority is encoded from its first character on.
-      let start = TargetURL.authorityStart(of: reference) == nil ? "/" : ""
+      let start = Authority.range(in: reference.utf8) == nil ? "/" : ""
       let encoded = String(TargetURL.encodingPath(of: start + reference).dropFirst(start.count))
       return encoded == reference ? nil : encoded
     }

@@ -1,5 +1,5 @@
 /// A host and perhaps a port (RFC 3986 §3.2), without user information.
-struct Authority: Sendable, Hashable {
+package struct Authority: Sendable, Hashable {
   /// Lower-cased; an IPv6 address without its brackets.
   let host: String
   /// The port; nil if there is none.
@@ -39,6 +39,25 @@ struct Authority: Sendable, Hashable {
       let number = Int(digits), (1...65535).contains(number)
     else { return nil }
     port = number
+  }
+
+  /// Where the authority of a URI reference is (RFC 3986 §4.2); nil for a reference without one. A query may have another
+  /// URL with an authority.
+  package static func range<Octets: Collection<UInt8>>(in reference: Octets) -> Range<Octets.Index>? {
+    let scheme = reference.prefix {
+      switch $0 {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B, 0x2D, 0x2E: true
+      default: false
+      }
+    }
+    var rest = reference[scheme.endIndex...]
+    if !scheme.isEmpty {
+      guard rest.first == UInt8(ascii: ":") else { return nil }
+      rest = rest.dropFirst()
+    }
+    guard rest.starts(with: "//".utf8) else { return nil }
+    rest = rest.dropFirst(2)
+    return rest.startIndex..<(rest.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex)
   }
 
   private static func isHostByte(_ byte: UInt8) -> Bool {

@@ -79,15 +79,7 @@ enum LenientHead {
     guard let field = fields[fields: .location].first else { return fields }
     let octets = field.withUnsafeBytesOfValue { Array($0) }
     guard octets.contains(where: { $0 >= 0x80 }) else { return fields }
-    let text = octets.map { Character(Unicode.Scalar($0)) }
-    var start = 0
-    let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
-    if text.dropFirst(scheme.count).starts(with: "://") {
-      start = scheme.count + 3
-    } else if text.starts(with: "//") {
-      start = 2
-    }
-    if start > 0 { start = text[start...].firstIndex { "/?#".contains($0) } ?? text.count }
+    let start = Authority.range(in: octets)?.upperBound ?? 0
     var value = Array(octets[..<start])
     for octet in octets[start...] {
       if octet >= 0x80 {

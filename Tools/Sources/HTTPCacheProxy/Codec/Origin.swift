@@ -27,13 +27,11 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
   /// Splits an absolute `http` or `https` URI; nil for other text, and for a URI with user information, which is an
   /// error by RFC 9110 §4.2.4.
   package static func split(_ uri: String) -> (origin: Origin, path: String)? {
-    guard let colon = uri.firstIndex(of: ":"), uri[colon...].hasPrefix("://") else { return nil }
-    let rest = uri[uri.index(colon, offsetBy: 3)...]
-    let end = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
-    guard let origin = Origin(scheme: String(uri[..<colon]), authority: String(rest[..<end])) else {
-      return nil
-    }
-    let path = rest[end...]
+    guard let authority = Authority.range(in: uri.utf8),
+      let origin = Origin(
+        scheme: String(uri[..<authority.lowerBound].dropLast(3)), authority: String(uri[authority]))
+    else { return nil }
+    let path = uri[authority.upperBound...]
     return (origin, path.first == "/" ? String(path) : "/" + path)
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -79,7 +80,7 @@ import Testing
 
   @Test("a seed answers stale if the origin cannot be reached, and gives way to a response of the origin")
   func origin() async throws {
-    let origin = try await RawOrigin(
+    let origin = try await ScriptedOrigin(
       "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nCache-Control: max-age=60\r\n\r\nnew")
     let host = origin.base.replacing("http://", with: "").replacing(":", with: "_")
     try write("PreCache/\(host)/a.txt", "old")
@@ -99,7 +100,7 @@ import Testing
   @Test("explain and stats tell of seeds")
   func explain() async throws {
     let folder = try preCache()
-    let origin = try await RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    let origin = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     #expect(await CommandRun(["get", origin.base + "/"] + cache).status == 0)
     let explained = await CommandRun(["explain", "http://shipped.example/", "--seed", folder] + cache)
     #expect(
@@ -110,9 +111,9 @@ import Testing
 
   @Test("the cache is packed, without cookies and private responses")
   func fromCache() async throws {
-    let origin = try await RawOrigin(
+    let origin = try await ScriptedOrigin(
       "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: max-age=60\r\nSet-Cookie: secret=1\r\n\r\nok")
-    let own = try await RawOrigin(
+    let own = try await ScriptedOrigin(
       "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: private, max-age=60\r\n\r\nmy")
     for url in [origin.base + "/a", own.base + "/b"] {
       #expect(await CommandRun(["get", url, "-o", directory.file("out")] + cache).status == 0)
@@ -188,7 +189,7 @@ import Testing
   @Test("serve --record writes the exchanges, and --replay answers them without the origin")
   func recordAndReplay() async throws {
     let file = directory.file("site.har")
-    let origin = try await RawOrigin(
+    let origin = try await ScriptedOrigin(
       "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nSet-Cookie: a=secret\r\nX-Key: secret\r\nCache-Control: no-store\r\n\r\nok"
     )
     let recording = try await ServeProcess([
@@ -224,7 +225,7 @@ import Testing
   @Test("a recorded redirect has no value of a stripped parameter, and is followed in the recording")
   func recordedLocation() async throws {
     let file = directory.file("site.har")
-    let origin = try await ScriptOrigin { request in
+    let origin = try await ScriptedOrigin { request in
       request.line.hasPrefix("GET /from ")
         ? .init(head: "HTTP/1.1 302 Found\r\nLocation: /to?key=hidden&a=1#key=hidden\r\nContent-Length: 0")
         : .init(head: "HTTP/1.1 200 OK\r\nContent-Length: 2", body: Array("ok".utf8))

@@ -1,4 +1,5 @@
 import Foundation
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -21,9 +22,9 @@ struct HarvestAddressTests {
   private func packed(
     _ option: String, _ document: @escaping @Sendable (String) -> [UInt8], _ options: [String] = []
   ) async throws -> (run: CommandRun, requests: [String]) {
-    let other = try await RecordingOrigin { _, _ in Self.answer("secret", "text/plain") }
+    let other = try await ScriptedOrigin { _, _ in Self.answer("secret", "text/plain") }
     let authority = other.authority
-    let named = try await RecordingOrigin { request, _ in
+    let named = try await ScriptedOrigin { request, _ in
       request.hasPrefix("GET /own") ? Self.answer("own", "text/plain") : document(authority)
     }
     let directory = try TemporaryDirectory()
@@ -31,8 +32,8 @@ struct HarvestAddressTests {
       ["pack", directory.file("a.hca"), option, "http://\(named.authority)/page"] + options)
     try await other.close()
     try await named.close()
-    #expect(named.requests.contains { $0.hasPrefix("GET /page") })
-    return (run, other.requests)
+    #expect(named.texts.contains { $0.hasPrefix("GET /page") })
+    return (run, other.texts)
   }
 
   @Test(
@@ -68,9 +69,9 @@ struct HarvestAddressTests {
 
   @Test("what a named page leads to does not become allowed because another argument names its origin")
   func roots() async throws {
-    let other = try await RecordingOrigin { _, _ in Self.answer("text", "text/plain") }
+    let other = try await ScriptedOrigin { _, _ in Self.answer("text", "text/plain") }
     let authority = other.authority
-    let named = try await RecordingOrigin { _, _ in Self.answer("<img src=http://\(authority)/linked>") }
+    let named = try await ScriptedOrigin { _, _ in Self.answer("<img src=http://\(authority)/linked>") }
     let directory = try TemporaryDirectory()
     let list = directory.file("list")
     try Data("http://\(authority)/named\n".utf8).write(to: URL(fileURLWithPath: list))
@@ -78,7 +79,7 @@ struct HarvestAddressTests {
       "pack", directory.file("a.hca"), "--from-urls", list, "--from-page", "http://\(named.authority)/")
     try await other.close()
     try await named.close()
-    #expect(other.requests.count == 1 && other.requests.first?.hasPrefix("GET /named ") == true)
+    #expect(other.texts.count == 1 && other.texts.first?.hasPrefix("GET /named ") == true)
   }
 
   @Test("a range that is none, and --allow-address without a page, are usage errors")

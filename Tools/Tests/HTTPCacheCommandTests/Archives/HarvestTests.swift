@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCacheStore
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -110,7 +111,7 @@ import Testing
 
   @Test("a page, a sitemap and a list of URLs are packed with what they need")
   func pack() async throws {
-    let origin = try await RecordingOrigin { [self] request, _ in
+    let origin = try await ScriptedOrigin { [self] request, _ in
       let host = request.split(separator: "\r\n").first { $0.lowercased().hasPrefix("host: ") }
       return answer(request, base: "http://" + (host?.dropFirst(6) ?? ""))
     }

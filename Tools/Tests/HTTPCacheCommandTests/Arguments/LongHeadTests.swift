@@ -1,4 +1,5 @@
 import Foundation
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -36,7 +37,7 @@ import Testing
   func together() async throws {
     let fields = try write(String(repeating: "X: y\n", count: HeaderArgument.most))
     let list = directory.file("list")
-    let requests = try await RecordingOrigin.requests { origin in
+    let requests = try await ScriptedOrigin.requests { origin in
       let lines = String(repeating: "  header=Z: y\n", count: HeaderArgument.most)
       try Data("http://\(origin.authority)/\n  dir=\(directory.path)\n\(lines)".utf8)
         .write(to: URL(fileURLWithPath: list))
@@ -51,7 +52,7 @@ import Testing
   func cookies(_ options: [String]) async throws {
     let cookies = repeatElement("a=", count: 70_000).joined(separator: "; ")
     let answer = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok"
-    let requests = try await RecordingOrigin.requests(answer) { origin in
+    let requests = try await ScriptedOrigin.requests(answer) { origin in
       let run = await CommandRun(
         ["get", origin.authority, "-b", cookies, "--dir", directory.file("cache")] + options)
       #expect(run.status == 0, "\(run.errors)")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -58,6 +59,7 @@ import Testing
     arguments: [
       ("", "has no host"), ("/a", "'/a' has no host"), ("ftp://a/", "neither an http nor an https URL"),
       ("http://u:secret@h:99999/", "'http://h:99999/' has no valid host and port"),
+      ("//u:secret@h:99999/", "'//h:99999/' has no valid host and port"),
       ("hello world", "is not a URL"), ("X:y", "is not a URL"), (".", "has no host"),
       (#"{"a":1}"#, "--json takes no value, send JSON with -d DATA -H 'Content-Type: application/json'"),
     ])
@@ -75,7 +77,7 @@ import Testing
   func inspection() async throws {
     let directory = try TemporaryDirectory()
     let answer = "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 2\r\n\r\nok"
-    _ = try await RecordingOrigin.requests(answer) { origin in
+    _ = try await ScriptedOrigin.requests(answer) { origin in
       let cache = directory.file("cache")
       _ = await CommandRun("get", "--dir", cache, origin.authority, "-o", directory.file("1"))
       #expect(await CommandRun("show", "--dir", cache, origin.authority).status == 0)

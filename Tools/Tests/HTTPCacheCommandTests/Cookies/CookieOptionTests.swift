@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -17,16 +18,16 @@ import Testing
   }
 
   /// The port of an origin under another name of this machine.
-  private func named(_ origin: RecordingOrigin) -> String {
+  private func named(_ origin: ScriptedOrigin) -> String {
     origin.authority.replacing("127.0.0.1", with: "localhost")
   }
 
   @Test("the cookie of a redirect goes to the next URL of its host, and to no other host")
   func redirects() async throws {
     let directory = try TemporaryDirectory()
-    let other = try await RecordingOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    let other = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     let target = named(other)
-    let origin = try await RecordingOrigin { request, _ in
+    let origin = try await ScriptedOrigin { request, _ in
       request.hasPrefix("GET /login")
         ? Self.answer("Set-Cookie: s=1\r\nLocation: /in\r\n", status: "302 Found")
         : Self.answer("Location: http://\(target)/out\r\n", status: "302 Found")
@@ -36,14 +37,14 @@ import Testing
     try await origin.close()
     try await other.close()
     #expect(run.status == 0, "\(run.errors)")
-    #expect(origin.requests.map(Self.cookies) == ["own=2", "s=1; own=2"])
-    #expect(other.requests.map(Self.cookies) == [nil])
+    #expect(origin.texts.map(Self.cookies) == ["own=2", "s=1; own=2"])
+    #expect(other.texts.map(Self.cookies) == [nil])
   }
 
   @Test("-c writes a file for its owner alone, which -b of the next run reads; a host alone gets its cookies")
   func file() async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await RecordingOrigin { _, _ in
+    let origin = try await ScriptedOrigin { _, _ in
       Self.answer("Set-Cookie: a=1; Path=/\r\nSet-Cookie: b=2; Path=/x\r\nCache-Control: no-store\r\n")
     }
     let (jar, cache) = (directory.file("jar"), directory.file("cache"))
@@ -57,7 +58,7 @@ import Testing
       #expect(run.status == 0, "\(run.errors)")
     }
     try await origin.close()
-    #expect(origin.requests.map(Self.cookies) == [nil, "b=2; a=1", nil])
+    #expect(origin.texts.map(Self.cookies) == [nil, "b=2; a=1", nil])
     #expect(stat(jar, &status) == 0 && status.st_mode & 0o777 == 0o640)
     let names = try CookieFile.content(of: Data(directory.contents("jar") ?? [])).cookies.map {
       "\($0.domain) \($0.name)"
@@ -101,7 +102,7 @@ import Testing
   @Test("-c - writes to standard output")
   func standardOutput() async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await RecordingOrigin { _, _ in Self.answer("Set-Cookie: a=1\r\n") }
+    let origin = try await ScriptedOrigin { _, _ in Self.answer("Set-Cookie: a=1\r\n") }
     let run = await CommandRun(
       "get", origin.authority, "--dir", directory.file("cache"), "-o", directory.file("out"), "-c", "-")
     try await origin.close()
@@ -111,7 +112,7 @@ import Testing
   @Test("a response with Vary: Cookie answers requests with the cookie that its request had")
   func vary() async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await RecordingOrigin { _, _ in
+    let origin = try await ScriptedOrigin { _, _ in
       Self.answer("Vary: Cookie\r\nCache-Control: max-age=600\r\n")
     }
     try Data("127.0.0.1\tFALSE\t/\tFALSE\t0\tuser\t1\n".utf8).write(
@@ -121,13 +122,13 @@ import Testing
       #expect(run.status == 0, "\(run.errors)")
     }
     try await origin.close()
-    #expect(origin.requests.map(Self.cookies) == ["user=1", nil])
+    #expect(origin.texts.map(Self.cookies) == ["user=1", nil])
   }
 
   @Test("a response from the cache sets no cookie: it may be an old one")
   func stored() async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await RecordingOrigin { _, _ in
+    let origin = try await ScriptedOrigin { _, _ in
       Self.answer("Set-Cookie: a=1\r\nCache-Control: max-age=600\r\n")
     }
     let arguments = ["get", origin.authority, "--dir", directory.file("cache"), "-c", directory.file("jar")]
@@ -137,7 +138,7 @@ import Testing
       #expect(try CookieFile.content(of: Data(directory.contents("jar") ?? [])).cookies.count == expected)
     }
     try await origin.close()
-    #expect(origin.requests.count == 1)
+    #expect(origin.texts.count == 1)
   }
 
   @Test(
@@ -179,7 +180,7 @@ import Testing
   @Test("a file of cookies that cannot be written is an error of the output, after the body")
   func unwritable() async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await RecordingOrigin { _, _ in Self.answer("") }
+    let origin = try await ScriptedOrigin { _, _ in Self.answer("") }
     let run = await CommandRun(
       "get", origin.authority, "--dir", directory.file("cache"), "-o", directory.file("out"), "-c",
       directory.file("none/jar"))

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCacheDownloads
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -19,9 +20,9 @@ import Testing
 
   private func origin(
     _ content: [UInt8] = ServedFile.bytes(100_000), fields: String = "Cache-Control: max-age=60"
-  ) async throws -> ScriptOrigin {
+  ) async throws -> ScriptedOrigin {
     let file = ServedFile(content: content, fields: fields)
-    return try await ScriptOrigin { file.answer($0) }
+    return try await ScriptedOrigin { file.answer($0) }
   }
 
   @Test("the URLs of a file become files with the names and in the folders that it says")
@@ -137,7 +138,7 @@ import Testing
 
   @Test("a failed download is reported with the status of its failure")
   func gone() async throws {
-    let origin = try await RawOrigin("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+    let origin = try await ScriptedOrigin("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
     let run = await CommandRun(
       ["get", "--queue", "q", origin.base + "/a", "-o", directory.file("a")] + cache)
     #expect(run.status == ExitStatus.httpError.rawValue)

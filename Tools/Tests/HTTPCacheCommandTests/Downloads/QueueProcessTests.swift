@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -27,7 +28,7 @@ import Testing
   func resumed(signal: Int32) async throws {
     let directory = try TemporaryDirectory()
     let counter = AnswerCounter()
-    let origin = try await ScriptOrigin { (counter.next() == 1 ? Self.held : Self.whole).answer($0) }
+    let origin = try await ScriptedOrigin { (counter.next() == 1 ? Self.held : Self.whole).answer($0) }
     let events = directory.file("events")
     try #require(FileManager.default.createFile(atPath: events, contents: nil))
     let output = try FileHandle(forWritingTo: URL(fileURLWithPath: events))
@@ -59,7 +60,7 @@ import Testing
     "downloads of a queue that another process runs are paused, resumed and removed by asking that process")
   func asked() async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await ScriptOrigin { Self.held.answer($0) }
+    let origin = try await ScriptedOrigin { Self.held.answer($0) }
     let cache = ["--queue", "films", "--dir", directory.file("cache")]
     let process = try await CommandProcess(
       ["get", "-j", "1", origin.base + "/film", origin.base + "/second"] + cache, in: directory)
@@ -88,7 +89,7 @@ import Testing
   @Test("a download that another process cancels ends the transfer, and the command fails")
   func cancelled() async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await ScriptOrigin { Self.held.answer($0) }
+    let origin = try await ScriptedOrigin { Self.held.answer($0) }
     let cache = ["--queue", "films", "--dir", directory.file("cache")]
     let process = try await CommandProcess(["get", origin.base + "/film"] + cache, in: directory)
     await wait { Self.size(of: directory.file("cache/bodies")) >= 2_000_000 }

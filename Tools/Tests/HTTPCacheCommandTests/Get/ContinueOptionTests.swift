@@ -1,4 +1,5 @@
 import Foundation
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -11,15 +12,16 @@ import Testing
   /// Cuts the first answer, after some of it was written to the part file in `directory`.
   private func origin(
     _ file: ServedFile, cut: Int = 40_000, writing directory: TemporaryDirectory? = nil
-  ) async throws -> ScriptOrigin {
+  ) async throws -> ScriptedOrigin {
     let counter = AnswerCounter()
     var first = file
     first.cut = cut
     first.awaitedFile = directory?.file("out.httpcache-part/body")
-    return try await ScriptOrigin { [first] request in (counter.next() == 1 ? first : file).answer(request) }
+    return try await ScriptedOrigin { [first] request in (counter.next() == 1 ? first : file).answer(request)
+    }
   }
 
-  private func get(_ origin: ScriptOrigin, _ directory: TemporaryDirectory, _ arguments: String...) async
+  private func get(_ origin: ScriptedOrigin, _ directory: TemporaryDirectory, _ arguments: String...) async
     -> CommandRun
   {
     await CommandRun(
@@ -80,7 +82,7 @@ import Testing
       content: CompressedTests.member(Self.content),
       fields: "Content-Encoding: gzip\r\nCache-Control: max-age=60")
     let whole = ServedFile(content: Self.content, fields: Self.noStore)
-    let origin = try await ScriptOrigin { request in
+    let origin = try await ScriptedOrigin { request in
       [plain, gzip, whole][min(counter.next(), 3) - 1].answer(request)
     }
     _ = await get(origin, directory, "--no-compressed")
@@ -98,7 +100,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let file = ServedFile(
       content: Self.content, fields: "Content-Encoding: gzip\r\nCache-Control: max-age=60")
-    let origin = try await ScriptOrigin { file.answer($0) }
+    let origin = try await ScriptedOrigin { file.answer($0) }
     let run = await get(origin, directory)
     #expect(run.errors.hasSuffix("the body is not the gzip that its Content-Encoding says\n"))
     try await origin.close()
@@ -111,7 +113,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let file = directory.file("out")
     try Data("precious".utf8).write(to: URL(fileURLWithPath: file))
-    let origin = try await ScriptOrigin { _ in .init(head: "HTTP/1.1 \(line)") }
+    let origin = try await ScriptedOrigin { _ in .init(head: "HTTP/1.1 \(line)") }
     let run = await CommandRun(
       ["get", origin.base + "/file", "--dir", directory.file("cache"), "-o", file] + options)
     #expect(run.status == status, "\(run.errors)")
@@ -186,7 +188,7 @@ import Testing
 
   // MARK: -J
 
-  private func named(_ origin: ScriptOrigin, _ directory: TemporaryDirectory) async throws -> (
+  private func named(_ origin: ScriptedOrigin, _ directory: TemporaryDirectory) async throws -> (
     status: Int32, errors: String
   ) {
     try await CommandProcess(
@@ -204,7 +206,7 @@ import Testing
     let name = "\r\nContent-Disposition: attachment; filename=given"
     let first = ServedFile(content: Self.content, fields: Self.noStore + name, cut: 40_000)
     let second = ServedFile(content: Self.content, fields: Self.noStore)
-    let origin = try await ScriptOrigin { (counter.next() == 1 ? first : second).answer($0) }
+    let origin = try await ScriptedOrigin { (counter.next() == 1 ? first : second).answer($0) }
     _ = try await named(origin, directory)
     #expect(try names(directory) == ["file", "file.httpcache-part"])
     let run = try await named(origin, directory)
@@ -222,7 +224,7 @@ import Testing
       atPath: directory.file("given"), withDestinationPath: directory.file("nothing"))
     let file = ServedFile(
       content: Self.content, fields: "Content-Disposition: attachment; filename=given")
-    let origin = try await ScriptOrigin { file.answer($0) }
+    let origin = try await ScriptedOrigin { file.answer($0) }
     let run = try await named(origin, directory)
     #expect(run.status == ExitStatus.output.rawValue)
     #expect(run.errors.contains("-J does not overwrite given: the file exists"), "\(run.errors)")
@@ -235,7 +237,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let file = ServedFile(
       content: Self.content, fields: Self.noStore + "\r\nContent-Disposition: attachment; filename=given")
-    let origin = try await ScriptOrigin { file.answer($0) }
+    let origin = try await ScriptedOrigin { file.answer($0) }
     let run = try await CommandProcess(
       ["get", origin.base + "/a", origin.base + "/b", "--dir", directory.file("cache"), "-O", "-J"],
       in: directory

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -9,14 +10,14 @@ import Testing
   private static let content = ServedFile.bytes(100_000)
 
   /// Serves `first` to the first request and `second` to the others.
-  private func origin(_ first: ServedFile, _ second: ServedFile) async throws -> ScriptOrigin {
+  private func origin(_ first: ServedFile, _ second: ServedFile) async throws -> ScriptedOrigin {
     let counter = AnswerCounter()
-    return try await ScriptOrigin { request in
+    return try await ScriptedOrigin { request in
       (counter.next() == 1 ? first : second).answer(request)
     }
   }
 
-  private func get(_ origin: ScriptOrigin, _ directory: TemporaryDirectory, _ arguments: String...) async
+  private func get(_ origin: ScriptedOrigin, _ directory: TemporaryDirectory, _ arguments: String...) async
     -> CommandRun
   {
     await CommandRun(
@@ -144,7 +145,7 @@ import Testing
     let counter = AnswerCounter()
     let first = cutFile(directory) { $0.fields = "Cache-Control: no-store" }
     let second = file { ($0.content, $0.tag) = (Array(Self.content.reversed()), "\"v2\"") }
-    let origin = try await ScriptOrigin { request in
+    let origin = try await ScriptedOrigin { request in
       let number = counter.next()
       if number == 1 { return first.answer(request) }
       if number == 3 { return second.answer(request) }
@@ -195,7 +196,7 @@ import Testing
     let counter = AnswerCounter()
     let first = cutFile(directory) { $0.fields = "Cache-Control: no-store" }
     let whole = file { $0.fields = "Cache-Control: no-store" }
-    let origin = try await ScriptOrigin { request in
+    let origin = try await ScriptedOrigin { request in
       switch counter.next() {
       case 1: first.answer(request)
       case 2, 3: .init(head: "HTTP/1.1 503 Busy\r\nContent-Length: 5", body: Array("sorry".utf8))
@@ -235,7 +236,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let counter = AnswerCounter()
     let whole = file { $0.fields = "Cache-Control: no-store" }
-    let origin = try await ScriptOrigin { request in
+    let origin = try await ScriptedOrigin { request in
       guard counter.next() == 1 else { return whole.answer(request) }
       return .init(
         head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\nCache-Control: no-store",

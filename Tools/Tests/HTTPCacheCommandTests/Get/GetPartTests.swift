@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -10,20 +11,20 @@ import Testing
 
   /// A directory with the part file of a transfer that broke off, and its origin.
   private func withPart(
-    _ body: (ScriptOrigin, TemporaryDirectory, _ part: String) async throws -> Void
+    _ body: (ScriptedOrigin, TemporaryDirectory, _ part: String) async throws -> Void
   ) async throws {
     let directory = try TemporaryDirectory()
     let counter = AnswerCounter()
     var file = ServedFile(content: Self.content, fields: "Cache-Control: no-store")
     let whole = file
     file.cut = 20_000
-    let origin = try await ScriptOrigin { [file] in (counter.next() == 1 ? file : whole).answer($0) }
+    let origin = try await ScriptedOrigin { [file] in (counter.next() == 1 ? file : whole).answer($0) }
     _ = await get(origin, directory)
     try await body(origin, directory, directory.file("out.httpcache-part"))
     try await origin.close()
   }
 
-  private func get(_ origin: ScriptOrigin, _ directory: TemporaryDirectory, path: String = "/file") async
+  private func get(_ origin: ScriptedOrigin, _ directory: TemporaryDirectory, path: String = "/file") async
     -> CommandRun
   {
     await CommandRun(
@@ -46,7 +47,7 @@ import Testing
   }
 
   /// Runs `get` again, with an answer to the first range instead of the rest.
-  private func again(_ instead: @escaping @Sendable (ScriptOrigin.Request) -> ScriptOrigin.Answer?)
+  private func again(_ instead: @escaping @Sendable (ScriptedOrigin.Request) -> ScriptedOrigin.Answer?)
     async throws -> (
       CommandRun, [UInt8]?, [Int?]
     )
@@ -56,7 +57,7 @@ import Testing
     var file = ServedFile(content: Self.content, fields: "Cache-Control: no-store")
     let whole = file
     file.cut = 20_000
-    let origin = try await ScriptOrigin { [file] request in
+    let origin = try await ScriptedOrigin { [file] request in
       counter.next() == 1 ? file.answer(request) : instead(request) ?? whole.answer(request)
     }
     _ = await get(origin, directory)
@@ -72,7 +73,7 @@ import Testing
     arguments: ["400 Bad", "404 Not Found", "416 No", "501 Not Implemented", "503 Later", "304 Not Modified"])
   func rangeError(status: String) async throws {
     let (run, content, starts) = try await again { request in
-      request.start == nil ? nil : ScriptOrigin.Answer(head: "HTTP/1.1 \(status)\r\nContent-Length: 0")
+      request.start == nil ? nil : ScriptedOrigin.Answer(head: "HTTP/1.1 \(status)\r\nContent-Length: 0")
     }
     #expect(run.status == 0, "\(run.errors)")
     #expect(content == Self.content)
@@ -82,7 +83,7 @@ import Testing
   @Test("an error to both requests leaves the part, and is no file")
   func error() async throws {
     let (run, content, starts) = try await again { _ in
-      ScriptOrigin.Answer(head: "HTTP/1.1 500 Broken\r\nContent-Length: 2", body: Array("no".utf8))
+      ScriptedOrigin.Answer(head: "HTTP/1.1 500 Broken\r\nContent-Length: 2", body: Array("no".utf8))
     }
     #expect(run.status == ExitStatus.httpError.rawValue)
     #expect(content == Array(Self.content.prefix(20_000)))
@@ -92,7 +93,7 @@ import Testing
   @Test("a 200 with a Content-Range is an error, and leaves the part")
   func contradiction() async throws {
     let (run, content, _) = try await again { _ in
-      ScriptOrigin.Answer(
+      ScriptedOrigin.Answer(
         head: "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Range: bytes 20000-20001/50000\r\nContent-Length: 2",
         body: Array("no".utf8))
     }
@@ -155,7 +156,7 @@ import Testing
     let counter = AnswerCounter()
     var file = ServedFile(content: Self.content, fields: "Cache-Control: no-store")
     file.cut = 20_000
-    let origin = try await ScriptOrigin { [file] request in
+    let origin = try await ScriptedOrigin { [file] request in
       if counter.next() == 1 { return file.answer(request) }
       let start = request.start ?? 0
       let rest = Array(Self.content[start...].dropLast(change < 0 ? 1 : 0)) + (change > 0 ? [0] : [])

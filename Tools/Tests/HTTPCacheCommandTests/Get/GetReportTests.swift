@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -94,7 +95,7 @@ import Testing
   @Test("--json has the fields and the version of HTTP of the response")
   func json() async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await RawOrigin(
+    let origin = try await ScriptedOrigin(
       "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: max-age=60\r\nX-Two: 1\r\nx-two: 2\r\n\r\nok")
     let first = try json(await CommandRun("get", origin.base, "--dir", directory.file("cache"), "--json"))
     let headers = try #require(first["headers"] as? [String: [String]])
@@ -112,7 +113,7 @@ import Testing
   @Test("an origin of HTTP/1.0 is told")
   func oldVersion() async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await RawOrigin("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    let origin = try await ScriptedOrigin("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok")
     let run = await CommandRun("get", origin.base, "--dir", directory.file("cache"), "--json")
     #expect(try json(run)["httpVersion"] as? String == "1.0")
     try await origin.close()
@@ -131,7 +132,7 @@ import Testing
   @Test("URLs that an interruption left unasked are counted")
   func interrupted() async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await ScriptOrigin { _ in
+    let origin = try await ScriptedOrigin { _ in
       .init(head: "HTTP/1.1 200 OK\r\nContent-Length: 9", body: [1], isHeld: true)
     }
     let urls = (1...3).map { origin.base + "/\($0)" }

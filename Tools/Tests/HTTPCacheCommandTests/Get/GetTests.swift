@@ -118,14 +118,14 @@ import Testing
   func failures() async throws {
     let directory = try TemporaryDirectory()
     let (cache, file) = (directory.file("cache"), directory.file("1"))
-    let silent = try await RawOrigin(nil)
+    let silent = try await ScriptedOrigin { _ in nil }
     let late = await CommandRun("get", silent.base, "--dir", cache, "--max-time", "0.1", "-o", file)
     #expect(late.status == ExitStatus.timeout.rawValue)
     try await silent.close()
     let port = try UnusedPort()
     let gone = await CommandRun("get", port.base, "--dir", cache, "-o", file)
     #expect(gone.status == ExitStatus.unreachable.rawValue)
-    let cut = try await RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello")
+    let cut = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello")
     let broken = await CommandRun("get", cut.base, "--dir", cache, "-o", file)
     #expect(broken.status == ExitStatus.brokenProtocol.rawValue)
     try await cut.close()

@@ -19,7 +19,7 @@ import Testing
   }
 
   private func keepsFile(_ answer: String, _ options: [String] = []) async throws -> CommandRun {
-    let origin = try await RawOrigin(answer)
+    let origin = try await ScriptedOrigin(answer)
     let run = await get(origin.base + "/x", options)
     #expect(directory.contents("a") == Array("old".utf8))
     try await origin.close()
@@ -43,7 +43,7 @@ import Testing
     #expect(run.status != 0 && !run.errors.isEmpty)
     let queued = try await keepsFile(answer, ["--queue", "q"])
     #expect(queued.status != 0 && !queued.errors.isEmpty)
-    let origin = try await RawOrigin(answer)
+    let origin = try await ScriptedOrigin(answer)
     let shown = await get(origin.base + "/x", ["--redirects", "0"])
     #expect(shown.status == 0, "\(shown.errors)")
     #expect(directory.contents("a") == Array("moved".utf8))
@@ -70,7 +70,7 @@ import Testing
       (nil, "bytes 0-4/5"), ("50-60", "bytes 50-54/55"), ("-5", "bytes 95-99/100"), ("7-", "bytes 7-11/12"),
     ])
   func requestedRange(_ requested: String?, _ range: String) async throws {
-    let origin = try await RawOrigin(
+    let origin = try await ScriptedOrigin(
       "HTTP/1.1 206 Part\r\nContent-Range: \(range)\r\nContent-Length: 5\r\n\r\nhello")
     let run = await get(origin.base + "/x", requested.map { ["-r", $0] } ?? [])
     #expect(run.status == 0, "\(run.errors)")

@@ -1,3 +1,4 @@
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -10,7 +11,7 @@ struct LenientResponseTests {
   ) async throws -> (run: CommandRun, content: String?) {
     let directory = try TemporaryDirectory()
     let bytes = response.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
-    let origin = try await RawOrigin(bytes: bytes)
+    let origin = try await ScriptedOrigin(bytes: bytes)
     let arguments = [
       "get", "--dir", directory.file("cache"), "-o", directory.file("body"), origin.base + "/",
     ]

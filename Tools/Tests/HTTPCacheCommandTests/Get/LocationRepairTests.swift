@@ -1,3 +1,4 @@
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -24,7 +25,7 @@ import Testing
     arguments: ["/caf%E9", "/%83e%83X", "/%FF/a?q=%E9", "/a%C3"])
   func noText(_ path: String) async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await RecordingOrigin { _, _ in
+    let origin = try await ScriptedOrigin { _, _ in
       Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok".utf8)
     }
     let file = directory.file("body")
@@ -34,7 +35,7 @@ import Testing
     #expect(run.status == 0, "\(run.errors)")
     #expect(directory.contents("body") == Array("ok".utf8))
     try await origin.close()
-    #expect(origin.requests.map { $0.hasPrefix("GET \(path) HTTP/1.1\r\n") } == [true])
+    #expect(origin.texts.map { $0.hasPrefix("GET \(path) HTTP/1.1\r\n") } == [true])
   }
 
   @Test("an empty Location is none, as in curl: the redirect is the answer", arguments: ["", " "])
@@ -56,7 +57,7 @@ import Testing
   private func redirected(
     to location: @escaping @Sendable (String) -> String, _ directory: TemporaryDirectory
   ) async throws -> [String] {
-    let origin = try await RecordingOrigin { request, number in
+    let origin = try await ScriptedOrigin { request, number in
       guard number == 0 else { return Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8) }
       let authority =
         request.split(separator: "\r\n").first { $0.lowercased().hasPrefix("host: ") }?.dropFirst(6) ?? ""
@@ -67,7 +68,7 @@ import Testing
     let run = await CommandRun(["get", "--dir", directory.file("cache"), origin.authority + "/start"])
     #expect(run.status == 0, "\(run.errors)")
     try await origin.close()
-    return origin.requests
+    return origin.texts
   }
 
   @Test(

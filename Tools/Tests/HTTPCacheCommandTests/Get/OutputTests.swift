@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ServerTesting
 import Synchronization
 import Testing
 
@@ -12,7 +13,7 @@ import Testing
   private func get(
     _ directory: TemporaryDirectory, _ arguments: String..., answer: String? = nil
   ) async throws -> CommandRun {
-    let origin = try await RawOrigin(
+    let origin = try await ScriptedOrigin(
       answer ?? "HTTP/1.1 200 OK\r\nContent-Length: \(Self.body.utf8.count)\r\n\r\n\(Self.body)")
     let run = await CommandRun(["get", origin.base + "/x", "--dir", directory.file("cache")] + arguments)
     try await origin.close()
@@ -169,7 +170,7 @@ import Testing
   @Test("a directory, a socket and a folder that is not there are told apart, before the origin is asked")
   func unusable() async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await ScriptOrigin { _ in .init(head: "HTTP/1.1 200 OK\r\nContent-Length: 0") }
+    let origin = try await ScriptedOrigin { _ in .init(head: "HTTP/1.1 200 OK\r\nContent-Length: 0") }
     func run(_ path: String) async -> CommandRun {
       await CommandRun("get", origin.base, "--dir", directory.file("cache"), "-o", path)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -10,7 +11,7 @@ import Testing
   func brokenOff() async throws {
     let directory = try TemporaryDirectory()
     let cache = directory.file("cache")
-    let origin = try await RawOrigin(
+    let origin = try await ScriptedOrigin(
       "HTTP/1.1 200 OK\r\nContent-Length: 20\r\nETag: \"a\"\r\nCache-Control: max-age=60\r\n\r\n01234567")
     let url = origin.base + "/file"
     let get = await CommandRun("get", url, "--dir", cache, "-o", directory.file("out"))

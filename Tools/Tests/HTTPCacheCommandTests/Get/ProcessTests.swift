@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -9,12 +10,12 @@ import Testing
   private static let content = ServedFile.bytes(300_000)
 
   /// An origin that holds the first response after `cut` bytes, and sends the rest to the second request.
-  private func origin(cut: Int, fields: String) async throws -> ScriptOrigin {
+  private func origin(cut: Int, fields: String) async throws -> ScriptedOrigin {
     let counter = AnswerCounter()
     var file = ServedFile(content: Self.content, fields: fields)
     let whole = file
     (file.cut, file.isHeld) = (cut, true)
-    return try await ScriptOrigin { [file] in (counter.next() == 1 ? file : whole).answer($0) }
+    return try await ScriptedOrigin { [file] in (counter.next() == 1 ? file : whole).answer($0) }
   }
 
   private func size(_ path: String) -> Int { (FileManager.default.contents(atPath: path) ?? Data()).count }
@@ -75,7 +76,7 @@ import Testing
   func blocked() async throws {
     let directory = try TemporaryDirectory()
     let content = ServedFile(content: ServedFile.bytes(1_000_000))
-    let origin = try await ScriptOrigin { content.answer($0) }
+    let origin = try await ScriptedOrigin { content.answer($0) }
     let path = directory.file("fifo")
     try #require(mkfifo(path, 0o600) == 0)
     for hasReader in [false, true] {
@@ -97,7 +98,7 @@ import Testing
       arguments: [["--help"], ["config"], ["get", "--json"]])
     func fullOutput(_ command: [String]) async throws {
       let directory = try TemporaryDirectory()
-      let origin = try await RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+      let origin = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
       let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
       try #require(full >= 0)
       defer { close(full) }
@@ -115,9 +116,9 @@ import Testing
     @Test("a binary body is kept off a terminal, and -o - shows it all the same")
     func terminal() async throws {
       let directory = try TemporaryDirectory()
-      let binary = try await RawOrigin(
+      let binary = try await ScriptedOrigin(
         bytes: Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".utf8) + [65, 0, 66, 0, 67])
-      let text = try await RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+      let text = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
       let refused = try await onTerminal(["get", binary.base, "--dir", directory.file("cache")], directory)
       #expect(refused.status == ExitStatus.output.rawValue)
       #expect(

@@ -1,19 +1,20 @@
 import Foundation
 import HTTPCacheImages
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
 
 @Suite(.timeLimit(.minutes(10))) struct ImageCommandTests {
   /// An origin with a picture of 80 x 40 pixels, or with a page.
-  private func origin() async throws -> RecordingOrigin {
+  private func origin() async throws -> ScriptedOrigin {
     var pixels: [UInt8] = []
     for index in 0..<80 * 40 { pixels += [UInt8(index % 80 * 3), UInt8(index / 80 * 6), 90, 255] }
     let image = try DecodedImage(
       size: ImageSize(width: 80, height: 40), pixels: BodyBytes(pixels), isOpaque: true)
     let png = try PNGEncoder().encode(image).array
-    return try await RecordingOrigin { request, _ in
+    return try await ScriptedOrigin { request, _ in
       if request.hasPrefix("GET /none ") {
         return Array("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".utf8)
       }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -48,7 +49,7 @@ import Testing
   @Test("ls tells the variants of one URL apart, and says nothing of fields where there is one alone")
   func variants() async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await RawOrigin(
+    let origin = try await ScriptedOrigin(
       "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nVary: Accept-Language, X-Kind\r\n"
         + "Cache-Control: max-age=60\r\n\r\nok")
     let url = origin.base + "/page"

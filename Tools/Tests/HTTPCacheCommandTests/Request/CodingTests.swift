@@ -1,4 +1,5 @@
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -37,12 +38,12 @@ import Testing
     let directory = try TemporaryDirectory()
     let head =
       "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Type: \(type)\r\nContent-Length: \(body.count)\r\n\r\n"
-    let origin = try await RecordingOrigin { _, _ in Array(head.utf8) + body }
+    let origin = try await ScriptedOrigin { _, _ in Array(head.utf8) + body }
     let run = await CommandRun(
       ["get", "--dir", directory.file("cache"), origin.authority + path, "-o", directory.file("out")]
         + options)
     try await origin.close()
-    return (run, directory.contents("out"), origin.requests.first ?? "")
+    return (run, directory.contents("out"), origin.texts.first ?? "")
   }
 
   @Test("each coding is asked for and decoded", arguments: ContentCoding.allCases)

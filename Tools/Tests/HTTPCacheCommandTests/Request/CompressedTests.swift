@@ -1,4 +1,5 @@
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -26,7 +27,7 @@ import Testing
     _ runs: [[String]], path: String = "/", answer: @escaping @Sendable (String) -> [UInt8]
   ) async throws -> (runs: [CommandRun], bodies: [[UInt8]?], requests: Int) {
     let directory = try TemporaryDirectory()
-    let origin = try await RecordingOrigin { request, _ in answer(request) }
+    let origin = try await ScriptedOrigin { request, _ in answer(request) }
     var (ended, bodies): ([CommandRun], [[UInt8]?]) = ([], [])
     for (index, arguments) in runs.enumerated() {
       let file = directory.file("\(index)")

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -7,7 +8,7 @@ import Testing
 /// `-d` and its kin, `-G` and `-T`, as an origin gets them.
 @Suite(.timeLimit(.minutes(10))) struct DataOptionTests {
   private func request(_ arguments: String..., path: String = "/") async throws -> String {
-    try await RecordingOrigin.requests(ofGet: arguments, path: path).first ?? ""
+    try await ScriptedOrigin.requests(ofGet: arguments, path: path).first ?? ""
   }
 
   private func file(_ bytes: String, in directory: TemporaryDirectory) throws -> String {
@@ -60,7 +61,7 @@ import Testing
   func directory() async throws {
     let directory = try TemporaryDirectory()
     for option in [["-d", "@\(directory.path)"], ["-T", directory.path]] {
-      let requests = try await RecordingOrigin.requests { origin in
+      let requests = try await ScriptedOrigin.requests { origin in
         let run = await CommandRun(["get", "--dir", directory.file("cache"), origin.authority] + option)
         #expect(run.status == ExitStatus.usage.rawValue)
         #expect(run.errors == "httpcache: cannot read \(directory.path): is a directory\n")
@@ -73,7 +74,7 @@ import Testing
   func missing() async throws {
     let directory = try TemporaryDirectory()
     for option in [["-d", "@/no/file"], ["-T", "/no/file"], ["-H", "@/no/file"]] {
-      let requests = try await RecordingOrigin.requests { origin in
+      let requests = try await ScriptedOrigin.requests { origin in
         let run = await CommandRun(["get", "--dir", directory.file("cache"), origin.authority] + option)
         #expect(run.status == ExitStatus.usage.rawValue)
         #expect(run.errors == "httpcache: cannot read /no/file: no such file\n")

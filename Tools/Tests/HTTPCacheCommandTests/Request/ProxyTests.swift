@@ -1,4 +1,5 @@
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -15,7 +16,7 @@ import Testing
 
   @Test("an http URL goes to the proxy in absolute form, with the proxy's password")
   func absoluteForm() async throws {
-    let requests = try await RecordingOrigin.requests { proxy in
+    let requests = try await ScriptedOrigin.requests { proxy in
       let run = try await get("-x", "me:p%40w@\(proxy.authority)", "http://origin.invalid:81/a?b")
       #expect(run.status == 0, "\(run.errors)")
     }
@@ -28,7 +29,7 @@ import Testing
   @Test("an https URL goes through a tunnel; the error of a refused tunnel names the proxy")
   func tunnel() async throws {
     let refusal = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"
-    let requests = try await RecordingOrigin.requests(refusal) { proxy in
+    let requests = try await ScriptedOrigin.requests(refusal) { proxy in
       let run = try await get("-x", proxy.authority, "-U", "me:pw", "https://origin.invalid/")
       #expect(run.status == ExitStatus.unreachable.rawValue)
       #expect(
@@ -45,7 +46,7 @@ import Testing
       ("https_proxy", false),
     ])
   func environment(variable: String, isUsed: Bool) async throws {
-    let requests = try await RecordingOrigin.requests { proxy in
+    let requests = try await ScriptedOrigin.requests { proxy in
       let run = try await get("http://origin.invalid/", environment: [variable: "http://\(proxy.authority)"])
       #expect((run.status == 0) == isUsed)
     }
@@ -79,22 +80,22 @@ import Testing
 
   @Test("each redirect chooses its own proxy")
   func redirect() async throws {
-    let origin = try await RecordingOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    let origin = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     let authority = origin.authority
     let answer =
       "HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: http://\(authority)/\r\nContent-Length: 0\r\n\r\n"
-    let requests = try await RecordingOrigin.requests(answer) { proxy in
+    let requests = try await ScriptedOrigin.requests(answer) { proxy in
       let run = try await get("-x", proxy.authority, "--noproxy", "127.0.0.0/8", "http://origin.invalid/")
       #expect(run.status == 0, "\(run.errors)")
     }
     try await origin.close()
     #expect(requests.count == 1)
-    #expect(origin.requests.first?.hasPrefix("GET / HTTP/1.1\r\n") == true)
+    #expect(origin.texts.first?.hasPrefix("GET / HTTP/1.1\r\n") == true)
   }
 
   @Test("a SOCKS proxy is spoken to as one")
   func socks() async throws {
-    let origin = try await RawOrigin(bytes: [5, 0xFF])
+    let origin = try await ScriptedOrigin(bytes: [5, 0xFF])
     let run = try await get(
       "-x", "socks5h://\(origin.base.dropFirst("http://".count))", "http://origin.invalid/",
       "--connect-timeout", "1", "-m", "5")

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -7,7 +8,7 @@ import Testing
 /// The requests that the origin gets for the options of `get`.
 @Suite(.timeLimit(.minutes(10))) struct RequestHeadTests {
   private func request(_ arguments: String..., path: String = "/") async throws -> [Substring] {
-    let requests = try await RecordingOrigin.requests(ofGet: arguments, path: path)
+    let requests = try await ScriptedOrigin.requests(ofGet: arguments, path: path)
     #expect(requests.count == 1)
     return requests.first?.split(separator: "\r\n", omittingEmptySubsequences: false) ?? []
   }
@@ -45,7 +46,7 @@ import Testing
   func credentials() async throws {
     #expect(try await request("-u", "me:p:w").contains("Authorization: Basic bWU6cDp3"))
     let directory = try TemporaryDirectory()
-    let requests = try await RecordingOrigin.requests { origin in
+    let requests = try await ScriptedOrigin.requests { origin in
       _ = await CommandRun(
         "get", "--dir", directory.file("cache"), "http://me:p%40w@\(origin.authority)/")
     }
@@ -79,7 +80,7 @@ import Testing
   func insecure() async throws {
     let directory = try TemporaryDirectory()
     let answer = "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 2\r\n\r\nok"
-    let requests = try await RecordingOrigin.requests(answer) { origin in
+    let requests = try await ScriptedOrigin.requests(answer) { origin in
       for _ in 1...2 {
         let run = await CommandRun(
           "get", "--dir", directory.file("cache"), origin.authority, "-k", "-o", directory.file("out"))
@@ -108,7 +109,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let answer =
       "HTTP/1.1 200 OK\r\nVary: User-Agent, X-A\r\nCache-Control: max-age=600\r\nContent-Length: 2\r\n\r\nok"
-    _ = try await RecordingOrigin.requests(answer) { origin in
+    _ = try await ScriptedOrigin.requests(answer) { origin in
       let cache = directory.file("cache")
       _ = await CommandRun("get", "--dir", cache, origin.authority, "-H", "X-A: 1", "-o", directory.file("1"))
       let run = await CommandRun("explain", "--dir", cache, origin.authority, "-H", "X-A: 1")

@@ -1,5 +1,6 @@
 import HTTPCacheTesting
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -14,11 +15,11 @@ import Testing
     _ arguments: String..., answer: @escaping @Sendable (String, Int) -> [UInt8]
   ) async throws -> (run: CommandRun, requests: [String], body: [UInt8]?) {
     let directory = try TemporaryDirectory()
-    let origin = try await RecordingOrigin(answer)
+    let origin = try await ScriptedOrigin(bytes: answer)
     let run = await CommandRun(
       ["get", "--dir", directory.file("cache"), origin.authority, "-o", directory.file("1")] + arguments)
     try await origin.close()
-    return (run, origin.requests, directory.contents("1"))
+    return (run, origin.texts, directory.contents("1"))
   }
 
   @Test(

@@ -1,4 +1,5 @@
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -10,9 +11,9 @@ import Testing
   @Test("a redirect to another host gets neither Authorization nor Cookie, one to the same host does")
   func redirects() async throws {
     let directory = try TemporaryDirectory()
-    let other = try await RecordingOrigin(Self.ok)
+    let other = try await ScriptedOrigin(Self.ok)
     let authority = other.authority
-    let origin = try await RecordingOrigin { request, _ in
+    let origin = try await ScriptedOrigin { request, _ in
       let target = request.hasPrefix("GET /here") ? "http://\(authority)/there" : "/here"
       return Array(
         "HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n".utf8)
@@ -23,11 +24,11 @@ import Testing
     #expect(run.status == 0)
     try await origin.close()
     try await other.close()
-    #expect(origin.requests.count == 2)
-    for request in origin.requests {
+    #expect(origin.texts.count == 2)
+    for request in origin.texts {
       #expect(request.contains("Authorization: Basic ") && request.contains("Cookie: c=secret"))
     }
-    let there = try #require(other.requests.first).lowercased()
+    let there = try #require(other.texts.first).lowercased()
     #expect(!there.contains("authorization") && !there.contains("cookie"))
     #expect(there.contains("x-kept: 1"))
   }
@@ -37,7 +38,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let answer = "HTTP/1.1 200 OK\r\nSet-Cookie: s=hidden\r\nContent-Length: 2\r\n\r\nok"
     for options in [["--json"], ["--explain"], []] {
-      let origin = try await RecordingOrigin(answer)
+      let origin = try await ScriptedOrigin(answer)
       let run = await CommandRun(
         [
           "get", "-v", "--dir", directory.file("cache"), "http://me:hidden@\(origin.authority)/", "-H",
@@ -70,7 +71,7 @@ import Testing
   func verbose() async throws {
     let directory = try TemporaryDirectory()
     let answer = "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 2\r\n\r\nok"
-    let origin = try await RecordingOrigin(answer)
+    let origin = try await ScriptedOrigin(answer)
     let arguments = [
       "get", "-v", "--dir", directory.file("cache"), origin.authority, "-o", directory.file("1"),
     ]

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -12,7 +13,7 @@ import Testing
     run: CommandRun, url: String
   ) {
     let directory = try TemporaryDirectory()
-    let origin = try await RecordingOrigin(answer)
+    let origin = try await ScriptedOrigin(answer)
     let run = await CommandRun(
       ["get", "-s", "--dir", directory.file("cache"), origin.authority, "-o", directory.file("1")] + arguments
     )

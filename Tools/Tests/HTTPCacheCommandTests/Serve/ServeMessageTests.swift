@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import NIOCore
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -14,7 +15,7 @@ import Testing
 
   @Test("an address that is in use")
   func addressInUse() async throws {
-    let origin = try await RawOrigin("")
+    let origin = try await ScriptedOrigin("")
     let address = String(origin.base.dropFirst("http://".count))
     #expect(
       await failure("--listen", address) == "httpcache: cannot listen on \(address): address already in use")

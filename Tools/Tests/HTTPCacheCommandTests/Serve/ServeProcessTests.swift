@@ -1,4 +1,5 @@
 import Foundation
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -127,7 +128,7 @@ import Testing
 
   @Test("the second signal ends at once, whatever the first one waits for", arguments: [SIGTERM, SIGINT])
   func secondSignal(_ number: Int32) async throws {
-    let origin = try await RawOrigin(nil)
+    let origin = try await ScriptedOrigin { _ in nil }
     let serve = try await ServeProcess(["--upstream", origin.base, "--grace", "3600"])
     let client = try Client(try await serve.port())
     let upload = "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n"

@@ -15,7 +15,7 @@ import Testing
   private func exchange(
     bytes: [UInt8]?, _ path: String = "/", _ method: HTTPRequest.Method = .get, _ timeout: Duration? = nil
   ) async throws -> (head: HTTPResponse, body: [UInt8]) {
-    let origin = try await RawOrigin(bytes: bytes)
+    let origin = try await ScriptedOrigin { _ in bytes.map { .init(bytes: $0) } }
     let request = try TargetURL(parsing: origin.base + path).request(method)
     let result = try await OriginClient.withUpstream { upstream in
       let response = try await upstream.send(UpstreamRequest(head: request, timeout: timeout))
@@ -147,7 +147,7 @@ import Testing
 
   @Test("TLS to a server without TLS is an error of TLS")
   func noTLS() async throws {
-    let origin = try await RawOrigin("HTTP/1.1 400 Bad\r\n\r\n\r\n\r\n")
+    let origin = try await ScriptedOrigin("HTTP/1.1 400 Bad\r\n\r\n\r\n\r\n")
     let plain = try TargetURL(parsing: origin.base)
     let request = HTTPRequest(method: .get, scheme: "https", authority: plain.authority, path: "/")
     let kind = await kind {
@@ -177,8 +177,7 @@ import Testing
 
   @Test("a request's content reaches the origin")
   func content() async throws {
-    // A server that waits for the whole content would not answer before it came; the length is sent.
-    let origin = try await RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    let origin = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     let request = try TargetURL(parsing: origin.base).request(.post)
     let status = try await OriginClient.withUpstream { upstream in
       try await upstream.send(
@@ -186,6 +185,7 @@ import Testing
       ).head.status.code
     }
     #expect(status == 200)
+    #expect(origin.texts.first?.hasSuffix("\r\n\r\ndata") == true)
     try await origin.close()
   }
 }

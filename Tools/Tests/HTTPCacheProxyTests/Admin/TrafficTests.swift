@@ -59,8 +59,7 @@ import Testing
     try await withProxy(cache: memoryCache()) { fixture in
       try await fixture.miss("/a", answer: "body")
       _ = try await fixture.hit("/a")
-      let client = try fixture.connect()
-      client.send("nonsense\r\n\r\n")
+      let client = try fixture.connect(sending: "nonsense\r\n\r\n")
       _ = try await client.receiveAll()
       var text = PrometheusText()
       fixture.server.addMetrics(to: &text)

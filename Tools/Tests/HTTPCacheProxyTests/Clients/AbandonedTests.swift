@@ -15,8 +15,7 @@ import Testing
     arguments: [true, false])
   func cancelled(_ isAtOnce: Bool) async throws {
     try await withProxy(configure: { $0.abandonedTimeout = .milliseconds(20) }) { fixture in
-      let client = try fixture.connect()
-      client.send(request)
+      let client = try fixture.connect(sending: request)
       if isAtOnce { client.finish() }
       let (peer, _) = try await fixture.origin.acceptRequest()
       if !isAtOnce { client.finish() }
@@ -29,8 +28,7 @@ import Testing
     "without a limit, and within it, the client gets its answer", arguments: [nil, TimeAmount.seconds(600)])
   func waits(_ limit: TimeAmount?) async throws {
     try await withProxy(configure: { $0.abandonedTimeout = limit }) { fixture in
-      let client = try fixture.connect()
-      client.send(request)
+      let client = try fixture.connect(sending: request)
       client.finish()
       let (peer, _) = try await fixture.origin.acceptRequest()
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")

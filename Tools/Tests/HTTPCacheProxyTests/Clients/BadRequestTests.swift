@@ -119,8 +119,8 @@ import Testing
   @Test("invalid chunks end the exchange with 400", arguments: chunks)
   func badChunks(_ chunks: String) async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)")
+      let client = try fixture.connect(
+        sending: "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)")
       let all = try await client.receiveAll()
       #expect(all.hasPrefix("HTTP/1.1 400 "))
       // The origin sees at most an unfinished request.
@@ -133,9 +133,8 @@ import Testing
   @Test("equal lengths count as one (RFC 9110 §8.6), and an empty line before a request is forgiven")
   func tolerated() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("\r\n\r\nPOST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nContent-Length: 2, 2\r\n\r\nab")
-      let (peer, head) = try await fixture.origin.acceptRequest()
+      let (client, peer, head) = try await fixture.open(
+        "\r\n\r\nPOST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nContent-Length: 2, 2\r\n\r\nab")
       #expect(field("Content-Length", in: head) == "2")
       #expect(head.components(of: "Content-Length").count == 2)
       #expect(try await peer.receive(count: 2) == "ab")
@@ -147,8 +146,7 @@ import Testing
   @Test("a head that does not come in time is answered with 408")
   func slowHead() async throws {
     try await withProxy(configure: { $0.headTimeout = .milliseconds(50) }) { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.1\r\nHo")
+      let client = try fixture.connect(sending: "GET / HTTP/1.1\r\nHo")
       #expect(try await client.receiveAll().hasPrefix("HTTP/1.1 408 "))
     }
   }

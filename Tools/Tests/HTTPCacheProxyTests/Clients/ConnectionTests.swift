@@ -10,9 +10,7 @@ import Testing
   @Test("both connections serve one request after the other")
   func keepAlive() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(get)
       for number in 1...3 {
         peer.send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(number)")
         _ = try await client.receiveHead()
@@ -27,9 +25,9 @@ import Testing
   @Test("pipelined requests are answered in their order (RFC 9112 §9.3.2)")
   func pipelining() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send(
-        "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcGET /2 HTTP/1.1\r\nHost: h\r\n\r\nGET /3 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+      let client = try fixture.connect(
+        sending:
+          "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcGET /2 HTTP/1.1\r\nHost: h\r\n\r\nGET /3 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
       )
       let (first, head) = try await fixture.origin.acceptRequest()
       #expect(head.hasPrefix("POST /1 "))
@@ -51,8 +49,7 @@ import Testing
   @Test("a client that has ended its output is still answered")
   func halfClosed() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send(get)
+      let client = try fixture.connect(sending: get)
       client.finish()
       let (peer, _) = try await fixture.origin.acceptRequest()
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
@@ -63,8 +60,8 @@ import Testing
   @Test("a body that the origin's answer did not wait for is drained from the connection")
   func unreadBody() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("OPTIONS / HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\nContent-Length: 5\r\n\r\nabcde\(get)")
+      let client = try fixture.connect(
+        sending: "OPTIONS / HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\nContent-Length: 5\r\n\r\nabcde\(get)")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 "))
       let (peer, _) = try await fixture.origin.acceptRequest()
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
@@ -75,9 +72,7 @@ import Testing
   @Test("an origin's Connection: close is obeyed")
   func originCloses() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(get)
       peer.send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
       _ = try await client.receiveHead()
       #expect(try await peer.receiveAll() == "")
@@ -91,9 +86,7 @@ import Testing
   @Test("a GET is sent again when the kept connection turns out to be closed")
   func retry() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(get)
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       _ = try await client.receiveHead()
       client.send("GET /again HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -109,9 +102,7 @@ import Testing
   @Test("a request is not sent a third time")
   func noSecondRetry() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(get)
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       _ = try await client.receiveHead()
       client.send(get)
@@ -127,9 +118,7 @@ import Testing
   @Test("nothing is sent again once a byte of an answer has come")
   func noRetryAfterFirstByte() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(get)
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       _ = try await client.receiveHead()
       client.send(get)
@@ -145,9 +134,7 @@ import Testing
   @Test("a POST gets a connection of its own and is never sent again (RFC 9110 §9.2.2)")
   func postIsNotRepeated() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(get)
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       _ = try await client.receiveHead()
       client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n")
@@ -162,9 +149,7 @@ import Testing
   @Test("a kept connection on which the origin speaks unasked is not used")
   func unasked() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(get)
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       _ = try await client.receiveHead()
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
@@ -179,9 +164,7 @@ import Testing
   @Test("a kept connection is given up after its time")
   func idleTimeout() async throws {
     try await withProxy(upstream: .init(idleTimeout: .milliseconds(50))) { fixture in
-      let client = try fixture.connect()
-      client.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(get)
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       _ = try await client.receiveHead()
       #expect(try await peer.receiveAll() == "")
@@ -224,9 +207,7 @@ import Testing
   @Test("an unreachable origin is 502, a silent origin 504")
   func failures() async throws {
     try await withProxy(upstream: .init(headTimeout: .seconds(2))) { fixture in
-      let client = try fixture.connect()
-      client.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(get)
       let timedOut = try await client.receiveHead()
       #expect(timedOut.hasPrefix("HTTP/1.1 504 "))
       #expect(field("Cache-Status", in: timedOut) == nil)
@@ -236,8 +217,7 @@ import Testing
     try await withProxy(configure: {
       $0.mode = .reverse(Origin(isSecure: false, host: "127.0.0.1", port: unused.number), basePath: "")
     }) { fixture in
-      let client = try fixture.connect()
-      client.send(get)
+      let client = try fixture.connect(sending: get)
       let refused = try await client.receiveHead()
       #expect(refused.hasPrefix("HTTP/1.1 502 "))
       #expect(field("Cache-Status", in: refused) == nil)
@@ -247,9 +227,7 @@ import Testing
   @Test("a body that stalls is cut off")
   func stall() async throws {
     try await withProxy(upstream: .init(bodyTimeout: .milliseconds(50))) { fixture in
-      let client = try fixture.connect()
-      client.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(get)
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
       let all = try await client.receiveAll()
       #expect(all.isEmpty || all.hasSuffix("abc"))
@@ -260,9 +238,7 @@ import Testing
   @Test("a client that leaves ends its request to the origin")
   func clientLeaves() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(get)
       peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
       _ = try await client.receive(through: "a\r\n")
       client.end()

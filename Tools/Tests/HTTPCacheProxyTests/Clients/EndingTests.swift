@@ -15,9 +15,7 @@ import Testing
   @Test("an answer without a length that the end cuts does not look complete", arguments: ["1.0", "1.1"])
   func cutAnswer(_ version: String) async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/\(version)\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("GET / HTTP/\(version)\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\n\r\npart")
       _ = try await client.receive(through: "part")
       await fixture.server.shutDown(deadline: .zero)
@@ -28,9 +26,7 @@ import Testing
   @Test("an answer that the end of the connection ends is not reset when it is whole")
   func wholeAnswer() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.0\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("GET / HTTP/1.0\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\n\r\nwhole")
       peer.finish()
       _ = try await client.receive(through: "whole")

@@ -25,9 +25,8 @@ import Testing
   @Test("an upgraded connection holds no place")
   func upgraded() async throws {
     try await withProxy(upstream: .init(connectionsPerOrigin: 1)) { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(
+        "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
       peer.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello")
       _ = try await client.receive(through: "hello")
       try await expectAnotherRequest(fixture)
@@ -39,9 +38,8 @@ import Testing
   @Test("a request with a slow body loses its place, and is answered all the same")
   func slowUpload() async throws {
     try await withProxy(upstream: onePlace) { fixture in
-      let client = try fixture.connect()
-      client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\na")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(
+        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\na")
       #expect(try await peer.receive(count: 1) == "a")
       try await expectAnotherRequest(fixture)
       client.send("bc")
@@ -71,9 +69,8 @@ import Testing
   @Test("a request that waits for its origin keeps its place")
   func slowOrigin() async throws {
     try await withProxy(upstream: onePlace) { fixture in
-      let client = try fixture.connect()
-      client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(
+        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na")
       #expect(try await peer.receive(count: 1) == "a")
       let other = try fixture.connect()
       other.send(get)

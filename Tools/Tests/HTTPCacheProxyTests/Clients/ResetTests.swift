@@ -90,8 +90,7 @@ import Testing
   }
 
   private func get(_ fixture: Fixture) async throws -> Bool {
-    let client = try fixture.connect()
-    client.send("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+    let client = try fixture.connect(sending: "GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
     return try await client.receiveAll().hasSuffix("\r\n\r\nok")
   }
 

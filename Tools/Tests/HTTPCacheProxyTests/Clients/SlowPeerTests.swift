@@ -167,8 +167,7 @@ import Testing
         $0.mode = .reverse(Origin(isSecure: false, host: "127.0.0.1", port: full.port), basePath: "")
       }
     ) { fixture in
-      let client = try fixture.connect()
-      client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      let client = try fixture.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 504 "))
     }
     withExtendedLifetime(waiting) {}

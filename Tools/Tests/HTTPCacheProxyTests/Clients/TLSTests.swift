@@ -119,8 +119,7 @@ import Testing
           $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: port), basePath: "")
         }
       ) { fixture in
-        let client = try fixture.connect()
-        client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        let client = try fixture.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 502 "))
       }
     }

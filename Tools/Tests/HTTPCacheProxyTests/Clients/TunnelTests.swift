@@ -12,9 +12,7 @@ import Testing
   @Test("the client is told of an upgrade though neither side speaks")
   func toldAtOnce() async throws {
     try await withProxy { fixture in
-      let client = try fixture.connect()
-      client.send(Self.ask)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open(Self.ask)
       peer.send(Self.agreed)
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 101 "))
     }

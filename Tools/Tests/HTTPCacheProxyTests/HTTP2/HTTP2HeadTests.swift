@@ -167,8 +167,7 @@ import Testing
         $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: port), basePath: "")
       }
     ) { fixture in
-      let client = try fixture.connect()
-      client.send("GET /long HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      let client = try fixture.connect(sending: "GET /long HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
       #expect(try await client.receiveAll().hasPrefix("HTTP/1.1 502 "))
       let other = try fixture.connect()
       other.send("GET /short HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")

@@ -81,8 +81,8 @@ import Testing
         let answer = try await get("/\(number)", from: fixture)
         #expect(answer.contains("\r\ntwo\r\n"))
       }
-      let client = try fixture.connect()
-      client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx")
+      let client = try fixture.connect(
+        sending: "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx")
       #expect(try await client.receiveAll().hasSuffix("\r\n\r\none"))
     }
     try await origin.close()
@@ -124,8 +124,8 @@ import Testing
   }
 
   private func get(_ path: String, _ fields: String = "", from fixture: Fixture) async throws -> String {
-    let client = try fixture.connect()
-    client.send("GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(fields)\r\n")
+    let client = try fixture.connect(
+      sending: "GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(fields)\r\n")
     return try await client.receiveAll()
   }
 
@@ -253,8 +253,7 @@ import Testing
         let response = try await get("/", from: fixture)
         #expect(response.hasSuffix("\r\n\r\nbody"))
       }
-      let client = try fixture.connect()
-      client.send("HEAD /h HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      let client = try fixture.connect(sending: "HEAD /h HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
       #expect(field("Content-Length", in: try await client.receiveAll()) == "4")
     }
   }

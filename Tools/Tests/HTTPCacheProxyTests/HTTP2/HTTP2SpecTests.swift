@@ -191,8 +191,7 @@ struct HTTP2SpecTests {
   @Test("3.4: another preface ends the connection")
   func preface() async throws {
     try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
-      let client = try fixture.connect()
-      client.send("PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n")
+      let client = try fixture.connect(sending: "PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n")
       client.finish()
       #expect(try await !client.receiveAll().contains(" 200 "))
     }

@@ -59,9 +59,7 @@ import Testing
   @Test("plain lines tell method, target, status, bytes, time and outcome")
   func plain() async throws {
     let lines = try await lines(.plain) { fixture in
-      let client = try fixture.connect()
-      client.send("GET /a?b HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("GET /a?b HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
       _ = try await client.receive(through: "hello")
       client.send("nonsense\r\n\r\n")
@@ -81,9 +79,7 @@ import Testing
   @Test("JSON lines are quoted")
   func json() async throws {
     let lines = try await lines(.json) { fixture in
-      let client = try fixture.connect()
-      client.send("GET /\"\\ HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (client, peer, _) = try await fixture.open("GET /\"\\ HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       _ = try await client.receiveHead()
     }
@@ -112,8 +108,7 @@ import Testing
         #expect(try await client.response(1).reset != nil)
         client.end()
       } else {
-        let client = try fixture.connect()
-        client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        let client = try fixture.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         try await answer()
         _ = try await client.receiveAll()
       }

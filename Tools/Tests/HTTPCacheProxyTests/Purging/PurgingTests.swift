@@ -26,9 +26,8 @@ import Testing
   /// Fetches a response, to its last byte: that comes when the response is stored.
   private func store(_ path: String, _ fixture: Fixture) async throws {
     let groups = path == "/c" ? "Cache-Groups: \"g\"\r\n" : ""
-    let client = try fixture.connect()
-    client.send("GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
-    let (peer, _) = try await fixture.origin.acceptRequest()
+    let (client, peer, _) = try await fixture.open(
+      "GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
     peer.send(
       "HTTP/1.1 200 OK\r\nCache-Control: max-age=1000\r\nETag: \"t\"\r\n\(groups)Content-Length: 1\r\n\r\nx")
     peer.finish()
@@ -36,8 +35,7 @@ import Testing
   }
 
   private func answer(_ request: String, _ fixture: Fixture) async throws -> (head: String, body: String) {
-    let client = try fixture.connect()
-    client.send(request)
+    let client = try fixture.connect(sending: request)
     let head = try await client.receiveHead()
     return (head, try await client.receive(count: field("Content-Length", in: head).flatMap { Int($0) } ?? 0))
   }

@@ -15,11 +15,23 @@ struct Fixture: Sendable {
   /// A client of the proxy.
   func connect() throws -> RawPeer { try RawPeer.connect(port) }
 
+  /// A client of the proxy that has sent something.
+  func connect(sending text: String) throws -> RawPeer {
+    let client = try connect()
+    client.send(text)
+    return client
+  }
+
+  /// A client that has sent a request, the connection on which the origin gets it, and its head there.
+  func open(_ request: String) async throws -> (client: RawPeer, peer: RawPeer, head: String) {
+    let client = try connect(sending: request)
+    let (peer, head) = try await origin.acceptRequest()
+    return (client, peer, head)
+  }
+
   /// The request as the origin gets it, and the response as the client gets it.
   func exchange(_ request: String, _ response: String) async throws -> (request: String, response: String) {
-    let client = try connect()
-    client.send(request)
-    let (peer, head) = try await origin.acceptRequest()
+    let (client, peer, head) = try await open(request)
     peer.send(response)
     peer.finish()
     return (head, try await client.receiveHead())

@@ -22,7 +22,9 @@ final class NoStore: CacheStore {
   func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] { [] }
   func update(_ record: CacheRecord) async throws(CacheError) -> Bool { false }
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int { 0 }
-  func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? { 0 }
+  func mark(
+    _ selection: CacheSelection, as mark: StoredResponse.Mark
+  ) async throws(CacheError) -> Int? { 0 }
   func entries(
     _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
   ) async throws(CacheError) -> EntryPage { EntryPage(entries: [], next: nil) }

@@ -1,4 +1,4 @@
-import Foundation
+import HTTPCacheProxy
 import HTTPCaching
 
 /// The stored responses by host, as JSON.
@@ -41,7 +41,6 @@ struct AdminHosts: Encodable {
   }
 
   private static func host(of target: String) -> String {
-    guard let start = target.range(of: "://")?.upperBound else { return target }
-    return String(target[start...].prefix { $0 != "/" && $0 != "?" })
+    Authority.range(in: target.utf8).map { String(target[$0]) } ?? target
   }
 }

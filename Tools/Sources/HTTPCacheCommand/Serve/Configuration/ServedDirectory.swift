@@ -34,9 +34,7 @@ struct ServedDirectory {
   ///
   /// - Throws: `ValidationError` for a prefix with a path that is no URL.
   func prefixes(for prefix: String) throws -> [String] {
-    guard let slashes = prefix.range(of: "://"), prefix[slashes.upperBound...].contains("/") else {
-      return []
-    }
+    guard TargetURL.namesHost(prefix) else { return [] }
     let url = try TargetURL(parsing: prefix)
     guard let place = place(of: url) else { return [] }
     // A prefix may end above the paths of routes, which may lead to other origins.

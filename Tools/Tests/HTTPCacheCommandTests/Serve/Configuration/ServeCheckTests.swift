@@ -116,7 +116,7 @@ import Testing
   @Test(
     "an address in use is a warning: the server that runs may have it; one of another machine is an error")
   func listeners() async throws {
-    let origin = try await RawOrigin("")
+    let origin = try await ScriptedOrigin("")
     let used = String(origin.base.dropFirst("http://".count))
     for keys in ["listen: \(used)", "listen: 127.0.0.1:0\nadmin: \(used)"] {
       let (path, run) = try await check("capacity: 0\n\(keys)\n")

@@ -1,4 +1,5 @@
 import Foundation
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -10,8 +11,8 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = directory.file("serve.yaml")
     func write(_ text: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
-    let first = try await ScriptOrigin { ServedFile(content: Array("first".utf8)).answer($0) }
-    let second = try await ScriptOrigin { ServedFile(content: Array("second".utf8)).answer($0) }
+    let first = try await ScriptedOrigin { ServedFile(content: Array("first".utf8)).answer($0) }
+    let second = try await ScriptedOrigin { ServedFile(content: Array("second".utf8)).answer($0) }
     try write("access-log: none\nroutes:\n  - upstream: \(first.base)\n    cache: false\n")
     let serve = try await ServeProcess(["--config", path])
     let base = "http://127.0.0.1:\(try await serve.port())"

@@ -7,7 +7,7 @@ import HTTPTypes
 #endif
 
 /// The cookies of a session, which the cache must see in the request: `Vary` may name them.
-struct CookieJar: Sendable {
+struct SessionCookies: Sendable {
   private let storage: HTTPCookieStorage
   private let sends: Bool
   private let accepts: Bool

@@ -1,7 +1,0 @@
-/// Bytes that are no reply, or a reply beyond the limits.
-struct RESPFailure: Error, Hashable {
-  /// The fault.
-  let message: String
-
-  init(_ message: String) { self.message = message }
-}

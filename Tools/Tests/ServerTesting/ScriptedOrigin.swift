@@ -1,0 +1,163 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// An HTTP/1.1 origin, or a proxy, on 127.0.0.1 whose answers a test computes. It keeps the requests.
+package final class ScriptedOrigin: Sendable {
+  /// A request.
+  package struct Request: Sendable {
+    /// Its head and its content.
+    package let text: String
+    /// The number of requests before.
+    package let number: Int
+    /// The request line.
+    package let line: String
+    /// The fields by name in lower case.
+    package let fields: [String: String]
+
+    fileprivate init(_ text: String, number: Int) {
+      (self.text, self.number) = (text, number)
+      let lines = text.split(separator: "\r\n").map(String.init)
+      line = lines.first ?? ""
+      fields = lines.dropFirst().reduce(into: [:]) { fields, line in
+        guard let colon = line.firstIndex(of: ":") else { return }
+        fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].drop { $0 == " " }.description
+      }
+    }
+
+    /// The first position of the requested range; nil without a range.
+    package var start: Int? {
+      guard let range = fields["range"], range.hasPrefix("bytes="), range.hasSuffix("-") else { return nil }
+      return Int(range.dropFirst(6).dropLast())
+    }
+  }
+
+  /// The bytes to send.
+  package struct Answer: Sendable {
+    package var bytes: [UInt8]
+    /// Whether the connection stays open afterwards.
+    package var isHeld = false
+    /// A file that must have bytes before the connection ends: a client may drop bytes that it has not read then.
+    package var awaitedFile: String?
+
+    package init(bytes: some Sequence<UInt8>, isHeld: Bool = false) {
+      self.bytes = Array(bytes)
+      self.isHeld = isHeld
+    }
+
+    /// - Parameter head: a status line and fields, without the end of the last line.
+    package init(head: String, body: [UInt8] = [], isHeld: Bool = false, awaitedFile: String? = nil) {
+      // A client must not send another request on a connection that ends now.
+      self.init(bytes: (head + (isHeld ? "" : "\r\nConnection: close") + "\r\n\r\n").utf8, isHeld: isHeld)
+      bytes += body
+      self.awaitedFile = awaitedFile
+    }
+  }
+
+  private final class Handler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+    private let answer: (String) -> Answer?
+    private var seen = ""
+
+    init(_ answer: @escaping (String) -> Answer?) { self.answer = answer }
+
+    /// The head has come, and the content that it tells of; or the first record of TLS.
+    private var isComplete: Bool {
+      if seen.utf8.first == 0x16 { return true }
+      guard let end = seen.firstRange(of: "\r\n\r\n") else { return false }
+      let head = seen[..<end.lowerBound].lowercased()
+      if head.contains("transfer-encoding: chunked") { return seen.hasSuffix("0\r\n\r\n") }
+      guard let field = head.firstRange(of: "content-length: ") else { return true }
+      let length = Int(head[field.upperBound...].prefix(while: \.isNumber)) ?? 0
+      return seen[end.upperBound...].utf8.count >= length
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      seen += String(buffer: unwrapInboundIn(data))
+      guard isComplete else { return }
+      let answer = answer(seen)
+      seen = ""
+      guard let answer else { return }
+      context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: answer.bytes)), promise: nil)
+      if !answer.isHeld { Self.end(context.channel, after: answer.awaitedFile) }
+    }
+
+    private static func end(_ channel: any Channel, after file: String?) {
+      var status = stat()
+      guard let file, channel.isActive, stat(file, &status) != 0 || status.st_size == 0 else {
+        return channel.close(promise: nil)
+      }
+      channel.eventLoop.scheduleTask(in: .milliseconds(10)) { end(channel, after: file) }
+    }
+  }
+
+  private final class Log: Sendable {
+    let requests = Mutex<[Request]>([])
+
+    func add(_ text: String) -> Request {
+      requests.withLock {
+        $0.append(Request(text, number: $0.count))
+        return $0[$0.count - 1]
+      }
+    }
+  }
+
+  /// `127.0.0.1` and the port.
+  package let authority: String
+  private let channel: any Channel
+  private let log: Log
+  private let arrivals: AsyncStream<Void>
+
+  /// - Parameter answer: the answer to a request; nil never answers.
+  package init(_ answer: @escaping @Sendable (Request) -> Answer?) async throws {
+    let log = Log()
+    self.log = log
+    let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
+    self.arrivals = arrivals
+    channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let handler = Handler { text in
+            defer { arrived.yield() }
+            return answer(log.add(text))
+          }
+          try channel.pipeline.syncOperations.addHandler(handler)
+        }
+      }
+      .bind(host: "127.0.0.1", port: 0).get()
+    authority = "127.0.0.1:\(channel.localAddress?.port ?? 0)"
+  }
+
+  /// An origin that answers with bytes, and closes the connection.
+  package convenience init(bytes: [UInt8]) async throws { try await self.init { _ in Answer(bytes: bytes) } }
+
+  /// An origin that answers with the next of some texts, and closes the connection; the last one goes on.
+  package convenience init(_ first: String, _ later: String...) async throws {
+    let answers = [first] + later
+    try await self.init { Answer(bytes: answers[min($0.number, answers.count - 1)].utf8) }
+  }
+
+  /// An origin that closes each connection after its answer.
+  ///
+  /// - Parameter bytes: the answer to the text of a request, given the number of requests before.
+  package convenience init(bytes: @escaping @Sendable (String, Int) -> [UInt8]) async throws {
+    try await self.init { Answer(bytes: bytes($0.text, $0.number)) }
+  }
+
+  /// The URL of the origin, without a path.
+  package var base: String { "http://\(authority)" }
+
+  /// The requests in the order of their ends.
+  package var requests: [Request] { log.requests.withLock { $0 } }
+
+  /// The texts of the requests.
+  package var texts: [String] { requests.map(\.text) }
+
+  /// Waits for a request that this function has not returned for before.
+  package func arrived() async { _ = await arrivals.first { _ in true } }
+
+  /// Accepts no more connections.
+  package func close() async throws { try await channel.close() }
+}
