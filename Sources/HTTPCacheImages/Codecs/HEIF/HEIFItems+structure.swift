@@ -69,8 +69,10 @@ extension HEIFItems {
   /// of its boxes.
   func prepared(_ bytes: BodyBytes) -> BodyBytes {
     let auxiliary = references.filter { $0.type == "auxl" }
-    guard isOpenEnded || !auxiliary.isEmpty else { return bytes }
+    guard isOpenEnded || !auxiliary.isEmpty || !hiddenPlaces.isEmpty else { return bytes }
     var all = bytes.array
+    // libheif gives no handle of a hidden item; the other flags have no meaning (ISO 23008-12 §6.4.2).
+    for place in hiddenPlaces { all[place] &= 0xFE }
     for reference in auxiliary {
       all.replaceSubrange(reference.place..<reference.place + 4, with: "free".utf8)
     }

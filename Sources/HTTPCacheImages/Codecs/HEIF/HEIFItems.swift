@@ -25,6 +25,8 @@ struct HEIFItems {
   private(set) var types: [Int: String] = [:]
   /// The references between items.
   private(set) var references: [Reference] = []
+  /// Where the flags of hidden items are, such as the tiles of a grid.
+  private(set) var hiddenPlaces: [Int] = []
   private(set) var alphaItems: [Int: [Int]] = [:]
   private(set) var partsOfItems: [Int: [Int]] = [:]
   /// The box of the items.
@@ -104,8 +106,9 @@ struct HEIFItems {
     let prefix = try start.versionAndFlags().version == 0 ? 6 : 8
     for info in try file.boxes(in: box.content, after: prefix) where info.type == "infe" {
       var reader = file.reader(of: info.content)
-      let version = try reader.versionAndFlags().version
+      let (version, flags) = try reader.versionAndFlags()
       guard version >= 2 else { continue }
+      if flags & 1 == 1 { hiddenPlaces.append(info.content.lowerBound + 3) }
       let item = try reader.number(version == 2 ? 2 : 4)
       _ = try reader.number(2)
       guard types.updateValue(try reader.type(), forKey: item) == nil else {
