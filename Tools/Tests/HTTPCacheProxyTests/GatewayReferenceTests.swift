@@ -103,17 +103,6 @@ struct GatewayReferenceTests {
     #expect(fields[.ifCondition] == value)
   }
 
-  @Test("RFC 3986 §4.2: a reference without a scheme names a host, perhaps the origin")
-  func noScheme() throws {
-    for (value, expected) in [
-      ("//origin/deep/x?y", "/app/x?y"), ("//ORIGIN:80/deep", "/app/"), ("//origin/other", "//origin/other"),
-      ("//elsewhere/deep/x", "//elsewhere/deep/x"), ("///deep/x", "///deep/x"), ("//", "//"),
-    ] {
-      #expect(try changed("Location", value) == expected)
-    }
-    #expect(try changed("Link", "<//origin/deep/x>; rel=preload") == "</app/x>; rel=preload")
-  }
-
   @Test("Location and Content-Location with an address of the group")
   func addresses() throws {
     let address = Origin(isSecure: false, host: "10.0.0.1", port: 8080)

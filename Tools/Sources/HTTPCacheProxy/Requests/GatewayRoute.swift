@@ -93,10 +93,8 @@ public struct GatewayRoute: Sendable {
 
   /// The path, query and fragment of a reference to the origin; nil if it is relative to a path, or to another origin.
   private func originPath(_ value: String, _ requested: Origin?) -> String? {
-    if value.hasPrefix("/"), !value.hasPrefix("//") { return value }
-    // A reference without a scheme has that of the origin (RFC 3986 §5.2.2).
-    let whole = value.hasPrefix("//") ? group.origin.scheme + ":" + value : value
-    guard let (origin, path) = Origin.split(whole),
+    if value.hasPrefix("/") { return value.hasPrefix("//") ? nil : value }
+    guard let (origin, path) = Origin.split(value),
       origin == group.origin || origin == requested || group.addresses.contains(origin)
     else { return nil }
     return path
