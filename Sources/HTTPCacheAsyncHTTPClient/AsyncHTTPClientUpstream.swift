@@ -44,6 +44,7 @@
     let isDecompressing: Bool
     private let headTimeout: Duration
     private let idleTimeout: Duration?
+    private let answered = AnsweredOrigins()
 
     /// Makes an upstream over a client, which the caller has to shut down.
     ///
@@ -82,16 +83,8 @@
         if let limit = context?.deadline { request.timeout == nil ? limit : min(limit, latest) } else {
           latest
         }
-      let response: HTTPClientResponse
-      do {
-        response = try await client.execute(outgoing, deadline: deadline, logger: context?.logger)
-        context?.onVersion?(response.version)
-      } catch let error as HTTPClientError where error == .remoteConnectionClosed {
-        // Without any answer, the cache is disconnected in terms of RFC 9111 §4.2.4.
-        throw UpstreamError(.unreachable, "the origin closed the connection without a response", cause: error)
-      } catch {
-        throw UpstreamError(asyncHTTPClient: error)
-      }
+      let response = try await execute(outgoing, request, deadline: deadline, logger: context?.logger)
+      context?.onVersion?(response.version)
       if let followed = response.history.first, response.history.count > 1 {
         return try Self.redirect(followed.responseHead)
       }
@@ -112,6 +105,32 @@
             response.body, length: length, idleTimeout: idleTimeout.map { TimeAmount($0) },
             eventLoop: client.eventLoopGroup.any())),
         isContentDecoded: isDecoded)
+    }
+
+    /// Executes a request; once more on a new connection if the client used an idle one, which the origin was closing
+    /// (RFC 9112 §9.3.1).
+    private func execute(
+      _ outgoing: HTTPClientRequest, _ request: UpstreamRequest, deadline: NIODeadline, logger: Logger?
+    ) async throws(UpstreamError) -> HTTPClientResponse {
+      let origin = "\(request.head.scheme ?? "")://\(request.head.authority ?? "")"
+      var mayRepeat =
+        request.body == nil && [.get, .head, .options].contains(request.head.method)
+        && answered.contains(origin)
+      while true {
+        do {
+          let response = try await client.execute(outgoing, deadline: deadline, logger: logger)
+          answered.insert(origin)
+          return response
+        } catch let error where mayRepeat && UpstreamError.isClosedConnection(error) {
+          mayRepeat = false
+        } catch let error as HTTPClientError where error == .remoteConnectionClosed {
+          // Without any answer, the cache is disconnected in terms of RFC 9111 §4.2.4.
+          throw UpstreamError(
+            .unreachable, "the origin closed the connection without a response", cause: error)
+        } catch {
+          throw UpstreamError(asyncHTTPClient: error)
+        }
+      }
     }
 
     private func outgoing(
@@ -210,7 +229,9 @@
     ) throws(UpstreamError) -> Int64? {
       if method == .head || head.status.code == 204 || head.status.code == 304 { return 0 }
       if let coding = head.headerFields[.transferEncoding] {
-        guard coding.lowercased() == "chunked" else {
+        // Empty elements of a list do not count (RFC 9110 §5.6.1.2).
+        let codings = coding.lowercased().split(whereSeparator: { ", \t".contains($0) })
+        guard codings == ["chunked"] else {
           throw UpstreamError(.protocol, "the transfer coding '\(coding)' is not known")
         }
         return nil

@@ -49,6 +49,16 @@
       }
     }
 
+    /// Whether a connection ended before a response came.
+    static func isClosedConnection(_ error: any Error) -> Bool {
+      switch error {
+      case let error as HTTPClientError: error == .remoteConnectionClosed
+      case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof: true
+      case let error as IOError: [ECONNRESET, EPIPE].contains(error.errnoCode)
+      default: false
+      }
+    }
+
     /// The name of an error in words: `ExcessivelyLargeHeaderBlock` becomes `excessively large header block`.
     private static func name(_ error: any Error) -> String {
       String(

@@ -34,38 +34,6 @@
       }
     }
 
-    private func error(_ sample: HEIFSample, limit: Int = 100_000_000) -> ImageError? {
-      do throws(ImageError) {
-        _ = try ImageFormats.standard.decode(
-          sample.bytes, options: ImageDecodingOptions(pixelLimit: limit))
-      } catch { return error }
-      return nil
-    }
-
-    @Test("the limit of pixels is compared with the whole image, of which the file may show a part")
-    func cropped() throws {
-      let sample = HEIFSample(size: (20_000, 20_000), canvas: (20_000, 20_000), crop: (1, 1))
-      #expect(try ImageFormats.standard.size(of: sample.bytes) == ImageSize(width: 1, height: 1))
-      #expect(error(sample) == .tooManyPixels(width: 20_000, height: 20_000, limit: 100_000_000))
-    }
-
-    @Test("an image, or the data of a grid, with a side beyond the limit is not decoded")
-    func sides() {
-      for (sample, limit) in [
-        (HEIFSample(size: (20_001, 1), canvas: (20_001, 1)), 100_000_000),
-        (HEIFSample(size: (8_193, 1), canvas: (8_193, 1)), 10_000),
-        (HEIFSample(canvas: (30_000, 30_000)), 100_000_000), (HEIFSample(canvas: (50, 1)), 100_000_000),
-      ] {
-        guard case .unsupported(let reason)? = error(sample, limit: limit) else {
-          Issue.record("\(sample)")
-          continue
-        }
-        #expect(reason.contains("maximum image size"))
-      }
-      // Its tile has no bytes, and its size is no reason.
-      if case .unsupported? = error(HEIFSample()) { Issue.record("a grid within the limit") }
-    }
-
     @Test("cut short at any byte: an error, never an image", arguments: names)
     func truncated(_ name: String) throws {
       let bytes = try bytes(name)

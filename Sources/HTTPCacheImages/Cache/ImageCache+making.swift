@@ -187,8 +187,12 @@ extension ImageCache {
             options.neededSize = first.neededSize(of: try decoder.size(of: bytes))
           }
           image = try decoder.decode(bytes, options: options)
-        } catch { throw BadBytes(error: error, bytes: bytes) }
+        } catch {
+          if error == .cancelled { throw CancellationError() }
+          throw BadBytes(error: error, bytes: bytes)
+        }
         for processor in request.processors {
+          try Task.checkCancellation()
           image = try Self.process(image, with: processor, pixelLimit: pixelLimit)
         }
         return image
@@ -273,7 +277,7 @@ struct BadBytes: Error {
     case .truncated, .damaged, .emptyImage: true
     case .notAnImage: !ContentSniffer.isImage(bytes)
     case .invalidURL, .status, .notStored, .unsupported, .tooManyPixels, .tooManyBytes, .processorFailed,
-      .encodingFailed:
+      .encodingFailed, .cancelled:
       false
     }
   }

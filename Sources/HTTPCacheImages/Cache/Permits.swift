@@ -71,12 +71,19 @@ final class Permits: Sendable {
 }
 
 /// Runs work that keeps a thread busy outside of Swift's own threads, which other tasks need.
-enum DecodeThreads {
-  private static let queue = DispatchQueue(label: "HTTPCacheImages", attributes: .concurrent)
+final class DecodeThreads: TaskExecutor {
+  private static let shared = DecodeThreads()
+  private let queue = DispatchQueue(label: "HTTPCacheImages", attributes: .concurrent)
 
-  static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      queue.async { continuation.resume(with: Result { try body() }) }
-    }
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+
+  /// Runs `body` in the task of the caller, so that it sees whether the task is cancelled.
+  ///
+  /// - Throws: what `body` throws.
+  static func run<Value: Sendable>(_ body: @Sendable () throws -> Value) async throws -> Value {
+    try await withTaskExecutorPreference(shared) { try body() }
   }
 }

@@ -153,6 +153,7 @@
       let passes = picture.Interlace ? Self.passes : [(0, 1)]
       for (first, step) in passes {
         for y in stride(from: first, to: height, by: step) {
+          try ImageError.checkCancellation()
           guard DGifGetLine(file, &row, Int32(width)) == GIF_OK else { throw Self.error(file.pointee.Error) }
           let place = Int(picture.Top) + y
           guard place < size.height else { continue }
@@ -172,6 +173,7 @@
       _ file: UnsafeMutablePointer<GifFileType>, _ control: inout Control
     ) throws(ImageError) -> Bool {
       while true {
+        try ImageError.checkCancellation()
         var type = UNDEFINED_RECORD_TYPE
         guard DGifGetRecordType(file, &type) == GIF_OK else { throw error(file.pointee.Error) }
         switch type {

@@ -28,6 +28,8 @@
     ) throws(ImageError) -> DecodedImage {
       let header = try JPEGHeader(bytes)
       try header.size.check(pixelLimit: options.pixelLimit)
+      try JPEGScans.check(bytes, header, pixelLimit: options.pixelLimit)
+      try ImageError.checkCancellation()
       guard let handle = tjInitDecompress() else { throw .damaged("libjpeg-turbo does not begin") }
       defer { tjDestroy(handle) }
       let isCMYK = try Self.readHeader(handle, bytes, expecting: header.size)
@@ -36,6 +38,7 @@
         width: (header.size.width + scale - 1) / scale, height: (header.size.height + scale - 1) / scale)
       var (pixels, isWarned) = Self.pixels(handle, bytes, size, isCMYK: isCMYK)
       if isWarned, !Self.hasEnd(bytes, header) {
+        try ImageError.checkCancellation()
         // Only the end marker may be missing. With one, libjpeg warns if pixels are.
         (pixels, isWarned) = Self.pixels(handle, BodyBytes(bytes.array + [0xFF, 0xD9]), size, isCMYK: isCMYK)
         if isWarned { throw .truncated }

@@ -34,16 +34,32 @@
         try size.check(pixelLimit: options.pixelLimit)
         var status: Int32 = 0
         let pixels = DecodedImage.makePixels(size) { target in
-          status = spng_decode_image(
-            context, target, size.width * size.height * 4, Int32(SPNG_FMT_RGBA8.rawValue),
-            Int32(SPNG_DECODE_TRNS.rawValue))
+          status = Self.decode(context, width: size.width, into: target)
         }
+        try ImageError.checkCancellation()
         guard status == 0 else { throw Self.error(status) }
         return try DecodedImage(
           size: size, pixels: pixels, colorSpace: Self.colorSpace(context, bytes),
           isOpaque: Self.isOpaque(context)
         ).upright(from: Self.orientation(context), original: size)
       }
+    }
+
+    /// Decodes row by row, up to the last one or until the task is cancelled. The rows of an interlaced image come several
+    /// times.
+    private static func decode(
+      _ context: OpaquePointer, width: Int, into target: UnsafeMutablePointer<SIMD4<UInt8>>
+    ) -> Int32 {
+      var status = spng_decode_image(
+        context, nil, 0, Int32(SPNG_FMT_RGBA8.rawValue),
+        Int32(SPNG_DECODE_TRNS.rawValue | SPNG_DECODE_PROGRESSIVE.rawValue))
+      while status == 0, !Task.isCancelled {
+        var row = spng_row_info()
+        status = spng_get_row_info(context, &row)
+        guard status == 0 else { break }
+        status = spng_decode_row(context, target + Int(row.row_num) * width, width * 4)
+      }
+      return status == Int32(SPNG_EOI.rawValue) ? 0 : status
     }
 
     /// Calls `body` with a decoder of the bytes. Chunks beside the pixels are limited to 8 MiB each and 16 MiB in all.

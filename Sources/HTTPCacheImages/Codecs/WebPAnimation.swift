@@ -34,6 +34,7 @@
       var frames: [ImageFrame] = []
       var before: Int32 = 0
       while WebPAnimDecoderHasMoreFrames(decoder) != 0 {
+        try ImageError.checkCancellation()
         try size.check(pixelLimit: pixelLimit, frames: frames.count + 1)
         var canvas: UnsafeMutablePointer<UInt8>?
         var time: Int32 = 0

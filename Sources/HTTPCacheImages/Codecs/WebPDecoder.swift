@@ -30,6 +30,7 @@
       let features = try Self.features(bytes)
       let size = ImageSize(width: Int(features.width), height: Int(features.height))
       try size.check(pixelLimit: options.pixelLimit)
+      try ImageError.checkCancellation()
       let metadata = Self.metadata(bytes)
       var isComplete = false
       let pixels = DecodedImage.makePixels(size) { target in

@@ -26,6 +26,17 @@ public enum ImageError: Error, Sendable, Hashable {
   case processorFailed(key: String, message: String)
   /// An encoder failed.
   case encodingFailed(String)
+  /// The task that decodes was cancelled.
+  case cancelled
+}
+
+extension ImageError {
+  /// Decoders call this between rows, pictures, or what else they can stop at.
+  ///
+  /// - Throws: `ImageError.cancelled` if the task was cancelled.
+  static func checkCancellation() throws(ImageError) {
+    if Task.isCancelled { throw .cancelled }
+  }
 }
 
 extension ImageError: CustomStringConvertible {
@@ -46,6 +57,7 @@ extension ImageError: CustomStringConvertible {
     case .tooManyBytes(let limit): "the image is longer than the limit of \(limit) bytes"
     case .processorFailed(let key, let message): "the processor \(key) failed: \(message)"
     case .encodingFailed(let message): "the image cannot be encoded: \(message)"
+    case .cancelled: "decoding was cancelled"
     }
   }
 }
