@@ -111,7 +111,7 @@ attack-check: prerequisites
 	scripts/build-tools.sh --product httpcache
 	scripts/attack-check.sh
 
-# Runs three servers of a fleet while their Redis server is killed, stopped and emptied, DURATION (10) seconds each.
+# Runs three servers of a fleet while their Redis servers and the network are at fault, DURATION (10) seconds each.
 fleet: build
 	@scripts/prerequisites.sh redis-server python3
 	Trials/fleet.py $(RELEASE) $(or $(DURATION),10)

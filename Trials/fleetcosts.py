@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""What a fleet of servers costs and saves, with a real Redis server.
+
+    fleetcosts.py PROGRAM [PART...]
+
+PROGRAM is the built httpcache. The parts, all of them unless given:
+misses  64 requests at once over three servers for what none has: the requests that the origin gets
+nodes   purges with 50 servers: how long until all have confirmed it
+round   the commands that requests send to Redis for responses that cannot be shared
+"""
+import os, shutil, subprocess, sys, tempfile, threading, time
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import fleet, servers
+
+counts, lock = {}, threading.Lock()
+UNSHAREABLE = {
+    "no-store": {"Cache-Control": "no-store"}, "private": {"Cache-Control": "private, max-age=60"},
+    "no-cache": {"Cache-Control": "no-cache"}, "vary": {"Cache-Control": "max-age=60", "Vary": "*"},
+    "cookie": {"Cache-Control": "max-age=60", "Set-Cookie": "a=1"},
+}
+
+
+class Origin(servers.Handler):
+    def do_GET(self):
+        with lock:
+            counts[self.path] = counts.get(self.path, 0) + 1
+        if self.path.startswith("/misses/"):
+            time.sleep(0.2)
+        data = b"the page\n"
+        self.send_response(200)
+        fields = UNSHAREABLE.get(self.path.split("/")[1], {"Cache-Control": "max-age=3600"})
+        for name, value in fields.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(data)
+
+    do_HEAD = do_GET
+
+
+def together(tasks):
+    threads = [threading.Thread(target=task) for task in tasks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def percentiles(times):
+    ordered = sorted(times)
+    at = lambda part: ordered[min(len(ordered) - 1, int(len(ordered) * part))] * 1e3
+    return f"median {at(0.5):.1f} ms, p99 {at(0.99):.1f} ms, most {ordered[-1] * 1e3:.1f} ms of {len(ordered)}"
+
+
+def misses(nodes, base, redis):
+    before, spread = [n.failures() for n in nodes], {}
+    for number in range(50):
+        path = f"/misses/{number}"
+        together([lambda n=n: nodes[n % 3].page(path) for n in range(64)])
+        spread[counts[path]] = spread.get(counts[path], 0) + 1
+    failed = sum(n.failures() for n in nodes) - sum(before)
+    print(f"misses: 64 at once over 3 servers, 50 times: requests to the origin, and how often: {spread}; "
+          f"look-ups and locks that failed: {failed}")
+
+
+def many(nodes, base, redis):
+    told = []
+    for number in range(200):
+        nodes[number % len(nodes)].page("/x")
+        begin = time.monotonic()
+        status, _ = nodes[number % len(nodes)].tell("POST", f"/purge?url={base}/x")
+        told.append((time.monotonic() - begin, status))
+    print(f"nodes: a purge with {len(nodes)} servers, answered after: {percentiles([t for t, _ in told])}; "
+          f"answered with 202: {sum(s != 200 for _, s in told)}")
+
+
+def round_trips(nodes, base, redis):
+    for name in UNSHAREABLE:
+        for method in ("GET", "HEAD"):
+            watch = subprocess.Popen(["redis-cli", "-p", str(redis.port), "monitor"], stdout=subprocess.PIPE, text=True)
+            watch.stdout.readline()
+            sent = []
+            reader = threading.Thread(target=lambda: sent.extend(line for line in watch.stdout if ":i:" in line))
+            reader.start()
+            marks = []
+            for number in range(101):
+                fleet.ask(nodes[0].port, method, f"/{name}/{method}", {"Host": fleet.HOST})
+                if number == 0:
+                    time.sleep(0.3)
+                    marks.append(len(sent))
+            time.sleep(0.3)
+            watch.kill()
+            reader.join()
+            print(f"round: {method} of {name}: commands for the first request {marks[0]}, "
+                  f"for 100 more {len(sent) - marks[0]}", flush=True)
+
+
+PARTS = {"misses": (misses, 3), "nodes": (many, 50), "round": (round_trips, 1)}
+
+
+def main():
+    if not shutil.which("redis-server"):
+        print("skipped: redis-server is not installed")
+        return
+    folder = tempfile.mkdtemp(prefix="httpcache-fleet-nodes-")
+    with open(os.open(f"{folder}/token", os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+        file.write(fleet.TOKEN)
+    base = f"http://127.0.0.1:{servers.started(Origin).server_address[1]}"
+    try:
+        for name in sys.argv[2:] or PARTS:
+            part, count = PARTS[name]
+            redis, nodes = fleet.Redis(), []
+            try:
+                nodes = [fleet.Node(sys.argv[1], folder, base, redis) for _ in range(count)]
+                fleet.settle(nodes, 30)
+                # Purges wait for the nodes that Redis knows of.
+                fleet.Cluster.until(lambda: redis.tell("HLEN", "hc1:default:{default}:nodes") == str(count))
+                part(nodes, base, redis)
+            finally:
+                for node in nodes:
+                    node.process.kill()
+                redis.kill()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
