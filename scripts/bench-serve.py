@@ -3,7 +3,8 @@
 
 Each server runs on core 0, the client and the origin (nginx) on core 1. The servers take turns: each round measures all
 of them. Prints a table of requests with the median over the rounds (requests per second, processor time of the server
-per request, the time within which 99 of 100 requests were answered), and one of large bodies and of idle connections.
+per request, the time within which 99 of 100 requests were answered; also as ratios to nginx), one of misses beside
+passed requests of the same server, and one of large bodies and of idle connections.
 Compare rows of one run only; where requests reach the origin, it shares the client's core, and only the processor time
 counts. Needs wrk, h2load (nghttp2-client) and openssl, and nginx for the origin; skipped without nginx. Varnish is left
 out where it is not installed.
@@ -61,6 +62,7 @@ PORTS = {"nginx": (19002, 19003), "serve": (19004, 19005), "Varnish": (VARNISH_P
 if not shutil.which("varnishd"):
     del PORTS["Varnish"]
 WRK = ["wrk", "-t1", "--latency"]
+MISS, PASS = "1 KiB, miss that is stored", "1 KiB, no-store"
 # Title, path, whether over TLS, the client's command, and the share of requests for new URLs where some are.
 ROWS = [
     ("1 KiB", "1k", False, WRK + ["-c64"], None),
@@ -72,8 +74,8 @@ ROWS = [
     ("1 KiB, not modified", "1k", False, WRK + ["-c64", "-H", "If-None-Match: *"], None),
     # This field takes the slow path of serve; nginx and Varnish do not read it.
     ("1 KiB, the slow path", "1k", False, WRK + ["-c64", "-H", "Trailer: x"], None),
-    ("1 KiB, miss that is stored", "1k", False, WRK + ["-c64"], 1),
-    ("1 KiB, no-store", "no/1k", False, WRK + ["-c64"], None),
+    (MISS, "1k", False, WRK + ["-c64"], 1),
+    (PASS, "no/1k", False, WRK + ["-c64"], None),
     ("4 KiB, half of them misses", "4k", False, WRK + ["-c64"], 0.5),
 ]
 IDLE = 1000
@@ -129,7 +131,8 @@ def measured(pid, url, command, seconds):
 
 
 def median(values):
-    return sorted(values)[len(values) // 2]
+    """The median; None where there are no values, as for the percentile of h2load."""
+    return None if None in values else sorted(values)[len(values) // 2]
 
 
 def url(name, path, is_secure=False):
@@ -156,16 +159,26 @@ def requests(pids, folder, rounds, seconds):
                     figures.setdefault((title, name), []).append(figure)
                 elif name != "Varnish":
                     sys.exit(f"{name} failed: {title}")
-    print("| requests | server | requests/s | × nginx | µs of processor time | nginx / it | 99 % within ms |")
-    print("|---|---|---:|---:|---:|---:|---:|")
+    show({key: [median(values) for values in zip(*own)] for key, own in figures.items()})
+
+
+def show(figures):
+    """Prints the figures of `measured` by title and server."""
+    print("| requests | server | requests/s | × nginx | µs of processor time | nginx / it | 99 % within ms | × nginx |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|")
     for title, _, _, _, _ in ROWS:
-        rate, cost = (median([f[i] for f in figures[(title, "nginx")]]) for i in (0, 1))
+        rate, cost, percentile = figures[(title, "nginx")]
         for name in PORTS:
             if (title, name) in figures:
-                own = figures[(title, name)]
-                r, c = (median([f[i] for f in own]) for i in (0, 1))
-                late = "–" if own[0][2] is None else f"{median([f[2] for f in own]):.1f}"
+                r, c, late = figures[(title, name)]
+                late = "– | –" if late is None else f"{late:.1f} | {late / percentile:.1f}"
                 print(f"| {title} | {name} | {r:,.0f} | {r / rate:.2f} | {c:.1f} | {cost / c:.2f} | {late} |")
+    print("\n| server | processor time of a miss that is stored, as a multiple of its own no-store |")
+    print("|---|---:|")
+    for name in PORTS:
+        miss, passed = figures.get((MISS, name)), figures.get((PASS, name))
+        if miss and passed:
+            print(f"| {name} | {miss[1] / passed[1]:.2f} |")
 
 
 def large(pid, name, rounds):

@@ -138,6 +138,47 @@ import Testing
     #expect(ViaField(name: "cache").pseudonym != via.pseudonym)
   }
 
+  @Test(
+    "RFC 9110 §7.6.3 Via names the version in which the message came",
+    arguments: ["1.1", "1.0", "2"])
+  func viaVersion(_ version: String) {
+    let via = ViaField(name: "cache")
+    var fields: HTTPFields = [.via: "1.0 other"]
+    via.append(to: &fields, version: version)
+    #expect(fields[.via] == "1.0 other, \(version) \(via.pseudonym)")
+  }
+
+  @Test(
+    "RFC 9110 §5.1 a field name keeps its spelling, and means the same in each",
+    arguments: [
+      ("Content-Type", "content-type"), ("content-type", "content-type"), ("CONTENT-TYPE", "content-type"),
+      ("Host", "host"), ("hOST", "host"), ("Hosts", "hosts"), ("Content-Typo", "content-typo"),
+      ("ETag", "etag"), ("X-Forwarded-Proto-And-More", "x-forwarded-proto-and-more"), ("V", "v"),
+    ])
+  func spelling(_ name: String, _ canonical: String) throws {
+    let lines = Array("\(name): a b\r\n\r\n".utf8)
+    let fields = try lines.withUnsafeBytes {
+      try FieldParser(trimsNames: false, limits: MessageLimits()).fields(in: $0)
+    }
+    let field = try #require(fields.first)
+    #expect(fields.count == 1)
+    #expect(field.name.rawName == name)
+    #expect(field.name.canonicalName == canonical)
+    #expect(field.value == "a b")
+  }
+
+  @Test(
+    "RFC 9112 §5.1 a line without a name, or with a space before its colon, is no field",
+    arguments: [": a", "Host : a"])
+  func noName(_ line: String) {
+    let lines = Array("\(line)\r\n\r\n".utf8)
+    #expect(throws: ProtocolViolation.self) {
+      try lines.withUnsafeBytes {
+        try FieldParser(trimsNames: false, limits: MessageLimits()).fields(in: $0)
+      }
+    }
+  }
+
   @Test("a response's framing follows RFC 9112 §6.3 in its order")
   func framing() throws {
     func framing(_ head: String, _ method: HTTPRequest.Method = .get) throws -> Framing {

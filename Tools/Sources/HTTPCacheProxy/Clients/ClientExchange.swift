@@ -119,7 +119,8 @@ struct ClientExchange: Sendable {
         head, status: response.status.code, bytes: result.bytes, started: started,
         outcome: answer.label.rawValue, reason: .notStored(answer.refusal))
       guard !connection.isHTTP2 else { return .close }
-      guard result.isReusable, await drained(body) else { return .close }
+      guard result.isReusable else { return .close }
+      if let body, !body.isComplete, await !drained(body) { return .close }
       return .next
     } catch {
       context.configuration.logger.info("\(head.method) \(head.target): the answer broke off: \(error.cause)")
@@ -135,8 +136,7 @@ struct ClientExchange: Sendable {
   }
 
   /// Reads and drops the rest of the request's body, if the rest is short.
-  private func drained(_ body: IncomingBody?) async -> Bool {
-    guard let body, !body.isComplete else { return true }
+  private func drained(_ body: IncomingBody) async -> Bool {
     if let length = body.length, length > Self.drainLimit { return false }
     var taken: Int64 = 0
     while taken < Self.drainLimit {

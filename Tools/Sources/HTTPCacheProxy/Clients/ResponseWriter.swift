@@ -193,17 +193,19 @@ struct ResponseWriter: Sendable {
 
   private func flushEnd() async throws(StreamError) {
     // A stream of HTTP/2 is closed when both sides have ended: it cannot be waited for.
-    if isHTTP2 { stream.channel.flush() } else { try await stream.flush(until: stream.now + timeout) }
+    if isHTTP2 { return stream.channel.flush() }
+    if try !stream.flush() { try await stream.flush(until: stream.now + timeout) }
   }
 
   /// - Parameter sent: counts the bytes that were sent.
   private func pump(_ body: MessageBody, _ coding: Coding, counting sent: inout Int64) async throws {
     var isChunked = false
     if case .pieces = coding { isChunked = !isHTTP2 }
-    var limit: Int64?
-    if case .length(let length) = coding { limit = length }
+    let limit: Int64? = if case .length(let length) = coding { length } else { nil }
     // Send bytes that are there together with the head; do not let the head wait for others.
-    if body.source.stored == nil, limit != 0 { try await stream.flushSoon(until: stream.now + timeout) }
+    if body.source.stored == nil, limit != 0, try !stream.flushSoon() {
+      try await stream.flush(until: stream.now + timeout)
+    }
     while let bytes = try await next(of: body, hasAll: sent == limit) {
       if let limit, sent + Int64(bytes.count) > limit {
         throw UpstreamError(.protocol, "the body is longer than its head says")
@@ -238,7 +240,7 @@ struct ResponseWriter: Sendable {
       buffer.writeBody(slice)
       if isChunked { buffer.writeStaticString("\r\n") }
       stream.write(buffer)
-      try await stream.flushSoon(until: stream.now + timeout)
+      if try !stream.flushSoon() { try await stream.flush(until: stream.now + timeout) }
       sent += Int64(slice.count)
     }
   }

@@ -35,8 +35,8 @@ enum FieldList {
 
 extension HTTPFields {
   /// The values of `Host`. swift-http-types has no name for this field, because there it is the authority.
-  var hosts: [String] { filter { $0.name.canonicalName == "host" }.map(\.value) }
+  var hosts: [String] { self[values: .hostField] }
 
   /// Removes `Host`.
-  mutating func removeHost() { removeAll { $0.name.canonicalName == "host" } }
+  mutating func removeHost() { self[values: .hostField] = [] }
 }

@@ -87,6 +87,9 @@ struct RequestHead: Sendable {
   /// Whether the request came over HTTP/2.
   var isHTTP2: Bool { framingOfStream != nil }
 
+  /// The version as `Via` names it (RFC 9110 §7.6.3).
+  var version: String { isHTTP2 ? "2" : minorVersion == 1 ? "1.1" : "1.\(minorVersion)" }
+
   /// Whether the client may send another request on the connection. A proxy keeps no connection of
   /// HTTP/1.0 open (RFC 9112 §9.3).
   var isPersistent: Bool {

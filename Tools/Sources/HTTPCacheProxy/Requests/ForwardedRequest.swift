@@ -71,16 +71,23 @@ struct ForwardedRequest: Sendable {
   }
 
   private static func append(_ member: String, to name: HTTPField.Name, in fields: inout HTTPFields) {
-    fields[name] = (fields[values: name].filter { !$0.isEmpty } + [member]).joined(separator: ", ")
+    let members = fields[values: name].filter { !$0.isEmpty }
+    fields[name] = members.isEmpty ? member : (members + [member]).joined(separator: ", ")
   }
 
   private static func element(_ address: String, scheme: String?, host: String?) -> String {
-    var node = address
-    if node.utf8.contains(0x3A) { node = "\"[\(node)]\"" }
-    var element = "for=\(node)"
-    // A host may have a colon or semicolon, which a token must not have (RFC 7239 §4).
-    if let host { element += ";host=" + (host.utf8.allSatisfy(isPlain) ? host : "\"\(host)\"") }
-    return element + (scheme.map { ";proto=\($0)" } ?? "")
+    var element = "for="
+    element += address.utf8.contains(0x3A) ? "\"[\(address)]\"" : address
+    if let host {
+      element += ";host="
+      // A host may have a colon or semicolon, which a token must not have (RFC 7239 §4).
+      element += host.utf8.allSatisfy(isPlain) ? host : "\"\(host)\""
+    }
+    if let scheme {
+      element += ";proto="
+      element += scheme
+    }
+    return element
   }
 
   private static func isPlain(_ byte: UInt8) -> Bool {

@@ -62,7 +62,7 @@ struct Routing: Sendable {
     if acceptsTrailers { fields[.te] = "trailers" }
     if let length = framing.length, fields[.contentLength] != nil { fields[.contentLength] = String(length) }
     if !head.expectsContinue { fields[.expect] = nil }
-    via.append(to: &fields, version: head.isHTTP2 ? "2" : "1.\(head.minorVersion)")
+    via.append(to: &fields, version: head.version)
     let destination = try destination(target, host)
     let request = try routed(head.method, to: destination, host: host, fields: fields)
     if destination.path == "*" { return .direct(request) }

@@ -104,14 +104,29 @@ extension ByteStream {
   /// Hands bytes to the channel without sending them yet.
   func write(_ buffer: ByteBuffer) { channel.write(IOData.byteBuffer(buffer), promise: nil) }
 
-  /// Sends written bytes as soon as the caller waits for something else, together with what it has written by then; waits
-  /// while the peer is slower than the writer.
+  /// Sends written bytes as soon as the caller waits for something else, together with what it has written by then.
   ///
-  /// - Throws: `StreamError`.
-  func flushSoon(until deadline: NIODeadline) async throws(StreamError) {
-    guard channel.isWritable else { return try await flush(until: deadline) }
-    if state.withLock({ $0.isClosed }) { throw .closed }
+  /// - Returns: whether more may be written; if not, `flush(until:)` waits for the peer.
+  /// - Throws: `StreamError.closed`.
+  func flushSoon() throws(StreamError) -> Bool {
+    guard try mayWrite() else { return false }
     channel.eventLoop.execute { [channel] in channel.flush() }
+    return true
+  }
+
+  /// Sends written bytes at once. An asynchronous function takes hundreds of instructions even if it waits for nothing.
+  ///
+  /// - Returns: whether more may be written; if not, `flush(until:)` waits for the peer.
+  /// - Throws: `StreamError.closed`.
+  func flush() throws(StreamError) -> Bool {
+    channel.flush()
+    return try mayWrite()
+  }
+
+  private func mayWrite() throws(StreamError) -> Bool {
+    guard channel.isWritable else { return false }
+    if state.withLock({ $0.isClosed }) { throw .closed }
+    return true
   }
 
   /// Sends written bytes, and waits while the peer is slower than the writer.

@@ -110,7 +110,7 @@ final class RequestSender: Sendable {
     }
     buffer.writeStaticString("\r\n")
     stream.write(buffer)
-    try await stream.flush(until: .now() + configuration.headTimeout)
+    if try !stream.flush() { try await stream.flush(until: .now() + configuration.headTimeout) }
     guard request.body != nil else { return }
     if FieldList.contains("100-continue", in: fields[.expect]) {
       let timer = stream.channel.eventLoop.scheduleTask(in: configuration.continueTimeout) { self.goOn() }
