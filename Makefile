@@ -11,7 +11,7 @@ RELEASE_BUILD := $(TOOLS) -c release -debug-info-format none --disable-default-t
 	$(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib)
 
 .PHONY: run build install uninstall deb help test lint format checks api conformance conformance-all demo \
-	examples fuzz fuzz-images fuzz-recordings hostile resets attack attack-check fleet torture bench bench-disk bench-doors bench-images bench-redis bench-check bench-serve simulate simulate-races simulate-fleet races peers docs \
+	examples replies fuzz fuzz-images fuzz-recordings hostile resets attack attack-check fleet torture bench bench-disk bench-doors bench-images bench-redis bench-check bench-serve simulate simulate-races simulate-fleet races peers docs \
 	prerequisites clean
 
 # Runs the demo of the command, built for debugging; with URL=https://… fetches that URL through your cache.
@@ -99,6 +99,10 @@ fuzz: prerequisites
 # Checks COUNT (1000000) generated header sets from SEED (9111) on, built with optimisation.
 hostile: prerequisites
 	scripts/hostile.sh $(or $(COUNT),1000000) $(SEED)
+
+# Reads replies of a Redis server at every split, BYTES (10⁹) bytes in all.
+replies: prerequisites
+	scripts/replies.sh $(or $(BYTES),1000000000) $(SEED)
 
 # Attacks serve with all kinds of hostile clients for DURATION (1800) seconds, beside well-behaved ones.
 attack: build

@@ -46,4 +46,11 @@ import Testing
       }
     }
   }
+
+  @Test("Replies of a Redis server are the same values at every split; `make replies` reads 10⁹ bytes")
+  func replies() {
+    for seed in UInt64(1)...1_000 {
+      do { _ = try ReplySplits.check(seed: seed) } catch { Issue.record("seed \(seed): \(error)") }
+    }
+  }
 }

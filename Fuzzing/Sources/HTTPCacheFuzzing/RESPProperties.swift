@@ -5,7 +5,7 @@ enum RESPProperties {
   private static let limits = RESPLimits(line: 64, bulk: 256, bytes: 512, values: 48, depth: 4)
 
   /// The replies that a decoder makes of bytes, and whether it failed.
-  private struct Transcript: Equatable {
+  struct Transcript: Equatable {
     var replies: [RESPValue] = []
     var isFailed = false
     var isIdle = false
@@ -28,7 +28,10 @@ enum RESPProperties {
     for reply in replies { try require(bytes(of: reply) <= limits.bytes, "a reply of too many bytes") }
   }
 
-  private static func read(_ input: [UInt8], _ length: () -> Int) -> Transcript {
+  /// Decodes bytes in pieces.
+  ///
+  /// - Parameter length: gives the length of the next piece.
+  static func read(_ input: [UInt8], _ length: () -> Int) -> Transcript {
     var decoder = RESPDecoder(limits: limits)
     var transcript = Transcript()
     var rest = input[...]

@@ -93,6 +93,11 @@ extension ExchangeRunner {
     _ response: UpstreamResponse, refusal: StorageRefusal, in conversation: Conversation
   ) -> CacheResponse {
     conversation.refuse(refusal)
+    if let fetch = conversation.fetch, let fleet = engine.fleet,
+      conversation.exchange.refusesSharing(response.head, now: clock.now, in: fleet)
+    {
+      fetch.refuse()
+    }
     return pass(response, refusal: refusal, in: conversation)
   }
 

@@ -54,17 +54,23 @@ final class Fleet: Sendable {
 
   /// Whether a response may be published.
   func mayPublish(_ record: CacheRecord) -> Bool {
-    guard record.isComplete, !record.isMemoryOnly, !record.isSeed, !record.response.isInvalidated,
-      !record.response.isExpired,
-      shares(mode: record.key.mode, partition: record.key.partition)
+    record.isComplete && !record.isMemoryOnly && !record.isSeed
+      && mayPublish(record.response, of: record.key, length: record.bodyLength)
+  }
+
+  /// Whether a whole response may be published.
+  ///
+  /// - Parameter length: of its body in bytes; nil if unknown.
+  func mayPublish(_ response: StoredResponse, of key: CacheKey, length: Int64?) -> Bool {
+    guard !response.isInvalidated, !response.isExpired, shares(mode: key.mode, partition: key.partition)
     else { return false }
-    if let length = record.bodyLength, length > tier.largestBody { return false }
+    if let length, length > tier.largestBody { return false }
     // No node could use it without asking the origin.
-    let facts = record.response.facts
-    if facts.freshnessLifetime <= Age.current(record.response, now: clock.now) { return false }
+    let facts = response.facts
+    if facts.freshnessLifetime <= Age.current(response, now: clock.now) { return false }
     if facts.directives.contains(.noCache) { return false }
     return tier.secret != nil
-      || record.response.nominated.allSatisfy { if case .digest = $0.value { false } else { true } }
+      || response.nominated.allSatisfy { if case .digest = $0.value { false } else { true } }
   }
 
   /// Whether a change of this node concerns other nodes.

@@ -82,6 +82,31 @@ struct SharedCostTests {
     #expect(fleet.origin.requests.count == 6)
   }
 
+  @Test("HEAD of a response that cannot be shared costs none after the first", arguments: Unshareable.all)
+  func unshareableHead(_ kind: Unshareable) async throws {
+    let fleet = await TestFleet(1)
+    fleet.origin.always(kind.status, kind.response, "")
+    let options = RequestOptions(redirectLimit: 0)
+    try await fleet.nodes[0].get("/", kind.request, method: .head, options: options)
+    let before = calls(fleet)
+    for _ in 0..<5 {
+      try await fleet.nodes[0].get("/", kind.request, method: .head, options: options)
+      fleet.clock.advance(by: 3)
+    }
+    #expect(calls(fleet) == before)
+    #expect(fleet.origin.requests.count == 6)
+  }
+
+  @Test("HEAD of a response that can be shared asks the tier, until another node has it")
+  func shareableHead() async throws {
+    let fleet = await TestFleet()
+    fleet.origin.always(200, [.cacheControl: "max-age=60"], "one")
+    try await fleet.nodes[0].get("/", method: .head)
+    try await fleet.nodes[1].get("/")
+    try await fleet.nodes[0].get("/", method: .head)
+    #expect(fleet.origin.requests.count == 2)
+  }
+
   @Test("A response to credentials that cannot be shared does not keep others from being shared")
   func credentials() async throws {
     let fleet = await TestFleet()

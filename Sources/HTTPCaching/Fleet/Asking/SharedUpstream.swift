@@ -29,7 +29,11 @@ struct SharedUpstream: Upstream {
         if let answer = try await look(for: request, &turn) { return answer }
         guard question.isLed else { break waiting }
         switch try await lock(&turn, overtaking: overtaken) {
-        case .acquired: break waiting
+        case .acquired:
+          // Another node may have published its response, and freed the lock, since the look-up.
+          guard let answer = try await look(for: request, &turn) else { break waiting }
+          if let token = turn.token { fleet.unlock(key, token: token, refusingFor: nil) }
+          return answer
         case .refused:
           turn.isRefused = true
           break waiting

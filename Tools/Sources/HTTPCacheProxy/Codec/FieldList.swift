@@ -33,8 +33,13 @@ enum FieldList {
   }
 }
 
+extension HTTPField.Name {
+  /// swift-http-types makes its own name for `Host` unavailable, because there it is the authority.
+  static let hostField = Self("Host") ?? .via
+}
+
 extension HTTPFields {
-  /// The values of `Host`. swift-http-types has no name for this field, because there it is the authority.
+  /// The values of `Host`.
   var hosts: [String] { self[values: .hostField] }
 
   /// Removes `Host`.

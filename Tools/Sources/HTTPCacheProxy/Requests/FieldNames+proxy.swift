@@ -3,8 +3,6 @@ import HTTPTypes
 
 extension HTTPField.Name {
   static let forwarded = Self("Forwarded") ?? .via
-  /// swift-http-types makes its own name for `Host` unavailable.
-  static let hostField = Self("Host") ?? .via
   static let xForwardedFor = Self("X-Forwarded-For") ?? .via
   static let xForwardedHost = Self("X-Forwarded-Host") ?? .via
   static let xForwardedProto = Self("X-Forwarded-Proto") ?? .via

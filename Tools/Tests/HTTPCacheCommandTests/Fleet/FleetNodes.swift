@@ -132,6 +132,18 @@ final class FleetNodes: Sendable {
     return try JSONDecoder().decode(Stats.self, from: Data(text.utf8)).fleet
   }
 
+  /// How often the tier has failed to answer a node, of all nodes.
+  func failures() async throws -> Int {
+    var all = 0
+    for node in nodes.indices {
+      let text = try await admin("/metrics", of: node).body
+      for line in text.split(separator: "\n") where line.hasPrefix("httpcache_fleet_failures_total{") {
+        all += try #require(line.split(separator: " ").last.flatMap { Int($0) })
+      }
+    }
+    return all
+  }
+
   /// The number of connections of the clients of all nodes.
   func connections() async throws -> Int {
     struct Stats: Decodable { let connections: Int }
