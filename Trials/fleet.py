@@ -82,7 +82,10 @@ class Redis:
             [*(self.host.prefix if self.host else []), shutil.which("redis-server") or "valkey-server",
              "--port", str(self.port), *bound, "--save", "", "--appendonly", "no", "--maxmemory", "256mb",
              "--maxmemory-policy", "volatile-lfu", "--dir", self.folder, "--logfile", "log", *self.options, *options])
+        end = time.monotonic() + 30
         while self.process.poll() is None and not self.tell("PING").startswith(until):
+            if time.monotonic() > end:
+                sys.exit(f"redis-server does not answer PING with {until}")
             time.sleep(0.02)
         if self.process.poll() is not None:
             sys.exit("redis-server ended")
@@ -352,7 +355,11 @@ def split_faults(cluster):
 def cut_server():
     """A server on one host, for nodes on another one."""
     network = hosts.Hosts(2)
-    redis = Redis(host=network.all[0])
+    try:
+        redis = Redis(host=network.all[0])
+    except BaseException:
+        network.end()
+        raise
     redis.network, redis.places = network, [network.all[1]] * 3
     return redis
 
@@ -361,7 +368,11 @@ def split_cluster():
     """A cluster whose second primary, which has the log, is on a host of its own."""
     network = hosts.Hosts(4)
     old, rest, two, third = network.all
-    cluster = Cluster([old if number == 1 else rest for number in range(6)])
+    try:
+        cluster = Cluster([old if number == 1 else rest for number in range(6)])
+    except BaseException:
+        network.end()
+        raise
     cluster.network, cluster.places = network, [two, two, third]
     return cluster
 

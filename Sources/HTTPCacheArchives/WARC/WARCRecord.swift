@@ -26,8 +26,9 @@ struct WARCRecord {
       let text = String(decoding: line, as: UTF8.self)
       if text.first == " " || text.first == "\t" {
         // A folded line may follow a name without a value (WARC 1.1 §4).
-        let value = (fields[last] ?? "") + " " + text
-        fields[last] = value.trimmingCharacters(in: .whitespaces)
+        let value = text.trimmingCharacters(in: .whitespaces)
+        if fields[last]?.isEmpty == false { fields[last]? += " " }
+        fields[last, default: ""] += value
         continue
       }
       guard let colon = text.firstIndex(of: ":") else { return nil }

@@ -70,14 +70,14 @@ final class Permits: Sendable {
   }
 }
 
-/// Runs work that keeps a thread busy outside of Swift's own threads, which other tasks need.
+/// Runs work that keeps a thread busy outside of Swift's own threads, which other tasks need. Each job has a serial queue:
+/// on Linux, jobs of concurrent queues share as many threads as there are processors with the tasks of Swift.
 final class DecodeThreads: TaskExecutor {
   private static let shared = DecodeThreads()
-  private let queue = DispatchQueue(label: "HTTPCacheImages", attributes: .concurrent)
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    DispatchQueue(label: "HTTPCacheImages").async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 
   /// Runs `body` in the task of the caller, so that it sees whether the task is cancelled.

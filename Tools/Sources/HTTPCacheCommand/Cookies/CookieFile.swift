@@ -125,6 +125,8 @@ enum CookieFile {
 
   /// Whether two paths name one file.
   static func isSameFile(_ path: String, as other: String) -> Bool {
+    // Standard input and standard output.
+    if path == "-" || other == "-" { return false }
     if path == other { return true }
     var (status, otherStatus) = (stat(), stat())
     return stat(path, &status) == 0 && stat(other, &otherStatus) == 0 && status.st_dev == otherStatus.st_dev

@@ -99,12 +99,13 @@ final class ClientConnection: Sendable {
     let reader = MessageReader(stream: stream, limits: context.configuration.limits)
     let turns = context.turns(of: stream.channel.eventLoop)
     var turnEnd: NIODeadline?
+    var hasTurn = false
     while stream.hasBytes {
       do {
         // A client that sends one request at a time never waits for those that send many.
-        if let turns, let end = turnEnd, end < stream.now || turns.isBusy {
+        if let turns, let end = turnEnd, end < stream.now || (!hasTurn && turns.isBusy) {
           await turns.next()
-          turnEnd = nil
+          (turnEnd, hasTurn) = (nil, true)
         }
         turnEnd = turnEnd ?? stream.now + Self.longestTurn
         guard

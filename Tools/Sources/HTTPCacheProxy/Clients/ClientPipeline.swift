@@ -122,9 +122,9 @@ struct ClientPipeline: Sendable {
         mode: .server, connectionConfiguration: connectionConfiguration(),
         streamConfiguration: streamConfiguration()))
     try operations.addHandler(HTTP2RequestHandler(context, client, on: channel, management: management))
-    if let turns = context.turns(of: channel.eventLoop) { try operations.addHandler(StreamTurns(turns)) }
     // Before the multiplexer, which may end a stream while it is told that the stream has begun.
     try operations.addHandler(management)
+    if let turns = context.turns(of: channel.eventLoop) { try operations.addHandler(StreamTurns(turns)) }
     let multiplexer = HTTP2StreamMultiplexer(
       mode: .server, channel: channel, targetWindowSize: Self.window,
       outboundBufferSizeHighWatermark: Self.waterMark.high,

@@ -6,8 +6,8 @@ import NIOHTTP2
 ///
 /// A stream that its client resets before its turn never begins, and costs the origin nothing (RFC 9113 §10.5).
 ///
-/// Stands behind `HTTP2RequestHandler`, which has counted these streams, before what manages the connection and its
-/// multiplexer. What it passes on may end streams at once: it keeps nothing of its state across such a call.
+/// Stands before the multiplexer and behind what counts the streams of a connection, for which a stream that waits is open.
+/// What it passes on may end streams at once: it reads its state anew after each such call.
 final class StreamTurns: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
   typealias InboundOut = HTTP2Frame
@@ -20,49 +20,50 @@ final class StreamTurns: ChannelInboundHandler {
     case event(Any)
   }
 
-  /// The frames and events of streams that wait, in order.
-  private var waiting = CircularBuffer<(stream: HTTP2StreamID, item: Item)>()
+  /// A stream that has not begun, with all that has come for it, in order.
+  private struct Waiting {
+    let id: HTTP2StreamID
+    var items: [Item]
+  }
+
+  /// The event that begins a turn. It passes all handlers of the connection, so that `EventOrder` keeps it apart from others.
+  private struct Turn {}
+
+  private let turns: LoopTurns
+  private var waiting: [Waiting] = []
   private var begunAtOnce = 0
   /// The last stream that has begun.
   private var latest = HTTP2StreamID.rootStream
-  private let turns: LoopTurns
+  /// The stream that begins, as long as it has not ended.
+  private var beginning: HTTP2StreamID?
   private var awaitsTurn = false
-  /// Whether the connection ends: its streams begin at once, so that all of them are known.
-  private var isEnding = false
-  private var isGone = false
 
   init(_ turns: LoopTurns) { self.turns = turns }
 
-  private var hasBegunMost: Bool { begunAtOnce >= Self.mostBegunAtOnce && !isEnding }
-
-  /// Whether a stream waits. A client numbers its streams upwards (RFC 9113 §5.1.1): all after the first one wait too.
-  private func isWaiting(_ stream: HTTP2StreamID) -> Bool {
-    guard let first = waiting.first else { return false }
-    return stream >= first.stream
+  private func index(of stream: HTTP2StreamID) -> Int? {
+    waiting.isEmpty ? nil : waiting.lastIndex { $0.id == stream }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let frame = unwrapInboundIn(data)
-    guard isWaiting(frame.streamID) || (hasBegunMost && begins(frame)) else { return pass(frame, context) }
-    switch frame.payload {
-    // It may name a stream that never begins (RFC 9113 §5.3.2), and has no effect here.
-    case .priority: pass(frame, context)
-    // An event tells the end of the stream as well.
-    case .rstStream: break
-    default: waiting.append((frame.streamID, .frame(frame)))
+    if let index = index(of: frame.streamID) {
+      // An event tells the end of the stream as well.
+      if case .rstStream = frame.payload { return }
+      return waiting[index].items.append(.frame(frame))
     }
+    guard begins(frame) else { return context.fireChannelRead(data) }
+    if waiting.isEmpty, begunAtOnce < Self.mostBegunAtOnce { return begin(frame, context) }
+    waiting.append(Waiting(id: frame.streamID, items: [.frame(frame)]))
   }
 
-  /// Whether a frame begins a stream.
+  /// Whether a frame is the first one of a stream.
   private func begins(_ frame: HTTP2Frame) -> Bool {
     if case .headers = frame.payload { frame.streamID > latest } else { false }
   }
 
-  private func pass(_ frame: HTTP2Frame, _ context: ChannelHandlerContext) {
-    if begins(frame) {
-      latest = frame.streamID
-      begunAtOnce += 1
-    }
+  private func begin(_ frame: HTTP2Frame, _ context: ChannelHandlerContext) {
+    latest = frame.streamID
+    begunAtOnce += 1
     context.fireChannelRead(wrapInboundOut(frame))
   }
 
@@ -71,47 +72,55 @@ final class StreamTurns: ChannelInboundHandler {
     guard !awaitsTurn else { return }
     guard !waiting.isEmpty else { return begunAtOnce = 0 }
     awaitsTurn = true
-    let own = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
-    turns.enqueue {
-      let (handler, context) = own.value
-      handler.awaitsTurn = false
-      guard !handler.isGone else { return }
-      handler.beginTurn(context)
-      handler.channelReadComplete(context: context)
-    }
+    let channel = context.channel
+    turns.enqueue { channel.pipeline.fireUserInboundEventTriggered(Turn()) }
   }
 
-  /// Begins the streams of a turn.
   private func beginTurn(_ context: ChannelHandlerContext) {
+    awaitsTurn = false
     begunAtOnce = 0
-    while let (stream, item) = waiting.first, !hasBegunMost || stream <= latest {
-      waiting.removeFirst()
-      switch item {
-      case .frame(let frame): pass(frame, context)
-      case .event(let event): context.fireUserInboundEventTriggered(event)
+    while begunAtOnce < Self.mostBegunAtOnce, !waiting.isEmpty {
+      let stream = waiting.removeFirst()
+      beginning = stream.id
+      for item in stream.items where beginning == stream.id {
+        switch item {
+        case .frame(let frame) where begins(frame): begin(frame, context)
+        case .frame(let frame): context.fireChannelRead(wrapInboundOut(frame))
+        case .event(let event): context.fireUserInboundEventTriggered(event)
+        }
       }
+      beginning = nil
     }
+    channelReadComplete(context: context)
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
-    case let event as StreamClosedEvent where isWaiting(event.streamID):
-      waiting.removeAll { $0.stream == event.streamID }
-    case let event as NIOHTTP2StreamCreatedEvent where isWaiting(event.streamID):
-      waiting.append((event.streamID, .event(event)))
-    case let event as NIOHTTP2WindowUpdatedEvent where isWaiting(event.streamID):
-      waiting.append((event.streamID, .event(event)))
-    case is ChannelShouldQuiesceEvent:
-      isEnding = true
-      beginTurn(context)
-      context.fireUserInboundEventTriggered(event)
-    default: context.fireUserInboundEventTriggered(event)
+    case is Turn: return beginTurn(context)
+    case let event as StreamClosedEvent:
+      if let index = index(of: event.streamID) {
+        waiting.remove(at: index)
+        return
+      }
+      if beginning == event.streamID { beginning = nil }
+    case let event as NIOHTTP2StreamCreatedEvent:
+      if keep(event, for: event.streamID) { return }
+    case let event as NIOHTTP2WindowUpdatedEvent:
+      if keep(event, for: event.streamID) { return }
+    default: break
     }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  /// Keeps an event if its stream waits.
+  private func keep(_ event: Any, for stream: HTTP2StreamID) -> Bool {
+    guard let index = index(of: stream) else { return false }
+    waiting[index].items.append(.event(event))
+    return true
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    isGone = true
-    waiting.removeAll()
+    waiting = []
     context.fireChannelInactive()
   }
 }

@@ -37,7 +37,7 @@ final class LoopTurns: Sendable {
   }
 
   private func schedule() {
-    loop.scheduleTask(in: Self.pause) {
+    let turn = loop.scheduleTask(in: Self.pause) {
       self.state.withLock { $0.waiting.popFirst() }?()
       // Behind the steps that this turn has made ready: the pause counts from their end.
       self.loop.execute {
@@ -47,6 +47,14 @@ final class LoopTurns: Sendable {
         }
         if isBusy { self.schedule() }
       }
+    }
+    // A loop that ends takes no tasks: the steps that wait run without turns.
+    turn.futureResult.whenFailure { _ in
+      let waiting = self.state.withLock { state in
+        defer { state = State() }
+        return state.waiting
+      }
+      for begin in waiting { begin() }
     }
   }
 }

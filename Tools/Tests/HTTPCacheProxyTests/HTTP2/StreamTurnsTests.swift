@@ -92,13 +92,34 @@ import Testing
     #expect(recorder.taken() == ["PRIORITY 99"] + begun(0..<8) + ["PRIORITY 101"])
   }
 
-  @Test("a connection that ends begins all that it has")
-  func ending() {
-    for stream in streams(0..<40) { request(stream) }
-    channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
-    #expect(recorder.taken() == begun(0..<40) + ["ending"])
-    for stream in streams(40..<60) { request(stream) }
-    #expect(recorder.taken() == begun(40..<60))
+  @Test("what comes for a stream that has begun passes at once, behind what came while it waited")
+  func later() {
+    for stream in streams(0..<17) { request(stream) }
+    data(17)
+    channel.pipeline.fireChannelReadComplete()
+    loop.advanceTime(by: LoopTurns.pause)
+    data(17)
+    #expect(
+      recorder.taken() == begun(0..<8) + ["complete"] + begun(8..<9) + ["DATA 17"] + begun(9..<16)
+        + ["complete", "DATA 17"])
+    reset(33)
+    #expect(recorder.taken() == [])
+    reset(17)
+    #expect(recorder.taken() == ["RST_STREAM 17", "ended 17"])
+  }
+
+  @Test("a stream that ends while it begins gets nothing more")
+  func endedWhileBeginning() {
+    for stream in streams(0..<9) { request(stream) }
+    data(17)
+    channel.pipeline.fireChannelReadComplete()
+    _ = recorder.taken()
+    let pipeline = channel.pipeline
+    recorder.onHeaders = {
+      pipeline.fireUserInboundEventTriggered(StreamClosedEvent(streamID: 17, reason: .cancel))
+    }
+    loop.advanceTime(by: LoopTurns.pause)
+    #expect(recorder.taken() == ["HEADERS 17", "ended 17", "complete"])
   }
 
   @Test("a connection that is gone begins nothing")
@@ -108,6 +129,35 @@ import Testing
     channel.pipeline.fireChannelInactive()
     loop.advanceTime(by: LoopTurns.pause)
     #expect(recorder.taken() == begun(0..<8) + ["complete"])
+  }
+
+  @Test("twenty uploads at once arrive whole and in order")
+  func uploads() async throws {
+    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      try await client.confirmSettings()
+      let ids = (0..<20).map { UInt32($0 * 2 + 1) }
+      func parts(_ text: String, isLast: Bool) -> [[UInt8]] {
+        ids.map { id in
+          let payload = Array("\(text) \(id);".utf8)
+          return HTTP2Peer.frame(HTTP2Peer.data, flags: isLast ? 1 : 0, stream: id, payload: payload)
+        }
+      }
+      let heads = ids.map { HTTP2Peer.request($0, "/\($0)", method: "POST", ends: false) }
+      client.send(together: heads + parts("one", isLast: false))
+      client.send(together: parts("two", isLast: false))
+      client.send(together: parts("three", isLast: true))
+      for _ in ids {
+        let (peer, head) = try await fixture.origin.acceptRequest()
+        let id = try #require(head.split(separator: " ").dropFirst().first).dropFirst()
+        let content = try await peer.receive(through: "\r\n0\r\n\r\n")
+        let lines = content.split(separator: "\r\n").enumerated().filter { $0.offset % 2 == 1 }
+        #expect(lines.map(\.element).joined() == "one \(id);two \(id);three \(id);")
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+      }
+      for id in ids { #expect(try await client.response(id).text == "ok") }
+      client.end()
+    }
   }
 
   @Test("requests that are reset in the same packet never reach the origin")
@@ -139,6 +189,8 @@ private final class Recorder: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
 
   private var events: [String] = []
+  /// Runs when a head arrives.
+  var onHeaders: (() -> Void)?
 
   func taken() -> [String] {
     defer { events = [] }
@@ -156,6 +208,7 @@ private final class Recorder: ChannelInboundHandler {
       default: "other"
       }
     events.append("\(kind) \(Int(frame.streamID))")
+    if case .headers = frame.payload { onHeaders?() }
   }
 
   func channelReadComplete(context: ChannelHandlerContext) { events.append("complete") }
