@@ -15,7 +15,7 @@ import Testing
   @Test("each mistake in the protocol is found", arguments: FleetPlan.Mutation.allCases)
   func finds(_ mutation: FleetPlan.Mutation) {
     let scenario = Scenario.finding(mutation)
-    let found = (UInt64(1)...300).contains { seed in
+    let found = (UInt64(1)...3_000).contains { seed in
       Simulation.run(seed: seed, scenario: scenario, fleet: FleetPlan(mutation: mutation)).violations
         .contains { scenario.breaks.contains($0.kind) }
     }

@@ -79,6 +79,7 @@ final class StreamTurns: ChannelInboundHandler {
   private func beginTurn(_ context: ChannelHandlerContext) {
     awaitsTurn = false
     begunAtOnce = 0
+    guard !waiting.isEmpty else { return }
     while begunAtOnce < Self.mostBegunAtOnce, !waiting.isEmpty {
       let stream = waiting.removeFirst()
       beginning = stream.id
