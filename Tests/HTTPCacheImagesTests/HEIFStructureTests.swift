@@ -52,7 +52,8 @@
       let large = HEIFSample.ispe(10_001, 10_000)
       let tooMany = ImageError.tooManyPixels(width: 10_001, height: 10_000, limit: 100_000_000)
       #expect(error(.grid(size: (10_001, 10_000), canvas: (10_001, 10_000))) == tooMany)
-      let overlay = Item(type: "iovl", data: HEIFSample.overlayData((10_001, 10_000), count: 1))
+      let overlay = Item(
+        type: "iovl", data: HEIFSample.overlayData((10_001, 10_000), count: 1), properties: [large])
       #expect(error(HEIFSample(items: [overlay, color], references: [("dimg", 1, [2])])) == tooMany)
       var tile = HEIFSample.grid()
       tile.items[1].properties[0] = large
