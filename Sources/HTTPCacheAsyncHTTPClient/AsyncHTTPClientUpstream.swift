@@ -44,7 +44,8 @@
     let isDecompressing: Bool
     private let headTimeout: Duration
     private let idleTimeout: Duration?
-    private let answered = AnsweredOrigins()
+    /// The origins that have answered the client: it may have idle connections to them, which they close at any moment.
+    private let answered = BoundedSet<String>(limit: 1_024)
 
     /// Makes an upstream over a client, which the caller has to shut down.
     ///

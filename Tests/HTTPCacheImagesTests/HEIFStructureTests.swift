@@ -76,7 +76,7 @@
         ("heif-opaque.avif", 1_024, 1_025), ("heif-alpha.avif", 1_024, 1_025),
         ("heif-opaque.heic", 3_248, 3_249),
       ])
-    func codedSize(_ name: String, _ below: Int, _ enough: Int) throws {
+    func codedSize(_ name: String, below: Int, enough: Int) throws {
       let bytes = try file(name).array
       let start = Array("ispe\0\0\0\0".utf8)
       let places = bytes.indices.filter { bytes[$0...].starts(with: start) }

@@ -131,17 +131,28 @@ extension Exchange {
     if isInsteadOfStored(response, requestTime: requestTime, responseTime: responseTime) {
       return .doNotStore(.insteadOfStored(status: response.status.code))
     }
-    let directives = ResponseDirectives(of: response, rules: rules)
+    return storage(
+      of: ReceivedResponse(response, requestTime: requestTime, responseTime: responseTime), to: request,
+      isDecoded: isDecoded, refusal: refusal)
+  }
+
+  /// The decision by the response alone, whatever else is stored.
+  ///
+  /// - Parameter request: this one, or this one with another method.
+  func storage(
+    of response: ReceivedResponse, to request: HTTPRequest, isDecoded: Bool, refusal: StorageRefusal? = nil
+  ) -> Storage {
+    let directives = ResponseDirectives(of: response.head, rules: rules)
     if case .doNotStore(let refusal) = Storability.decide(
-      request: request, response: response, directives: directives, rules: rules, now: responseTime)
+      request: request, response: response.head, directives: directives, rules: rules,
+      now: response.responseTime)
     {
       return .doNotStore(refusal)
     }
     if let refusal { return .doNotStore(refusal) }
     switch StoredResponse.make(
-      request: request,
-      response: ReceivedResponse(response, requestTime: requestTime, responseTime: responseTime),
-      directives: directives, isDecoded: isDecoded, rules: rules, digest: digest)
+      request: request, response: response, directives: directives, isDecoded: isDecoded, rules: rules,
+      digest: digest)
     {
     case .made(let stored): return .store(keyed(stored))
     case .refused(let refusal): return .doNotStore(refusal)

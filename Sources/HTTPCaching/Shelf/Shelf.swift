@@ -9,7 +9,9 @@ final class Shelf: Sendable {
   let observers: Observers
   let running: RunningTransfers
   let failedChanges: FailedChanges
-  let failedCompletions: FailedCompletions
+  /// The keys whose incomplete responses could not be completed recently. The next request asks for the whole response, so
+  /// that an origin that answers ranges wrongly cannot make a target undeliverable.
+  let failedCompletions: BoundedSet<CacheKey>
   let refusalLimit: RefusalLimit
   /// The part of the cache in a fleet; nil if it is alone.
   let fleet: Fleet?
@@ -33,7 +35,7 @@ final class Shelf: Sendable {
     opened = fleet.map { OpenStore(SharedStore(base: seeded, fleet: $0), local: seeded) } ?? OpenStore(seeded)
     running = RunningTransfers()
     failedChanges = FailedChanges()
-    failedCompletions = FailedCompletions()
+    failedCompletions = BoundedSet(limit: 1_024)
     refusalLimit = RefusalLimit()
     wipes = ChangeCounters()
   }

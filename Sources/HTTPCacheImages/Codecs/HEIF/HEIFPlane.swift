@@ -21,7 +21,7 @@ struct HEIFPlane {
   }
 
   /// Replaces the samples from a place on; those beyond this plane are left out.
-  mutating func paste(_ other: HEIFPlane, _ x: Int, _ y: Int) {
+  mutating func paste(_ other: HEIFPlane, x: Int, y: Int) {
     let columns = max(0, min(other.size.width, size.width - x))
     for row in 0..<max(0, min(other.size.height, size.height - y)) {
       let (from, to) = (row * other.size.width, (y + row) * size.width + x)

@@ -240,7 +240,9 @@
             width: Int(heif_image_handle_get_width(handle)), height: Int(heif_image_handle_get_height(handle))
           )
         }
-        if let item = items.alphaImages(of: tile).first { all.paste(try alpha(item).scaled(to: size), x, y) }
+        if let item = items.alphaImages(of: tile).first {
+          all.paste(try alpha(item).scaled(to: size), x: x, y: y)
+        }
         x += size.width
         if x >= stored.width { (x, y) = (0, y + size.height) }
       }

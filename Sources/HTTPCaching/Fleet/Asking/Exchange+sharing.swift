@@ -15,20 +15,12 @@ extension Exchange {
     guard request.method == .head else { return false }
     var get = request
     get.method = .get
-    let directives = ResponseDirectives(of: head, rules: rules)
-    if case .doNotStore(let refusal) = Storability.decide(
-      request: get, response: head, directives: directives, rules: rules, now: now)
-    {
-      return refusal.isLasting
-    }
-    switch StoredResponse.make(
-      request: get, response: ReceivedResponse(head, requestTime: now, responseTime: now),
-      directives: directives, isDecoded: false, rules: rules, digest: digest)
-    {
-    case .made(let stored):
+    let response = ReceivedResponse(head, requestTime: now, responseTime: now)
+    switch storage(of: response, to: get, isDecoded: false) {
+    case .store(let stored):
       let length = head.headerFields[.contentLength].flatMap { Int64($0) }
       return !fleet.mayPublish(stored, of: key, length: length)
-    case .refused(let refusal): return refusal.isLasting
+    case .doNotStore(let refusal): return refusal.isLasting
     }
   }
 }

@@ -126,9 +126,11 @@ struct TargetURL: Sendable, Equatable {
 
   /// Percent-encodes characters that path, query and fragment must not have (RFC 3986 §3.3). Foundation would also
   /// encode the percent signs of encoded characters.
-  static func encodingPath(of text: String) -> String {
-    let end = pathStart(of: text)
-    let bytes = Array(text[end...].utf8)
+  ///
+  /// - Parameter start: where path, query and fragment begin; nil for a text that begins with a scheme or an authority.
+  static func encodingPath(of text: String, from start: String.Index? = nil) -> String {
+    let start = start ?? pathStart(of: text)
+    let bytes = Array(text.utf8[start...])
     let kept = Set("!#$&'()*+,-./:;=?@_~".utf8)
     let encoded = bytes.indices.map { index -> String in
       let byte = bytes[index]
@@ -140,7 +142,7 @@ struct TargetURL: Sendable, Equatable {
       return isEscape || isAlphanumeric || kept.contains(byte)
         ? String(scalar) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
     }
-    return String(text[..<end]) + encoded.joined()
+    return String(decoding: text.utf8[..<start], as: UTF8.self) + encoded.joined()
   }
 
   /// Where the authority of a URL ends. A text without a scheme begins with its authority.

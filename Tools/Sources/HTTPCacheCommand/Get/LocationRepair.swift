@@ -27,9 +27,8 @@ struct LocationRepair: Upstream {
     let isNetworkPath = reference.hasPrefix("//")
     guard isNetworkPath || hasScheme(reference) else {
       // A reference without an authority is encoded from its first character on.
-      let beginsWithPath = reference.utf8.first == UInt8(ascii: "/")
-      let start = beginsWithPath || Authority.range(in: reference.utf8) != nil ? "" : "/"
-      let encoded = String(TargetURL.encodingPath(of: start + reference).dropFirst(start.count))
+      let start = Authority.range(in: reference.utf8)?.upperBound ?? reference.startIndex
+      let encoded = TargetURL.encodingPath(of: reference, from: start)
       return encoded == reference ? nil : encoded
     }
     let absolute = isNetworkPath ? "\(scheme ?? "http"):\(reference)" : reference
