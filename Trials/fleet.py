@@ -348,33 +348,33 @@ def split_faults(cluster):
             sys.exit("the old primary did not go on beside the new one")
         network.heal([old], [rest, two])
         server.tell("CONFIG", "SET", "cluster-node-timeout", "2000")
+        # Until then the third node is content with it, and nothing shows what the others do not know.
+        Cluster.until(lambda: server.tell("ROLE").startswith("slave"))
 
     yield "cluster: split brain", split, heal
 
 
-def cut_server():
-    """A server on one host, for nodes on another one."""
-    network = hosts.Hosts(2)
+def on_hosts(count, make):
+    """What `make` makes on so many hosts, given each: a server or a cluster, and the places of the nodes."""
+    network = hosts.Hosts(count)
     try:
-        redis = Redis(host=network.all[0])
+        redis, redis.places = make(*network.all)
+        redis.network = network
+        return redis
     except BaseException:
         network.end()
         raise
-    redis.network, redis.places = network, [network.all[1]] * 3
-    return redis
+
+
+def cut_server():
+    """A server on one host, for nodes on another one."""
+    return on_hosts(2, lambda place, node: (Redis(host=place), [node] * 3))
 
 
 def split_cluster():
     """A cluster whose second primary, which has the log, is on a host of its own."""
-    network = hosts.Hosts(4)
-    old, rest, two, third = network.all
-    try:
-        cluster = Cluster([old if number == 1 else rest for number in range(6)])
-    except BaseException:
-        network.end()
-        raise
-    cluster.network, cluster.places = network, [two, two, third]
-    return cluster
+    return on_hosts(4, lambda old, rest, two, third: (
+        Cluster([old if number == 1 else rest for number in range(6)]), [two, two, third]))
 
 
 PLACES = {"server": (Redis, faults, False), "cluster": (Cluster, cluster_faults, False),

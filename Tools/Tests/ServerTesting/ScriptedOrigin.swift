@@ -11,13 +11,15 @@ package final class ScriptedOrigin: Sendable {
     package let text: String
     /// The number of requests before.
     package let number: Int
+    /// The number of requests before on the same connection.
+    package let numberOnConnection: Int
     /// The request line.
     package let line: String
     /// The fields by name in lower case.
     package let fields: [String: String]
 
-    fileprivate init(_ text: String, number: Int) {
-      (self.text, self.number) = (text, number)
+    fileprivate init(_ text: String, number: Int, numberOnConnection: Int) {
+      (self.text, self.number, self.numberOnConnection) = (text, number, numberOnConnection)
       let lines = text.split(separator: "\r\n").map(String.init)
       line = lines.first ?? ""
       fields = lines.dropFirst().reduce(into: [:]) { fields, line in
@@ -58,10 +60,11 @@ package final class ScriptedOrigin: Sendable {
   private final class Handler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
-    private let answer: (String) -> Answer?
+    private let answer: (String, Int) -> Answer?
     private var seen = ""
+    private var count = 0
 
-    init(_ answer: @escaping (String) -> Answer?) { self.answer = answer }
+    init(_ answer: @escaping (String, Int) -> Answer?) { self.answer = answer }
 
     /// The head has come, and the content that it tells of; or the first record of TLS.
     private var isComplete: Bool {
@@ -77,7 +80,8 @@ package final class ScriptedOrigin: Sendable {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       seen += String(buffer: unwrapInboundIn(data))
       guard isComplete else { return }
-      let answer = answer(seen)
+      let answer = answer(seen, count)
+      count += 1
       seen = ""
       guard let answer else { return }
       context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: answer.bytes)), promise: nil)
@@ -96,9 +100,9 @@ package final class ScriptedOrigin: Sendable {
   private final class Log: Sendable {
     let requests = Mutex<[Request]>([])
 
-    func add(_ text: String) -> Request {
+    func add(_ text: String, numberOnConnection: Int) -> Request {
       requests.withLock {
-        $0.append(Request(text, number: $0.count))
+        $0.append(Request(text, number: $0.count, numberOnConnection: numberOnConnection))
         return $0[$0.count - 1]
       }
     }
@@ -119,9 +123,9 @@ package final class ScriptedOrigin: Sendable {
     channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let handler = Handler { text in
+          let handler = Handler { text, number in
             defer { arrived.yield() }
-            return answer(log.add(text))
+            return answer(log.add(text, numberOnConnection: number))
           }
           try channel.pipeline.syncOperations.addHandler(handler)
         }

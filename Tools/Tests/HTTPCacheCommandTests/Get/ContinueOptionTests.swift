@@ -21,14 +21,6 @@ import Testing
     }
   }
 
-  private func get(_ origin: ScriptedOrigin, _ directory: TemporaryDirectory, _ arguments: String...) async
-    -> CommandRun
-  {
-    await CommandRun(
-      ["get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out")]
-        + arguments)
-  }
-
   private func names(_ directory: TemporaryDirectory) throws -> Set<String> {
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
     return Set(names.filter { $0 != "cache" && !$0.hasPrefix("errors-") })
@@ -42,14 +34,14 @@ import Testing
     let file = ServedFile(
       content: CompressedTests.member(Self.content), fields: "Content-Encoding: gzip\r\n" + Self.noStore)
     let origin = try await origin(file, writing: directory)
-    let first = await get(origin, directory)
+    let first = await CommandRun.get(from: origin, in: directory)
     #expect(first.status == ExitStatus.brokenProtocol.rawValue)
     #expect(
       first.errors.contains(
         "nothing is kept: a response in a content coding (gzip) is not continued; "
           + "--no-compressed asks for it without"), "\(first.errors)")
     #expect(try names(directory).isEmpty)
-    let second = await get(origin, directory)
+    let second = await CommandRun.get(from: origin, in: directory)
     #expect(second.status == 0, "\(second.errors)")
     #expect(origin.requests.last?.fields["range"] == nil)
     #expect(directory.contents("out") == Self.content)
@@ -63,8 +55,8 @@ import Testing
       content: CompressedTests.member(Self.content),
       fields: "Content-Encoding: gzip\r\nCache-Control: max-age=60")
     let origin = try await origin(file, writing: directory)
-    _ = await get(origin, directory)
-    let second = await get(origin, directory)
+    _ = await CommandRun.get(from: origin, in: directory)
+    let second = await CommandRun.get(from: origin, in: directory)
     #expect(second.status == 0, "\(second.errors)")
     let start = try #require(origin.requests.last?.start)
     #expect(second.errors.contains(": continued: \(HumanText.bytes(Int64(start))) from the cache, "))
@@ -85,11 +77,11 @@ import Testing
     let origin = try await ScriptedOrigin { request in
       [plain, gzip, whole][min(counter.next(), 3) - 1].answer(request)
     }
-    _ = await get(origin, directory, "--no-compressed")
+    _ = await CommandRun.get(from: origin, in: directory, options: "--no-compressed")
     _ = await CommandRun(
       "get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("other"))
     #expect(directory.contents("other") == Self.content)
-    let last = await get(origin, directory, "--no-compressed")
+    let last = await CommandRun.get(from: origin, in: directory, options: "--no-compressed")
     #expect(last.status == 0, "\(last.errors)")
     #expect(directory.contents("out") == Self.content)
     try await origin.close()
@@ -101,7 +93,7 @@ import Testing
     let file = ServedFile(
       content: Self.content, fields: "Content-Encoding: gzip\r\nCache-Control: max-age=60")
     let origin = try await ScriptedOrigin { file.answer($0) }
-    let run = await get(origin, directory)
+    let run = await CommandRun.get(from: origin, in: directory)
     #expect(run.errors.hasSuffix("the body is not the gzip that its Content-Encoding says\n"))
     try await origin.close()
   }
@@ -128,8 +120,9 @@ import Testing
     let directory = try TemporaryDirectory()
     let origin = try await origin(
       ServedFile(content: Self.content, fields: Self.noStore), writing: directory)
-    let run = await get(
-      origin, directory, "--retry", "1", "--retry-delay", "0", "-w", "%{num_retries} %{size_download}")
+    let run = await CommandRun.get(
+      from: origin, in: directory, options: "--retry", "1", "--retry-delay", "0", "-w",
+      "%{num_retries} %{size_download}")
     #expect(run.status == 0, "\(run.errors)")
     let start = try #require(origin.requests.last?.start)
     #expect(run.output == "1 \(Self.content.count - start)")

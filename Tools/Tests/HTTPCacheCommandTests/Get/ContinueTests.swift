@@ -17,14 +17,6 @@ import Testing
     }
   }
 
-  private func get(_ origin: ScriptedOrigin, _ directory: TemporaryDirectory, _ arguments: String...) async
-    -> CommandRun
-  {
-    await CommandRun(
-      ["get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out")]
-        + arguments)
-  }
-
   private func names(_ directory: TemporaryDirectory) throws -> Set<String> {
     Set(try FileManager.default.contentsOfDirectory(atPath: directory.path)).subtracting(["cache"])
   }
@@ -51,12 +43,12 @@ import Testing
     let fields = "Cache-Control: max-age=60"
     let origin = try await origin(
       cutFile(directory) { $0.fields = fields }, file { $0.fields = fields })
-    let first = await get(origin, directory)
+    let first = await CommandRun.get(from: origin, in: directory)
     #expect(first.status == ExitStatus.brokenProtocol.rawValue)
     #expect(first.errors.contains(": the response ended after "))
     #expect(first.errors.contains(" of 100,000 bytes; they are kept, run again to continue\n"))
     #expect(try names(directory).isEmpty)
-    let second = await get(origin, directory)
+    let second = await CommandRun.get(from: origin, in: directory)
     #expect(second.status == 0)
     let start = try #require(origin.requests.last?.start)
     #expect(
@@ -77,13 +69,13 @@ import Testing
     let origin = try await origin(
       cutFile(directory) { $0.fields = fields }, file { $0.fields = fields })
     let part = directory.file("out.httpcache-part")
-    let first = await get(origin, directory, "--largest-entry", limit)
+    let first = await CommandRun.get(from: origin, in: directory, options: "--largest-entry", limit)
     #expect(
       first.errors.contains(
         " of 100,000 bytes; they are kept in \(part), run again to continue\n"
       ))
     #expect(try names(directory) == ["out.httpcache-part"])
-    let second = await get(origin, directory, "--largest-entry", limit)
+    let second = await CommandRun.get(from: origin, in: directory, options: "--largest-entry", limit)
     #expect(second.status == 0)
     let start = try #require(origin.requests.last?.start)
     #expect(
@@ -100,12 +92,14 @@ import Testing
   func tooLarge() async throws {
     let directory = try TemporaryDirectory()
     let origin = try await origin(file { $0.fields = "Cache-Control: max-age=60" }, file())
-    let run = await get(origin, directory, "--largest-entry", "50K")
+    let run = await CommandRun.get(from: origin, in: directory, options: "--largest-entry", "50K")
     let notice = "97.7 KiB is over the limit of 50.0 KiB (--largest-entry, --capacity)"
     let lines = run.errors.split(separator: "\n")
     #expect(lines.first?.hasSuffix("/file: it will not be cached: \(notice)") == true)
     #expect(lines.last?.contains(": miss, not stored: \(notice); 97.7 KiB in ") == true)
-    #expect(await !get(origin, directory, "--largest-entry", "50K", "--quiet").errors.contains("cached"))
+    #expect(
+      await !CommandRun.get(from: origin, in: directory, options: "--largest-entry", "50K", "--quiet").errors
+        .contains("cached"))
     try await origin.close()
   }
 
@@ -116,8 +110,8 @@ import Testing
     let origin = try await origin(
       cutFile(directory) { $0.fields = "Cache-Control: no-store" },
       file { ($0.content, $0.tag) = (other, "\"v2\"") })
-    _ = await get(origin, directory)
-    let second = await get(origin, directory)
+    _ = await CommandRun.get(from: origin, in: directory)
+    let second = await CommandRun.get(from: origin, in: directory)
     #expect(second.status == 0)
     #expect(second.errors.contains("begun anew: the response has changed since its first part came"))
     #expect(directory.contents("out") == other)
@@ -131,8 +125,8 @@ import Testing
     let origin = try await origin(
       cutFile(directory) { $0.fields = "Cache-Control: no-store" },
       file { $0.content = Array(Self.content.prefix(10)) })
-    _ = await get(origin, directory)
-    let second = await get(origin, directory)
+    _ = await CommandRun.get(from: origin, in: directory)
+    let second = await CommandRun.get(from: origin, in: directory)
     #expect(second.errors.contains("begun anew: the response has changed"))
     #expect(directory.contents("out") == Array(Self.content.prefix(10)))
     #expect(origin.requests.map { $0.start != nil } == [false, true, false])
@@ -154,8 +148,8 @@ import Testing
         head: "HTTP/1.1 206 Part\r\nContent-Range: bytes \(start)-99999/100000\r\n"
           + "Content-Length: \(100_000 - start)\r\nETag: \"v2\"", body: Array(second.content[start...]))
     }
-    _ = await get(origin, directory)
-    let run = await get(origin, directory)
+    _ = await CommandRun.get(from: origin, in: directory)
+    let run = await CommandRun.get(from: origin, in: directory)
     #expect(run.status == 0)
     #expect(directory.contents("out") == second.content)
     #expect(origin.requests.map { $0.start != nil } == [false, true, false])
@@ -168,8 +162,8 @@ import Testing
     let fields = "Cache-Control: no-store"
     let origin = try await origin(
       cutFile(directory) { $0.fields = fields }, file { ($0.fields, $0.hasRanges) = (fields, false) })
-    _ = await get(origin, directory)
-    let run = await get(origin, directory)
+    _ = await CommandRun.get(from: origin, in: directory)
+    let run = await CommandRun.get(from: origin, in: directory)
     #expect(run.errors.contains("begun anew: the origin does not continue responses"))
     #expect(directory.contents("out") == Self.content)
     try await origin.close()
@@ -180,7 +174,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let weak = cutFile(directory) { $0.tag = "W/\"v1\"" }
     let origin = try await origin(weak, weak)
-    let run = await get(origin, directory)
+    let run = await CommandRun.get(from: origin, in: directory)
     #expect(
       run.errors.contains(
         " of 100,000 bytes; nothing is kept: "
@@ -203,15 +197,15 @@ import Testing
       default: whole.answer(request)
       }
     }
-    _ = await get(origin, directory)
-    let failed = await get(origin, directory)
+    _ = await CommandRun.get(from: origin, in: directory)
+    let failed = await CommandRun.get(from: origin, in: directory)
     #expect(failed.status == ExitStatus.httpError.rawValue)
     #expect(
       failed.errors.contains(
         " of 97.7 KiB kept in \(directory.file("out.httpcache-part")), run again to continue"))
     #expect(failed.errors.contains(": status 503 in place of the rest of the response; "))
     #expect(directory.contents("out") == nil)
-    let run = await get(origin, directory)
+    let run = await CommandRun.get(from: origin, in: directory)
     #expect(run.errors.contains(": continued: "))
     #expect(directory.contents("out") == Self.content)
     try await origin.close()
@@ -242,10 +236,10 @@ import Testing
         head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\nCache-Control: no-store",
         body: Array("9c40\r\n".utf8) + Self.content.prefix(40_000) + Array("\r\n".utf8))
     }
-    let first = await get(origin, directory)
+    let first = await CommandRun.get(from: origin, in: directory)
     #expect(
       first.errors.contains(" bytes, before its end; they are kept in "))
-    let second = await get(origin, directory)
+    let second = await CommandRun.get(from: origin, in: directory)
     #expect(second.status == 0, "\(second.errors)")
     #expect(directory.contents("out") == Self.content)
     try await origin.close()
@@ -256,7 +250,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let held = file { ($0.cut, $0.isHeld, $0.fields) = (40_000, true, "Cache-Control: max-age=60") }
     let origin = try await origin(held, held)
-    let run = await get(origin, directory, "--max-time", "2")
+    let run = await CommandRun.get(from: origin, in: directory, options: "--max-time", "2")
     #expect(run.status == ExitStatus.timeout.rawValue)
     #expect(run.errors.contains(": not complete within 2.0 s (--max-time); "))
     #expect(run.errors.contains(" of 97.7 KiB kept, run again to continue"))

@@ -19,16 +19,9 @@ import Testing
     let whole = file
     file.cut = 20_000
     let origin = try await ScriptedOrigin { [file] in (counter.next() == 1 ? file : whole).answer($0) }
-    _ = await get(origin, directory)
+    _ = await CommandRun.get(from: origin, in: directory)
     try await body(origin, directory, directory.file("out.httpcache-part"))
     try await origin.close()
-  }
-
-  private func get(_ origin: ScriptedOrigin, _ directory: TemporaryDirectory, path: String = "/file") async
-    -> CommandRun
-  {
-    await CommandRun(
-      "get", origin.base + path, "--dir", directory.file("cache"), "-o", directory.file("out"))
   }
 
   private func write(_ bytes: [UInt8], to path: String) throws {
@@ -39,7 +32,7 @@ import Testing
   func cut() async throws {
     try await withPart { origin, directory, part in
       #expect(truncate(part + "/body", 5) == 0)
-      let run = await get(origin, directory)
+      let run = await CommandRun.get(from: origin, in: directory)
       #expect(run.status == 0)
       #expect(origin.requests.last?.start == 5)
       #expect(directory.contents("out") == Self.content)
@@ -60,8 +53,8 @@ import Testing
     let origin = try await ScriptedOrigin { [file] request in
       counter.next() == 1 ? file.answer(request) : instead(request) ?? whole.answer(request)
     }
-    _ = await get(origin, directory)
-    let run = await get(origin, directory)
+    _ = await CommandRun.get(from: origin, in: directory)
+    let run = await CommandRun.get(from: origin, in: directory)
     let part = directory.contents("out.httpcache-part/body")
     let result = (run, directory.contents("out") ?? part, origin.requests.map(\.start))
     try await origin.close()
@@ -105,7 +98,7 @@ import Testing
   func complete() async throws {
     try await withPart { origin, directory, part in
       try write(Self.content, to: part + "/body")
-      let run = await get(origin, directory)
+      let run = await CommandRun.get(from: origin, in: directory)
       #expect(run.status == 0, "\(run.errors)")
       #expect(origin.requests.last?.start == 49_999)
       #expect(directory.contents("out") == Self.content)
@@ -127,7 +120,7 @@ import Testing
   @Test("a part of another URL is not continued")
   func otherURL() async throws {
     try await withPart { origin, directory, _ in
-      let run = await get(origin, directory, path: "/other")
+      let run = await CommandRun.get("/other", from: origin, in: directory)
       #expect(run.status == 0)
       #expect(origin.requests.last?.start == nil)
       #expect(directory.contents("out") == Self.content)
@@ -165,8 +158,8 @@ import Testing
           + "Transfer-Encoding: chunked",
         body: Array("\(String(rest.count, radix: 16))\r\n".utf8) + rest + Array("\r\n0\r\n\r\n".utf8))
     }
-    _ = await get(origin, directory)
-    let run = await get(origin, directory)
+    _ = await CommandRun.get(from: origin, in: directory)
+    let run = await CommandRun.get(from: origin, in: directory)
     #expect(run.status == ExitStatus.brokenProtocol.rawValue)
     #expect(directory.contents("out") == nil)
     try await origin.close()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ServerTesting
 import Synchronization
 
 @testable import HTTPCacheCommand
@@ -40,6 +41,17 @@ struct CommandRun {
     }
     self.output = output.text
     self.errors = errors.text
+  }
+}
+
+extension CommandRun {
+  /// Runs `get` for a path of an origin, with a cache and the file `out` in a directory.
+  static func get(
+    _ path: String = "/file", from origin: ScriptedOrigin, in directory: TemporaryDirectory,
+    options: String...
+  ) async -> CommandRun {
+    await CommandRun(
+      ["get", origin.base + path, "--dir", directory.file("cache"), "-o", directory.file("out")] + options)
   }
 }
 
