@@ -39,6 +39,8 @@ struct BadImageTests {
     arguments: [
       ("IMG\u{A}", false), ("IMG\0\u{5}\u{1}", false), ("\0\u{1}\u{2}", false), ("", false),
       ("GIF89a\u{1}\0\u{1}\0", true), ("\0\0\0\u{18}ftypavif", true),
+      ("\0\0\0\u{C}jP  \r\n", true), ("II+\0", true), ("MM\0+", true), ("\0\0\u{2}\0", true), ("8BPS", true),
+      ("<?xml version='1.0'?><svg/>", true), ("<!DOCTYPE html><svg/>", false),
     ])
   func undecodable(text: String, stays: Bool) async throws {
     let bytes = Array(text.utf8)

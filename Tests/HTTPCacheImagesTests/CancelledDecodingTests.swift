@@ -1,6 +1,6 @@
 import Foundation
+import HTTPCacheTesting
 import HTTPCaching
-import Synchronization
 import Testing
 
 @testable import HTTPCacheImages
@@ -19,10 +19,6 @@ private final class EndlessDecoder: ImageDecoder {
     ended.set()
     throw .cancelled
   }
-}
-
-private final class Counter: Sendable {
-  let value = Atomic<Int>(0)
 }
 
 @Suite("Cancelled decoding", .timeLimit(.minutes(10)))
@@ -47,9 +43,9 @@ struct CancelledDecodingTests {
       for _ in 0..<count {
         group.addTask {
           try await DecodeThreads.run {
-            running.value.add(1, ordering: .relaxed)
+            running.increment()
             // Each waits for all others.
-            while running.value.load(ordering: .relaxed) < count { sched_yield() }
+            while running.value < count { sched_yield() }
           }
         }
       }

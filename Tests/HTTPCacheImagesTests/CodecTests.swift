@@ -33,8 +33,8 @@
       #expect(jpeg.pixel(x: 8, y: 8) == SIMD4(255, 255, 255, 255))
     }
 
-    @Test("a color profile goes through each format unchanged", arguments: [0, 1, 2])
-    func profile(index: Int) throws {
+    /// A picture with a color profile.
+    private static func profiled() throws -> (image: DecodedImage, profile: [UInt8]) {
       // libspng and libwebp check the profile's own length, its version, class, space and signature.
       var profile = [UInt8](repeating: 0, count: 100_000)
       profile.replaceSubrange(0..<4, with: [0, 1, 0x86, 0xA0])
@@ -44,12 +44,56 @@
       let picture = try Picture.make(20, 10)
       let image = try DecodedImage(
         size: picture.size, pixels: picture.pixels, colorSpace: .profile(BodyBytes(profile)), isOpaque: true)
+      return (image, profile)
+    }
+
+    @Test("a color profile goes through each format unchanged", arguments: [0, 1, 2])
+    func profile(index: Int) throws {
+      let (image, profile) = try Self.profiled()
       let decoded = try ImageFormats.standard.decode(Self.encoders[index].encode(image))
       guard case .profile(let kept) = decoded.colorSpace else {
         Issue.record("no profile")
         return
       }
       #expect(kept.array == profile)
+    }
+
+    /// The end of a WebP behind its pixels: a chunk that is longer than the file, bytes too few for a chunk, and EXIF of an
+    /// odd length without padding.
+    private static func badEnd(_ index: Int) -> [UInt8] {
+      switch index {
+      case 0: return [0x58, 0x4D, 0x50, 0x20, 200, 0, 0, 0, 1, 2]
+      case 1: return [1, 2, 3, 4]
+      default:
+        var chunk: [UInt8] = [0x45, 0x58, 0x49, 0x46, 23, 0, 0, 0]
+        chunk += OrientationTests.turned
+        chunk.append(0)
+        return chunk
+      }
+    }
+
+    @Test("a damaged chunk behind the pixels of a WebP takes neither profile nor turn away", arguments: 0..<3)
+    func damagedChunk(index: Int) throws {
+      let (image, profile) = try Self.profiled()
+      let orientation = index == 2 ? ImageOrientation.right : .up
+      for encoder in [WebPEncoder(quality: 95), WebPEncoder(quality: nil)] {
+        var bytes = try encoder.encode(image).array
+        let whole = try ImageFormats.standard.decode(BodyBytes(bytes))
+        bytes += Self.badEnd(index)
+        let length = bytes.count - 8
+        bytes.replaceSubrange(4..<8, with: [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: length >> $0) })
+        // The header announces EXIF.
+        bytes[20] |= 0x08
+        let decoded = try ImageFormats.standard.decode(BodyBytes(bytes))
+        #expect(decoded.orientation == orientation)
+        #expect(try ImageFormats.standard.size(of: BodyBytes(bytes)) == decoded.size)
+        if orientation == .up { #expect(decoded.pixels.array == whole.pixels.array) }
+        guard case .profile(let kept) = decoded.colorSpace else {
+          Issue.record("no profile")
+          continue
+        }
+        #expect(kept.array == profile)
+      }
     }
 
     @Test("JPEG is decoded at 1/8, 1/4 or 1/2 if twice the needed size is left")

@@ -18,10 +18,19 @@
     }
 
     /// A PNG of one picture with chunks before its pixels.
-    private static func image(_ chunks: [[UInt8]]) throws -> DecodedImage {
+    ///
+    /// - Parameter end: the chunks behind its pixels; nil for an intact end.
+    private static func bytes(_ chunks: [[UInt8]], end: [[UInt8]]? = nil) throws -> BodyBytes {
       var bytes = try PNGEncoder().encode(Picture.make(9, 5)).array
+      // IEND.
+      bytes.removeLast(12)
       bytes.insert(contentsOf: chunks.flatMap { $0 }, at: 33)
-      return try ImageFormats.standard.decode(BodyBytes(bytes))
+      bytes += (end ?? [chunk("IEND", [])]).flatMap { $0 }
+      return BodyBytes(bytes)
+    }
+
+    private static func image(_ chunks: [[UInt8]], end: [[UInt8]]? = nil) throws -> DecodedImage {
+      try ImageFormats.standard.decode(bytes(chunks, end: end))
     }
 
     private static func profile(_ chunks: [UInt8]...) throws -> [UInt8]? {
@@ -115,6 +124,52 @@
     @Test("a damaged chunk says nothing")
     func damaged() throws {
       #expect(try Self.profile(Self.chunk("cICP", [12, 13, 0, 1], isDamaged: true)) == nil)
+    }
+
+    /// Ends of a file behind its pixels: none, one with a wrong checksum, a length beyond all limits, an unknown critical
+    /// chunk.
+    private static let badEnds: [[[UInt8]]] = [
+      [], [chunk("IEND", [], isDamaged: true)], [[255, 255, 255, 255, 0x74, 0x45, 0x58, 0x74]],
+      [chunk("ABCD", [1]), chunk("IEND", [])],
+    ]
+
+    @Test("a missing or damaged end takes neither colors nor turn nor transparency away", arguments: 0..<4)
+    func damagedEnd(index: Int) throws {
+      let end = Self.badEnds[index]
+      let turn = Self.chunk("eXIf", OrientationTests.turned)
+      // The color of the first pixel.
+      let transparency = Self.chunk("tRNS", [0, 0, 0, 0, 0, 60])
+      for colors in [Self.gamma, Self.chunk("cICP", [12, 13, 0, 1])] {
+        let whole = try Self.image([colors, transparency, turn])
+        #expect(whole.colorSpace.rgbProfile != nil && whole.orientation == .right && !whole.isOpaque)
+        let before = try Self.image([colors, transparency, turn], end: end)
+        let behind = try Self.image([colors, transparency], end: [turn] + end)
+        for image in [before, behind] {
+          #expect(image.colorSpace.rgbProfile?.array == whole.colorSpace.rgbProfile?.array)
+          #expect(image.orientation == .right && !image.isOpaque)
+          #expect(image.pixels.array == whole.pixels.array)
+        }
+      }
+      let opaque = try Self.image([Self.gamma], end: end)
+      #expect(opaque.isOpaque && opaque.orientation == .up)
+    }
+
+    @Test("PNG §5.6: eXIf may stand behind the pixels, and turns the size too; a damaged one turns nothing")
+    func turnBehindPixels() throws {
+      let end = Self.chunk("IEND", [])
+      let turned = try Self.bytes([], end: [Self.chunk("eXIf", OrientationTests.turned), end])
+      #expect(try ImageFormats.standard.size(of: turned) == ImageSize(width: 5, height: 9))
+      #expect(try ImageFormats.standard.decode(turned).size == ImageSize(width: 5, height: 9))
+      let damaged = try Self.bytes(
+        [], end: [Self.chunk("eXIf", OrientationTests.turned, isDamaged: true), end])
+      #expect(try ImageFormats.standard.size(of: damaged) == ImageSize(width: 9, height: 5))
+      #expect(try ImageFormats.standard.decode(damaged).size == ImageSize(width: 9, height: 5))
+    }
+
+    @Test("a file that ends before its pixels is cut short", arguments: 34..<100)
+    func cutBeforePixels(length: Int) throws {
+      let bytes = try Self.bytes([Self.gamma, Self.sRGBPrimaries, Self.chunk("tRNS", [0, 0, 0, 0, 0, 60])])
+      #expect(throws: ImageError.truncated) { try ImageFormats.standard.decode(bytes.prefix(length)) }
     }
 
     @Test("a profile that is made is one of RGB with the length that it states")

@@ -128,6 +128,24 @@
           == whole.pixels.array)
     }
 
+    @Test("GIF89a §27: all pictures of a file without a trailer; a cut inside of a picture is an error")
+    func noTrailer() throws {
+      let pictures: [GIFSample.Picture] = [
+        .init((0, 0, 4, 3), color: 1), .init((1, 1, 2, 2), color: 2), .init((0, 0, 3, 3), color: 3),
+      ]
+      let whole = try ImageFormats.standard.frames(of: GIFSample(pictures: pictures).bytes)
+      var bytes = GIFSample(pictures: pictures, hasEnd: false).bytes
+      let frames = try ImageFormats.standard.frames(of: bytes)
+      #expect(frames.count == 3)
+      #expect(frames.map(\.image.pixels.array) == whole.map(\.image.pixels.array))
+      bytes = GIFSample(pictures: Array(pictures[..<2]), hasEnd: false).bytes
+      let first = GIFSample(pictures: Array(pictures[..<1]), hasEnd: false).bytes.count
+      #expect(try ImageFormats.standard.frames(of: bytes.prefix(first)).count == 1)
+      for length in first + 1..<bytes.count - 4 {
+        #expect(error(bytes.prefix(length)) == .truncated, "\(length) of \(bytes.count)")
+      }
+    }
+
     @Test("each byte changed: an image or an error, and the process lives")
     func changed() throws {
       let bytes = GIFSample(

@@ -8,6 +8,8 @@ struct HEIFSample {
     var type: String
     var data: [UInt8] = []
     var properties: [[UInt8]] = []
+    /// Whether the item is not shown by itself (ISO 23008-12 §6.4.2).
+    var isHidden = false
   }
 
   var items: [Item]
@@ -87,10 +89,10 @@ struct HEIFSample {
   }
 
   private var infos: [UInt8] {
-    items.enumerated().flatMap { index, item in
-      Self.box(
-        "infe", version: 2,
-        Self.number(index + 1, 2) + Self.number(0, 2) + Array(item.type.utf8) + [0])
+    items.enumerated().flatMap { index, item -> [UInt8] in
+      let start: [UInt8] = [2, 0, 0, item.isHidden ? 1 : 0]
+      let numbers = Self.number(index + 1, 2) + Self.number(0, 2)
+      return Self.box("infe", start + numbers + Array(item.type.utf8) + [0])
     }
   }
 

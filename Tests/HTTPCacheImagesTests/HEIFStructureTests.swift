@@ -210,6 +210,28 @@
       }
     }
 
+    @Test("ISO 23008-12 §6.4.2: tiles of a grid and alpha may be hidden")
+    func hidden() throws {
+      let (color, alpha) = try coded()
+      let grid = Item(
+        type: "grid", data: HEIFSample.gridData((96, 32), rows: 1, columns: 2),
+        properties: [HEIFSample.ispe(96, 32)])
+      let samples = [
+        HEIFSample(
+          items: [grid, color, color, alpha], references: [("dimg", 1, [2, 3]), ("auxl", 4, [2])]),
+        HEIFSample(items: [color, alpha], references: [("auxl", 2, [1])]),
+      ]
+      for sample in samples {
+        let plain = try decode(sample)
+        var hidden = sample
+        for index in sample.items.indices.dropFirst() { hidden.items[index].isHidden = true }
+        #expect(hidden.bytes.array != sample.bytes.array)
+        let image = try decode(hidden)
+        #expect(image.pixels.array == plain.pixels.array)
+        #expect(!plain.isOpaque && !image.isOpaque)
+      }
+    }
+
     @Test("H.273, equation 20: an image without colors in the limited range is brought to the full one")
     func grayRange() throws {
       let item = try HEIFSample.coded(in: file("heif-alpha.avif"), alpha: true)

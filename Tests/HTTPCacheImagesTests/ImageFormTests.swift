@@ -145,12 +145,24 @@
 
     @Test(
       "what is valid and not decoded here is unsupported, not damaged",
-      arguments: [(0xC3, 8), (0xC5, 8), (0xCB, 8), (0xC1, 12), (0xC0, 16)] as [(UInt8, UInt8)])
+      arguments: [(0xC3, 8), (0xC5, 8), (0xCB, 8), (0xC1, 12), (0xC0, 16), (0xF7, 8)] as [(UInt8, UInt8)])
     func unsupportedJPEG(frame: UInt8, precision: UInt8) {
       guard case .unsupported = error(Self.jpeg(frame: frame, precision: precision)) else {
         Issue.record("\(String(describing: error(Self.jpeg(frame: frame, precision: precision))))")
         return
       }
+    }
+
+    @Test("a height behind the first scan is unsupported, no width is empty (T.81 §B.2.2, §B.2.5)")
+    func heightBehindScan() throws {
+      var bytes = Self.jpeg().array
+      let frame = try #require(bytes.indices.dropLast().first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xC0 })
+      bytes.replaceSubrange(frame + 5..<frame + 7, with: [0, 0])
+      let reason = ImageError.unsupported("JPEG that states its height behind the first scan")
+      #expect(error(BodyBytes(bytes)) == reason)
+      #expect(throws: reason) { try ImageFormats.standard.size(of: BodyBytes(bytes)) }
+      bytes.replaceSubrange(frame + 7..<frame + 9, with: [0, 0])
+      #expect(error(BodyBytes(bytes)) == .emptyImage)
     }
 
     @Test("a format without a decoder is named")
@@ -167,6 +179,53 @@
         #expect(text.contains(name))
       }
       #expect(error(BodyBytes(Array("<html>".utf8))) == .notAnImage(contentType: nil))
+    }
+
+    @Test(
+      "a format of other programs is named by its first bytes",
+      arguments: [
+        ("JPEG 2000", [0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A]),
+        ("JPEG 2000", [0xFF, 0x4F, 0xFF, 0x51, 0, 0x2F]), ("BigTIFF", [0x49, 0x49, 0x2B, 0, 8, 0, 0, 0]),
+        ("BigTIFF", [0x4D, 0x4D, 0, 0x2B, 0, 8, 0, 0]), ("CUR", [0, 0, 2, 0, 1, 0]),
+        ("PSD", [0x38, 0x42, 0x50, 0x53, 0, 1]), ("JPEG XR", [0x49, 0x49, 0xBC, 1, 8, 0]),
+      ] as [(String, [UInt8])])
+    func otherFormats(name: String, start: [UInt8]) {
+      #expect(error(BodyBytes(start)) == .unsupported("the format \(name)"))
+    }
+
+    @Test(
+      "SVG is named behind all that XML permits before the root element (XML 1.0 §2.8)",
+      arguments: [
+        "<svg/>", "<svg xmlns='http://www.w3.org/2000/svg'>", "\u{FEFF} \r\n\t<svg>", "<svg:svg a=''>",
+        "<?xml version='1.0'?>\n<?xml-stylesheet href='a.css'?><!-- <html> --><svg\n>",
+        "<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"svg11.dtd\"><!-- --><svg>",
+        "<!DOCTYPE svg [ <!-- it's ]> --> <!ENTITY a \"]>\"> <!ENTITY b ']>'> ]>\n<svg>",
+      ])
+    func svg(_ text: String) {
+      #expect(error(BodyBytes(Array(text.utf8))) == .unsupported("the format SVG"))
+    }
+
+    @Test(
+      "pages, other XML, and text without a root element are no image",
+      arguments: [
+        "<!DOCTYPE html><svg>", "<!doctype html><svg>", "<html><svg>", "<?xml version='1.0'?><rss>",
+        "<svgfont>", "<svg", "<!--<svg>", "<?xml <svg>", "<!DOCTYPE svg <svg ", "<!DOCTYPE svg [><svg>",
+        "<!DOCTYPE svg '><svg>", "<!DOCTYPE", "\u{FEFF}", " ", "text <svg>",
+      ])
+    func noSVG(_ text: String) {
+      #expect(error(BodyBytes(Array(text.utf8))) == .notAnImage(contentType: nil))
+    }
+
+    @Test("the root element of SVG begins in the first 16 KiB")
+    func lateSVG() {
+      for (count, isFound) in [(16_000, true), (17_000, false)] {
+        let comment = "<!--\(String(repeating: "a", count: count))-->"
+        let comments = String(repeating: "<!---->", count: count / 7)
+        for start in [comment, comments] {
+          let expected = isFound ? ImageError.unsupported("the format SVG") : .notAnImage(contentType: nil)
+          #expect(error(BodyBytes(Array("\(start)<svg>".utf8))) == expected)
+        }
+      }
     }
 
     private static func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
@@ -199,6 +258,17 @@
         [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
           + chunk("IHDR", [0, 0, 0, 2, 0, 0, 0, 1, depth, type, 0, 0, 0])
           + chunk("tRNS", transparent) + chunk("IDAT", stream) + chunk("IEND", []))
+    }
+
+    @Test("a PNG with more chunks than the limit is unsupported, not damaged")
+    func manyChunks() {
+      var bytes = Self.png(depth: 8, type: 0, row: [7, 9], transparent: [0, 7]).array
+      let text = Self.chunk("tEXt", [0x61, 0, 0x62])
+      bytes.insert(contentsOf: Array(repeating: text, count: 1_001).flatMap { $0 }, at: 33)
+      guard case .unsupported = error(BodyBytes(bytes)) else {
+        Issue.record("\(String(describing: error(BodyBytes(bytes))))")
+        return
+      }
     }
 
     @Test(

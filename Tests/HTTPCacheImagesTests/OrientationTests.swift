@@ -14,6 +14,9 @@ struct OrientationTests {
     (.left, (0, 2), (0, 1)),
   ]
 
+  /// EXIF with the orientation `right`.
+  static let turned: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0]
+
   @Test("the pixels of each orientation are turned upright", arguments: 0..<8)
   func upright(index: Int) throws {
     let (orientation, first, second) = Self.places[index]
@@ -32,7 +35,7 @@ struct OrientationTests {
 
   @Test("EXIF of both byte orders is read; what is damaged is upright")
   func exif() {
-    let little: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0]
+    let little = Self.turned
     let big: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 8, 0, 0]
     #expect(ImageOrientation(exif: little[...]) == .right)
     #expect(ImageOrientation(exif: big[...]) == .left)
@@ -49,8 +52,7 @@ struct OrientationTests {
     @Test("a JPEG with EXIF comes upright, and its size is that of the upright image")
     func jpeg() throws {
       let bytes = try JPEGEncoder(quality: 95).encode(Picture.make(64, 32)).array
-      let exif: [UInt8] =
-        Array("Exif\0\0".utf8) + [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0]
+      let exif: [UInt8] = Array("Exif\0\0".utf8) + Self.turned
       let turned = BodyBytes(
         Array(bytes[..<2]) + [0xFF, 0xE1, 0, UInt8(exif.count + 2)] + exif + bytes[2...])
       #expect(try JPEGDecoder().size(of: turned) == ImageSize(width: 32, height: 64))

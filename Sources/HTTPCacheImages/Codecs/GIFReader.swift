@@ -95,13 +95,15 @@
     ///   - canvas: `size.width * size.height` pixels, transparent at first.
     ///   - pixelLimit: the maximum number of pixels of all pictures together, also of those beyond the canvas.
     ///   - show: called with the duration of the picture while the canvas shows it.
-    /// - Returns: false at the end of the file.
+    /// - Returns: false at the end of the file, also of a file without a trailer.
     /// - Throws: `ImageError`.
     func next(
       on canvas: UnsafeMutablePointer<SIMD4<UInt8>>, pixelLimit: Int,
       show: (Duration) throws(ImageError) -> Void
     ) throws(ImageError) -> Bool {
       if !isAtPicture {
+        // All pictures are there, and only the trailer is missing: giflib has an error for it, browsers have none.
+        if source.pointee.bytes.isEmpty { return false }
         control = Control()
         guard try Self.findPicture(file, &control) else { return false }
       }

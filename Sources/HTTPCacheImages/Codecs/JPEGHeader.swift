@@ -18,7 +18,7 @@ struct JPEGHeader {
     bytes.prefix(2).array == [0xFF, 0xD8]
   }
 
-  /// - Throws: `ImageError.truncated` or `ImageError.damaged`.
+  /// - Throws: `ImageError.truncated`, `ImageError.damaged` or `ImageError.unsupported`.
   init(_ bytes: BodyBytes) throws(ImageError) {
     self = try bytes.withUnsafeBytes { (bytes) throws(ImageError) in try JPEGHeader(bytes) }
   }
@@ -54,6 +54,11 @@ struct JPEGHeader {
         size = ImageSize(
           width: Int(segment[3]) << 8 | Int(segment[4]), height: Int(segment[1]) << 8 | Int(segment[2]))
         isProgressive = [0xC2, 0xC6, 0xCA, 0xCE].contains(marker)
+        // The height may come in a segment DNL instead, which libjpeg does not read (T.81 §B.2.5).
+        if let size, size.height == 0, size.width > 0 {
+          throw .unsupported("JPEG that states its height behind the first scan")
+        }
+      case 0xF7: throw .unsupported("JPEG-LS")
       case 0xE1 where segment.starts(with: Array("Exif\0\0".utf8)):
         orientation = ImageOrientation(exif: Array(segment.dropFirst(6))[...])
       case 0xE2 where segment.count > 14 && segment.starts(with: Array("ICC_PROFILE\0".utf8)):

@@ -1,15 +1,18 @@
 import HTTPCaching
 
-/// The chunks of a PNG file before its pixels (PNG §5.3).
+/// The chunks of a PNG file (PNG §5.3).
 enum PNGChunks {
-  /// The place of the data of the first chunk with a name; nil without one before the pixels.
-  static func data(of name: String, in bytes: BodyBytes) -> Range<Int>? {
+  /// The place of the data of the first chunk with a name; nil without one.
+  ///
+  /// - Parameter passesPixels: whether to look behind the pixels, too.
+  static func data(of name: String, in bytes: BodyBytes, passesPixels: Bool = false) -> Range<Int>? {
     bytes.withUnsafeBytes { bytes in
       var position = 8
       while position + 12 <= bytes.count {
         let length = bytes[position..<position + 4].reduce(0) { $0 << 8 | Int($1) }
         let found = bytes[position + 4..<position + 8]
-        if found.elementsEqual("IDAT".utf8) || length > bytes.count - position - 12 { return nil }
+        if length > bytes.count - position - 12 { return nil }
+        if !passesPixels, found.elementsEqual("IDAT".utf8) { return nil }
         if found.elementsEqual(name.utf8) { return position + 8..<position + 8 + length }
         position += 12 + length
       }

@@ -19,7 +19,7 @@
     public func size(of bytes: BodyBytes) throws(ImageError) -> ImageSize {
       try Self.withContext(bytes) { (context) throws(ImageError) in
         let size = try Self.storedSize(context)
-        return Self.orientation(context).isTransposed ? size.transposed : size
+        return Self.orientation(context, bytes).isTransposed ? size.transposed : size
       }
     }
 
@@ -32,16 +32,19 @@
       try Self.withContext(PNGTransparency.masked(bytes)) { (context) throws(ImageError) in
         let size = try Self.storedSize(context)
         try size.check(pixelLimit: options.pixelLimit)
+        // Read the chunks before the pixels first: after the pixels libspng reads on to the end of the file, and gives no
+        // chunk if this end is missing or damaged.
+        let isOpaque = try Self.isOpaque(context)
+        let colorSpace = Self.colorSpace(context, bytes)
+        let orientation = Self.orientation(context, bytes)
         var status: Int32 = 0
         let pixels = DecodedImage.makePixels(size) { target in
           status = Self.decode(context, width: size.width, into: target)
         }
         try ImageError.checkCancellation()
         guard status == 0 else { throw Self.error(status) }
-        return try DecodedImage(
-          size: size, pixels: pixels, colorSpace: Self.colorSpace(context, bytes),
-          isOpaque: Self.isOpaque(context)
-        ).upright(from: Self.orientation(context), original: size)
+        return try DecodedImage(size: size, pixels: pixels, colorSpace: colorSpace, isOpaque: isOpaque)
+          .upright(from: orientation, original: size)
       }
     }
 
@@ -88,17 +91,31 @@
       }
     }
 
-    private static func isOpaque(_ context: OpaquePointer) -> Bool {
+    /// Whether no pixel can be transparent. Reads all chunks before the pixels.
+    ///
+    /// - Throws: the error of these chunks. Ask libspng for no chunk before: it names an error only once.
+    private static func isOpaque(_ context: OpaquePointer) throws(ImageError) -> Bool {
       var header = spng_ihdr()
       var transparency = spng_trns()
-      return spng_get_ihdr(context, &header) == 0 && header.color_type & 4 == 0
-        && spng_get_trns(context, &transparency) != 0
+      let status = spng_get_trns(context, &transparency)
+      guard status == 0 || status == Int32(SPNG_ECHUNKAVAIL.rawValue) else { throw error(status) }
+      return status != 0 && spng_get_ihdr(context, &header) == 0 && header.color_type & 4 == 0
     }
 
-    private static func orientation(_ context: OpaquePointer) -> ImageOrientation {
+    /// The maximum length of EXIF behind the pixels, whose checksum is computed here.
+    private static let exifLimit = 1 << 20
+
+    /// The turn that EXIF states. `eXIf` may stand behind the pixels (PNG §5.6), where libspng gives it only if the end of
+    /// the file is intact.
+    private static func orientation(_ context: OpaquePointer, _ bytes: BodyBytes) -> ImageOrientation {
       var exif = spng_exif()
-      guard spng_get_exif(context, &exif) == 0, let data = exif.data else { return .up }
-      return ImageOrientation(exif: Array(UnsafeRawBufferPointer(start: data, count: exif.length))[...])
+      if spng_get_exif(context, &exif) == 0, let data = exif.data {
+        return ImageOrientation(exif: Array(UnsafeRawBufferPointer(start: data, count: exif.length))[...])
+      }
+      guard let chunk = PNGChunks.data(of: "eXIf", in: bytes, passesPixels: true), chunk.count <= exifLimit,
+        PNGChunks.isIntact(chunk, in: bytes)
+      else { return .up }
+      return ImageOrientation(exif: bytes[chunk].array[...])
     }
 
     /// The first of `cICP`, `iCCP`, `sRGB`, and `gAMA` with `cHRM` (PNG §4.3). A `cICP` that no profile can state is
@@ -134,7 +151,10 @@
     }
 
     private static func error(_ status: Int32) -> ImageError {
-      isEnd(status) ? .truncated : .damaged(String(cString: spng_strerror(status)))
+      if status == Int32(SPNG_ECHUNK_LIMITS.rawValue) {
+        return .unsupported("PNG with more data beside its pixels than libspng's limits permit")
+      }
+      return isEnd(status) ? .truncated : .damaged(String(cString: spng_strerror(status)))
     }
   }
 #endif

@@ -117,27 +117,14 @@
     }
 
     private static func metadata(_ bytes: BodyBytes) -> (orientation: ImageOrientation, profile: BodyBytes?) {
-      bytes.withUnsafeBytes { buffer in
-        var data = WebPData(bytes: buffer.bindMemory(to: UInt8.self).baseAddress, size: buffer.count)
-        guard let demuxer = WebPDemux(&data) else { return (.up, nil) }
-        defer { WebPDemuxDelete(demuxer) }
-        return (
-          ImageOrientation(exif: chunk("EXIF", demuxer).map { tiff(in: $0) } ?? []),
-          chunk("ICCP", demuxer).map { BodyBytes($0) }
-        )
-      }
+      let exif = WebPChunks.data(of: "EXIF", announcedBy: 0x08, in: bytes)
+      let profile = WebPChunks.data(of: "ICCP", announcedBy: 0x20, in: bytes)
+      return (ImageOrientation(exif: exif.map { tiff(in: $0) } ?? []), profile.map { BodyBytes($0) })
     }
 
     /// EXIF data without the prefix that some programs write.
     private static func tiff(in data: [UInt8]) -> ArraySlice<UInt8> {
       data.starts(with: Array("Exif\0\0".utf8)) ? data.dropFirst(6) : data[...]
-    }
-
-    private static func chunk(_ name: String, _ demuxer: OpaquePointer) -> [UInt8]? {
-      var chunk = WebPChunkIterator()
-      guard WebPDemuxGetChunk(demuxer, name, 1, &chunk) != 0 else { return nil }
-      defer { WebPDemuxReleaseChunkIterator(&chunk) }
-      return Array(UnsafeBufferPointer(start: chunk.chunk.bytes, count: chunk.chunk.size))
     }
   }
 #endif
