@@ -81,7 +81,19 @@ struct HARFormTests {
       _ = try await origin.send(UpstreamRequest(head: request))
     }
     #expect(error?.message.contains("without its body") == true)
+    let other = try ReplayUpstream(
+      path: try path(
+        entry(
+          #"{"size":4,"text":"text"}"#, method: "get", fields: oddFields, request: oddFields)))
+    let response = try await other.send(UpstreamRequest(head: request))
+    #expect(String(decoding: try await response.body.collect().array, as: UTF8.self) == "text")
   }
+
+  /// Fields as axios-har-tracker and other programs write them.
+  private let oddFields =
+    #"{"name":"X-None"},{"name":"X-Null","value":null},{"name":"X-List","value":[]},{"value":"x"},null,7,"#
+    + #"{"name":"X-Count","value":10},{"name":"X-Share","value":0.5},{"name":"X-Is","value":true},"#
+    + #"{"name":"ETag","value":"\"1\""}"#
 
   @Test("members that are not used may be of any kind")
   func otherMembers() async throws {
@@ -95,6 +107,61 @@ struct HARFormTests {
           rest: #","statusText":0,"cookies":{}"#, more: odd)))
     #expect(try await seed.text("https://example.com/a") == "text")
     #expect(seed.notes.isEmpty)
+  }
+
+  @Test("a method may be in lower case; a field may have a number, and one without a value is dropped")
+  func oddMembers() async throws {
+    let seed = try RecordingSeed(
+      path: try path(
+        entry(#"{"size":4,"text":"text"}"#, method: "get", fields: oddFields, request: oddFields)))
+    #expect(try await seed.text("https://example.com/a") == "text")
+    let fields = try #require(try seed.responses(from: 0, limit: 1).first).response.head.headerFields
+    let expected = ["X-Count": "10", "X-Share": "0.5", "X-Is": "true", "ETag": "\"1\""]
+    for (name, value) in expected {
+      let field = try #require(HTTPField.Name(name))
+      #expect(fields[field] == value, "\(name)")
+    }
+    let names = fields.map { $0.name.canonicalName }
+    #expect(!names.contains("x-none") && !names.contains("x-null") && !names.contains("x-list"))
+    #expect(seed.notes.isEmpty)
+    let posted = try RecordingSeed(path: try path(entry(#"{"size":1,"text":"x"}"#, method: "post")))
+    #expect(posted.count == 0 && posted.notes.first?.contains("a response to POST") == true)
+  }
+
+  private func compressed(_ bytes: Data) throws -> String {
+    let path = folder.path + "/a.har.gz"
+    try bytes.write(to: URL(fileURLWithPath: path))
+    return path
+  }
+
+  @Test("a file that is compressed with gzip is read, also one of several members")
+  func gzip() async throws {
+    let text = #"{"log":{"entries":["# + entry(#"{"size":4,"text":"text"}"#) + "]}}"
+    let whole = Data(text.utf8)
+    let (start, end) = (try whole.prefix(100).gzipped, try whole.dropFirst(100).gzipped)
+    for bytes in [try whole.gzipped, start + end] {
+      let path = try compressed(bytes)
+      #expect(try Seeds.open(path: path) is RecordingSeed)
+      let seed = try RecordingSeed(path: path)
+      #expect(try await seed.text("https://example.com/a") == "text")
+      #expect(seed.count == 1 && seed.notes.isEmpty)
+    }
+  }
+
+  @Test("a compressed file that was cut, is damaged or unpacks to too much is refused")
+  func brokenGzip() throws {
+    let digits = (0..<2_000).map { String($0) }.joined()
+    let text = #"{"log":{"entries":["# + entry(#"{"text":"\#(digits)"}"#) + "]}}"
+    let whole = try Data(text.utf8).gzipped
+    let cut = try compressed(whole.prefix(whole.count / 2))
+    var error = #expect(throws: CacheError.self) { try RecordingSeed(path: cut) }
+    #expect(error?.code == .damaged && error?.message.contains("is not a HAR file") == true)
+    let damaged = try compressed(whole.dropLast(8) + Data(repeating: 0, count: 8))
+    error = #expect(throws: CacheError.self) { try RecordingSeed(path: damaged) }
+    #expect(error?.code == .damaged)
+    let spaces = try compressed((Data("{".utf8) + Data(repeating: 0x20, count: 80 << 20)).gzipped)
+    error = #expect(throws: CacheError.self) { try RecordingSeed(path: spaces) }
+    #expect(error?.code == .tooLarge)
   }
 
   @Test("all notes are counted, also those that are not kept")

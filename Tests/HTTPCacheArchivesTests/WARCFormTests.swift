@@ -68,6 +68,23 @@ struct WARCFormTests {
     let alone = try self.seed(
       record("response", id: "1", content: message, "HTTP/1.1 100 Continue\r\n\r\n"), name: "b.warc")
     #expect(alone.count == 0 && alone.noteCount == 1)
+    let revisited = try self.seed(
+      record("response", id: "1", content: message, http("hello")),
+      record(
+        "revisit", id: "2", to: "https://example.com/b", content: message,
+        rest: "WARC-Refers-To: <urn:1>\r\n",
+        "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + http("", status: "404 Not Found")), name: "c.warc")
+    let second = try #require(try revisited.responses(to: "https://example.com/b").first)
+    #expect(try await second.text() == "hello" && second.response.head.status.code == 404)
+    #expect(revisited.notes.isEmpty)
+  }
+
+  @Test("RFC 9112 §5.1: white space between the name of a field and its colon does not count")
+  func spaceBeforeColon() async throws {
+    let fields = "ETag \t: \"1\"\r\nContent-Encoding : gzip\r\n"
+    let seed = try seed(record("response", id: "1", content: message, http("decoded", fields: fields)))
+    let found = try #require(try seed.responses(to: "https://example.com/a").first)
+    #expect(found.response.head.headerFields[.eTag] == "\"1\"" && found.response.isDecoded)
   }
 
   @Test("WARC 1.1 §4: a value may be folded behind its name; a space of a URL counts as encoded")
@@ -184,6 +201,43 @@ struct WARCFormTests {
     let decoded = try seed.responses(to: "https://example.com/b").first?.response
     #expect(decoded?.isDecoded == true && decoded?.head.headerFields[.contentEncoding] == nil)
     #expect(seed.count == 2 && seed.notes.count == 1)
+
+    for coding in ["br", "deflate"] {
+      let fields = "Content-Length: 5\r\nContent-Encoding: \(coding)\r\n"
+      let other = try self.seed(
+        record("response", id: "1", content: message, http("decoded text", fields: fields)),
+        record(
+          "response", id: "2", to: "https://example.com/b", content: message,
+          http("\u{1}bcdemore", fields: fields)), name: "b.warc")
+      #expect(try await other.text("https://example.com/a") == "decoded text")
+      #expect(try other.responses(to: "https://example.com/a").first?.response.isDecoded == true)
+      #expect(try await other.text("https://example.com/b") == "\u{1}bcde")
+      let coded = try other.responses(to: "https://example.com/b").first?.response.head.headerFields
+      #expect(coded?[.contentEncoding] == coding)
+    }
+
+    let twice = "Content-Length: 5\r\nContent-Length: 5\r\n"
+    let lengths = try self.seed(
+      record("response", id: "1", content: message, http("hello\r\n", fields: twice)),
+      record("response", id: "2", to: "https://example.com/b", content: message, http("four", fields: twice)),
+      record(
+        "response", id: "3", to: "https://example.com/c", content: message,
+        http("other", fields: "Content-Length: 5, 6\r\n")), name: "c.warc")
+    #expect(try await lengths.text("https://example.com/a") == "hello")
+    #expect(try await lengths.text("https://example.com/c") == "other")
+    #expect(lengths.notes == ["record 2: https://example.com/b: 4 of 5 bytes were recorded"])
+  }
+
+  @Test("more line ends behind a record do not count, also in a file of one gzip member")
+  func lineEnds() async throws {
+    let text =
+      record("response", id: "1", content: message, http("a")) + "\r\n"
+      + record("response", id: "2", to: "https://example.com/b", content: message, http("b")) + "\r\n\n"
+    for bytes in [Data(text.utf8), try Data(text.utf8).gzipped] {
+      let seed = try seed(bytes, "a.warc")
+      #expect(try await seed.text("https://example.com/b") == "b")
+      #expect(seed.count == 2 && seed.notes.isEmpty)
+    }
   }
 
   @Test("a response in several records is left out with a note")
@@ -194,6 +248,27 @@ struct WARCFormTests {
     #expect(seed.count == 1 && seed.notes.count == 1)
   }
 
+  @Test("a record that was cut when it was recorded is left out with a note")
+  func truncated() throws {
+    let seed = try seed(
+      record("response", id: "1", content: message, rest: "WARC-Truncated: time\r\n", http("hel")),
+      record(
+        "resource", id: "2", to: "https://example.com/b", content: "text/css",
+        rest: "WARC-Truncated: length\r\n", "a{"))
+    #expect(
+      seed.notes == [
+        "record 1: https://example.com/a: cut when it was recorded (time)",
+        "record 2: https://example.com/b: cut when it was recorded (length)",
+      ])
+    #expect(seed.count == 0)
+  }
+
+  private func document(
+    _ url: String, _ type: String, _ block: String, rest: String = "", date: String = "20200913122640"
+  ) -> String {
+    "\(url) 127.0.0.1 \(date) \(type) \(rest)\(block.utf8.count)\n\(block)\n"
+  }
+
   private func arc(isSecond: Bool = false) -> String {
     let (one, head) =
       isSecond
@@ -202,14 +277,11 @@ struct WARCFormTests {
         "2 0 test\nURL IP-address Archive-date Content-type Result-code Checksum Location Offset Filename Archive-length\n"
       )
       : ("", "1 0 test\nURL IP-address Archive-date Content-type Archive-length\n")
-    func document(_ url: String, _ type: String, _ block: String) -> String {
-      "\(url) 127.0.0.1 20200913122640 \(type) \(one)\(block.utf8.count)\n\(block)\n"
-    }
-    return document("filedesc://a.arc", "text/plain", head)
-      + document("https://example.com/a", "text/plain", http("one"))
-      + document("dns:example.com", "text/dns", "1.2.3.4")
-      + document("https://example.com/a b", "text/plain", http("two"))
-      + document("https://example.com/a", "text/plain", http("new"))
+    return document("filedesc://a.arc", "text/plain", head, rest: one)
+      + document("https://example.com/a", "text/plain", http("one"), rest: one)
+      + document("dns:example.com", "text/dns", "1.2.3.4", rest: one)
+      + document("https://example.com/a b", "text/plain", http("two"), rest: one)
+      + document("https://example.com/a", "text/plain", http("new"), rest: one)
   }
 
   @Test("an ARC file, version 1 and 2", arguments: [false, true])
@@ -220,6 +292,18 @@ struct WARCFormTests {
     #expect(seed.newest.seconds == 1_600_000_000 && seed.count == 2)
     let opened = try Seeds.open(path: folder.path + "/a.arc")
     #expect(opened.count == 2)
+  }
+
+  @Test(
+    "a document of ARC whose date is no date has the time 0", arguments: ["00000000000000", "20201340", "-"])
+  func arcDates(_ date: String) async throws {
+    let seed = try seed(
+      arc(), document("https://example.com/c", "text/plain", http("c"), date: date),
+      document("https://example.com/d", "text/plain", http("d")), name: "a.arc")
+    let found = try #require(try seed.responses(to: "https://example.com/c").first)
+    #expect(try await found.text() == "c" && found.response.responseTime.seconds == 0)
+    #expect(try await seed.text("https://example.com/d") == "d")
+    #expect(seed.count == 4)
   }
 
   @Test("an ARC file that was cut keeps what is whole")
@@ -272,6 +356,22 @@ struct WARCFormTests {
       _ = try? self.seed(bytes.prefix(length), "b.wacz")
     }
     #expect(throws: CacheError.self) { try self.seed(zip([("a.txt", one)]), "c.zip") }
+  }
+
+  @Test("a revisit in a WACZ file has the body of a record in another WARC file, before or behind its own")
+  func waczRevisit() async throws {
+    let first = Data(record("response", id: "1", content: message, http("body")).utf8)
+    let revisit = Data(
+      record("revisit", id: "2", to: "https://example.com/b", rest: "WARC-Refers-To: <urn:1>\r\n", "").utf8)
+    for files in [[first, revisit], [revisit, first]] {
+      let seed = try seed(zip([("archive/1.warc", files[0]), ("archive/2.warc", files[1])]), "a.wacz")
+      for name in "ab" { #expect(try await seed.text("https://example.com/\(name)") == "body", "\(name)") }
+      #expect(seed.count == 2 && seed.notes.isEmpty)
+    }
+    let other = Data(record("resource", id: "3", "other").utf8)
+    let alone = try seed(zip([("archive/1.warc", revisit), ("archive/2.warc", other)]), "b.wacz")
+    #expect(
+      alone.notes == ["archive/1.warc, record 1: https://example.com/b: the recording has no body for it"])
   }
 
   @Test(

@@ -52,10 +52,14 @@ struct WARCSeedTests {
     let seed = try seed(
       record("response", response("4;a=b\r\ntext\r\n2\r\n!!\r\n0\r\nA: b\r\n\r\n", fields: chunked)),
       record("response", id: "2", to: "https://example.com/b", response("plain", fields: chunked)),
-      record("response", id: "3", to: "https://example.com/c", response("4\r\ntext\r\n", fields: chunked)))
+      record("response", id: "3", to: "https://example.com/c", response("4\r\ntext\r\n", fields: chunked)),
+      record("response", id: "4", to: "https://example.com/d", response("a{color:red}", fields: chunked)),
+      record("response", id: "5", to: "https://example.com/e", response("a{}\nb{c:d}\n", fields: chunked)))
     #expect(try await seed.text("https://example.com/a") == "text!!")
     #expect(try await seed.text("https://example.com/b") == "plain")
-    #expect(seed.count == 2 && seed.notes.count == 1)
+    #expect(try await seed.text("https://example.com/d") == "a{color:red}")
+    #expect(try await seed.text("https://example.com/e") == "a{}\nb{c:d}\n")
+    #expect(seed.count == 4 && seed.notes.count == 1)
   }
 
   @Test("a request tells method and nominated fields, before or after its response")
@@ -104,7 +108,7 @@ struct WARCSeedTests {
     #expect(try await found.text() == "a{}" && found.response.head.headerFields[.contentType] == "text/css")
   }
 
-  @Test("a corrupt record in the middle is left out with a note, and the others are used")
+  @Test("a corrupt record is left out with a note, and the others are used, also in one gzip member")
   func corrupt() async throws {
     let (good, last) = (
       record("response", response("a")),
@@ -125,10 +129,43 @@ struct WARCSeedTests {
       record("response", id: "2", to: "https://example.com/b", "not HTTP"),
     ]
     for (index, bad) in bad.enumerated() {
-      let seed = try seed(good, bad, last)
-      #expect(try await seed.text("https://example.com/a") == "a", "\(index)")
-      #expect(try await seed.text("https://example.com/z") == "z", "\(index)")
-      #expect(seed.count == 2 && seed.notes.count == 1, "\(index): \(seed.notes)")
+      let whole = Data((good + bad + last).utf8)
+      for bytes in [whole, try whole.gzipped] {
+        let seed = try seed(bytes)
+        #expect(try await seed.text("https://example.com/a") == "a", "\(index)")
+        #expect(try await seed.text("https://example.com/z") == "z", "\(index)")
+        #expect(seed.count == 2 && seed.notes.count == 1, "\(index): \(seed.notes)")
+      }
+      let first = try seed(try Data((bad + last).utf8).gzipped)
+      #expect(try await first.text("https://example.com/z") == "z", "\(index)")
+      #expect(first.count == 1 && first.notes.count == 1, "\(index): \(first.notes)")
+    }
+  }
+
+  @Test("many corrupt records in one gzip member are left out one by one")
+  func manyCorrupt() async throws {
+    let bad = String(repeating: "WARC/1.0\r\nno field\r\n", count: 3_000)
+    let whole =
+      record("response", response("a")) + bad + record("response", to: "https://example.com/z", response("z"))
+    let seed = try seed(try Data(whole.utf8).gzipped)
+    #expect(try await seed.text("https://example.com/z") == "z")
+    #expect(seed.count == 2 && seed.noteCount == 3_000)
+  }
+
+  @Test("a record in a gzip member of its own ends with the member: its body has no records")
+  func recordInBody() throws {
+    let forged = record("response", to: "https://example.com/b", response("forged"))
+    let records = [
+      record("response", response("a")),
+      record("response", id: "2", length: 100_000, response("text\r\n" + forged)),
+      record("response", id: "3", to: "https://example.com/z", response("z")),
+    ]
+    for count in 2...3 {
+      var whole = Data()
+      for text in records.prefix(count) { whole += try Data(text.utf8).gzipped }
+      let seed = try seed(whole)
+      #expect(seed.count == count - 1 && seed.notes.count == 1, "\(seed.notes)")
+      #expect(try seed.responses(to: "https://example.com/b").isEmpty)
     }
   }
 
@@ -166,6 +203,19 @@ struct WARCSeedTests {
         }
       }
     }
+  }
+
+  @Test("a file without a whole record is refused with the reason, and another file as what it is")
+  func noWholeRecord() throws {
+    let cut = Data(record("response", response("one")).utf8.dropLast(10))
+    for bytes in [cut, try cut.gzipped, try cut.gzipped.dropLast(12)] {
+      let error = #expect(throws: CacheError.self) { try seed(bytes) }
+      #expect(error?.code == .damaged)
+      #expect(error?.message.contains("a.warc has no whole record (record 1: ") == true)
+    }
+    let error = #expect(throws: CacheError.self) { try seed(try Data("text".utf8).gzipped) }
+    let reason = "a.warc is compressed with gzip, and is neither a WARC, an ARC nor a HAR file"
+    #expect(error?.message.hasSuffix(reason) == true)
   }
 
   @Test("compressed by record, a damaged member is left out and the others are used")

@@ -94,12 +94,19 @@ extension HAREntry {
 }
 
 extension HAREntry.Request {
+  /// The methods of RFC 9110 §9.3. Some programs write them in lower case.
+  private static let methods: Set = [
+    "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE",
+  ]
+
   init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
+    let method = try members.decode(String.self, forKey: .method)
+    let standard = method.uppercased()
     self.init(
-      method: try members.decode(String.self, forKey: .method),
+      method: Self.methods.contains(standard) ? standard : method,
       url: try members.decode(String.self, forKey: .url),
-      headers: try members.decodeIfPresent([HAREntry.Pair].self, forKey: .headers),
+      headers: try members.pairs(.headers),
       postData: members.lenient(HAREntry.PostData.self, .postData))
   }
 }
@@ -110,7 +117,7 @@ extension HAREntry.Response {
     self.init(
       status: try members.decode(Int.self, forKey: .status),
       statusText: members.lenient(String.self, .statusText),
-      headers: try members.decodeIfPresent([HAREntry.Pair].self, forKey: .headers),
+      headers: try members.pairs(.headers),
       content: try members.decodeIfPresent(HAREntry.Content.self, forKey: .content),
       bodySize: members.count(.bodySize))
   }
@@ -143,10 +150,43 @@ extension KeyedDecodingContainer {
     try? decodeIfPresent(kind, forKey: key)
   }
 
+  /// A list of fields; those without a name or a value are left out.
+  fileprivate func pairs(_ key: Key) throws -> [HAREntry.Pair]? {
+    try decodeIfPresent([LenientPair?].self, forKey: key)?.compactMap { $0?.pair }
+  }
+
+  /// A text, also one written as a number or a Boolean.
+  fileprivate func text(_ key: Key) -> String? {
+    if let text = lenient(String.self, key) { return text }
+    if let number = lenient(Int64.self, key) { return String(number) }
+    if let number = lenient(Double.self, key) { return String(number) }
+    return lenient(Bool.self, key).map { String($0) }
+  }
+
   /// A number of bytes, also one written as a fraction or as a text.
   fileprivate func count(_ key: Key) -> Int64? {
     lenient(Int64.self, key) ?? lenient(Double.self, key).flatMap { Int64(exactly: $0.rounded()) }
       ?? lenient(String.self, key).flatMap { Int64($0) }
+  }
+}
+
+/// A field as programs write it: its value may be a number, null or missing.
+private struct LenientPair: Decodable {
+  private enum CodingKeys: String, CodingKey {
+    case name, value
+  }
+
+  /// Nil without a name or a value.
+  let pair: HAREntry.Pair?
+
+  init(from decoder: any Decoder) throws {
+    guard let members = try? decoder.container(keyedBy: CodingKeys.self),
+      let name = members.lenient(String.self, .name), let value = members.text(.value)
+    else {
+      pair = nil
+      return
+    }
+    pair = HAREntry.Pair(name: name, value: value)
   }
 }
 
@@ -201,69 +241,5 @@ extension HAREntry {
       if pair.value.isEmpty, !fields.appendBounded(HTTPField(name: name, value: "")) { throw tooMany }
     }
     return fields
-  }
-
-  /// Names and values of fields.
-  static func pairs(_ fields: HTTPFields) -> [Pair] {
-    fields.map { Pair(name: $0.name.rawName, value: $0.text) }
-  }
-}
-
-extension HAREntry {
-  /// The exchange of a stored response, without its body.
-  ///
-  /// - Parameter target: one of the targets that it answers.
-  init(_ seed: SeedResponse, to target: String) {
-    let response = seed.response
-    var request: HTTPFields = [:]
-    for field in response.nominated {
-      if case .text(let value) = field.value {
-        request[fields: field.name] = [HTTPField(name: field.name, value: value)]
-      }
-    }
-    self.init(
-      method: "GET", target: target, request: request, response: response.head,
-      times: (response.requestTime.seconds, response.responseTime.seconds))
-    self.response.content?.isCoded = response.head.headerFields.contains(.contentEncoding) ? true : nil
-  }
-
-  /// An exchange without bodies.
-  init(
-    method: String, target: String, request: HTTPFields, response: HTTPResponse,
-    times: (requested: Int64, received: Int64)
-  ) {
-    let seconds = Timestamp(seconds: times.received) - Timestamp(seconds: times.requested)
-    let wait = Double(max(0, seconds)) * 1_000
-    startedDateTime = RecordedTime.text(times.requested, hasFraction: true)
-    time = wait
-    self.request = Request(
-      method: method, url: target, httpVersion: "HTTP/1.1", headers: Self.pairs(request),
-      queryString: Self.query(target), cookies: [], headersSize: -1, bodySize: -1)
-    self.response = Response(
-      status: response.status.code, statusText: response.status.reasonPhrase, httpVersion: "HTTP/1.1",
-      headers: Self.pairs(response.headerFields), cookies: [],
-      content: Content(mimeType: response.headerFields[.contentType] ?? "x-unknown"),
-      redirectURL: response.headerFields[.location] ?? "", headersSize: -1, bodySize: -1)
-    cache = Cache()
-    timings = Timings(send: 0, wait: wait, receive: 0)
-  }
-
-  /// The parameters of the query, as HAR lists them beside the URL.
-  private static func query(_ target: String) -> [Pair] {
-    guard let mark = target.firstIndex(of: "?") else { return [] }
-    return target[target.index(after: mark)...].split(separator: "&").map {
-      let parts = $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      return Pair(name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
-    }
-  }
-}
-
-extension HTTPField {
-  /// The value as text, for JSON. A value that is not UTF-8 is read as ISO 8859-1.
-  var text: String {
-    withUnsafeBytesOfValue { bytes in
-      String(validating: bytes, as: UTF8.self)
-        ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-    }
   }
 }

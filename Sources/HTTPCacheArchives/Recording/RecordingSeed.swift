@@ -2,8 +2,8 @@ import HTTPCacheFiles
 public import HTTPCacheSemantics
 public import HTTPCacheStore
 
-/// Seeds in a recording of traffic: a HAR file, as browsers export it, a WARC or an ARC file, as crawlers write it, also
-/// compressed with gzip, or a WACZ file.
+/// Seeds in a recording of traffic: a HAR file, as browsers export it, a WARC or an ARC file, as crawlers write it, each
+/// also compressed with gzip, or a WACZ file.
 ///
 /// ```swift
 /// let cache = try HTTPCache.open(
@@ -35,6 +35,11 @@ public final class RecordingSeed: SeedSource {
     var output = try RecordingOutput(of: file, path)
     switch try SeedKind(of: file, path) {
     case .har: try HARImport.run(file, name: path, into: &output)
+    case .compressedHAR:
+      let length = try file.length()
+      var limit = UnpackedLimit(length: length)
+      let copy = try UnpackedCopy.make(0..<length, of: file, .gzip, name: path, limit: &limit)
+      try HARImport.run(copy, name: path, into: &output)
     case .warc: try WARCImport.run(file, name: path, into: &output)
     case .wacz: try WACZImport.run(file, name: path, into: &output)
     case .archive, nil:

@@ -14,7 +14,7 @@ public enum Seeds {
     }
     if isFolder.boolValue { return try FolderSeed(path: path) }
     switch try SeedKind(of: try CacheFile(path: path), path) {
-    case .har, .warc, .wacz: return try RecordingSeed(path: path)
+    case .har, .compressedHAR, .warc, .wacz: return try RecordingSeed(path: path)
     case .archive, nil: return try ArchiveSeed(path: path)
     }
   }
@@ -24,6 +24,8 @@ public enum Seeds {
 enum SeedKind {
   case archive
   case har
+  /// A HAR file that is compressed with gzip.
+  case compressedHAR
   /// Also an ARC file, which `WARCImport` tells apart when it is decompressed.
   case warc
   case wacz
@@ -35,14 +37,12 @@ enum SeedKind {
   ///   that is known and not read.
   init?(of file: CacheFile, _ path: String) throws(CacheError) {
     let start = try file.read(Int(min(64, try file.length())), at: 0).array
-    // A byte order mark and spaces may come before the JSON.
-    let text = start.drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }
     if start.starts(with: ArchiveFormat.magic.dropLast()) {
       self = .archive
-    } else if ["WARC/", ARCHeader.start].contains(where: { start.starts(with: $0.utf8) })
-      || start.starts(with: [0x1F, 0x8B])
-    {
+    } else if ["WARC/", ARCHeader.start].contains(where: { start.starts(with: $0.utf8) }) {
       self = .warc
+    } else if start.starts(with: [0x1F, 0x8B]) {
+      self = try Self.isObject(Self.unpackedStart(of: file)) ? .compressedHAR : .warc
     } else if start.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
       self = .wacz
     } else if start.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
@@ -53,10 +53,26 @@ enum SeedKind {
         .damaged,
         "\(path) is compressed with Zstandard, which is not read: decompress it with zstd -d, or warcio recompress"
       )
-    } else if text.first == UInt8(ascii: "{") {
+    } else if Self.isObject(start) {
       self = .har
     } else {
       return nil
+    }
+  }
+
+  /// Whether a text begins like a JSON object; a byte order mark and spaces may come before it.
+  private static func isObject(_ start: [UInt8]) -> Bool {
+    start.first { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) } == UInt8(ascii: "{")
+  }
+
+  /// The start of a file that is compressed with gzip; empty if it is damaged there.
+  private static func unpackedStart(of file: CacheFile) throws(CacheError) -> [UInt8] {
+    var start = try file.read(Int(min(64 << 10, try file.length())), at: 0)
+    do {
+      var decoder = try DeflateDecoder()
+      return try decoder.decode(&start).array
+    } catch {
+      return []
     }
   }
 }

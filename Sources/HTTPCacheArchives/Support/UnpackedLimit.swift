@@ -26,11 +26,22 @@ struct UnpackedLimit: Sendable {
   ///
   /// - Throws: `CacheError.tooLarge` if not so many are left.
   mutating func take(_ count: Int64, of name: @autoclosure () -> String) throws(CacheError) {
-    guard count <= bytes - used else {
+    guard takes(count) else {
       throw CacheError(
         .tooLarge,
         "\(name()) unpacks to more than \(bytes) bytes, which are 64 MiB and \(Self.factor) times its length")
     }
-    used += count
   }
+
+  /// Takes unpacked bytes from what is left, or none.
+  ///
+  /// - Returns: false if not so many are left.
+  mutating func takes(_ count: Int64) -> Bool {
+    guard count <= bytes - used else { return false }
+    used += count
+    return true
+  }
+
+  /// Gives back bytes that were taken, and that are unpacked again.
+  mutating func giveBack(_ count: Int64) { used -= min(count, used) }
 }

@@ -38,8 +38,17 @@ struct ChunkedPieces {
 
   /// Whether the start of a line may be that of a size.
   private var isPlausible: Bool {
-    guard case .size = state, let first = line.first else { return true }
-    return Character(Unicode.Scalar(first)).isHexDigit
+    guard case .size = state, !line.isEmpty else { return true }
+    return digitCount != nil
+  }
+
+  /// The number of digits of the size that the line begins with; nil if it does not. An extension or white space may
+  /// follow the digits (RFC 9112 §7.1): other octets are those of a text, such as `a{color:red}`.
+  private var digitCount: Int? {
+    let count = line.prefix(16).prefix { Character(Unicode.Scalar($0)).isHexDigit }.count
+    guard (1...15).contains(count) else { return nil }
+    guard count < line.count else { return count }
+    return [UInt8(ascii: ";"), 0x20, 0x09, 0x0D].contains(line[count]) ? count : nil
   }
 
   /// Takes bytes of a line; false if it goes on in the next piece.
@@ -59,9 +68,8 @@ struct ChunkedPieces {
     defer { line.removeAll(keepingCapacity: true) }
     switch state {
     case .size:
-      let digits = line.prefix { Character(Unicode.Scalar($0)).isHexDigit }
-      guard !digits.isEmpty, digits.count <= 15,
-        let size = Int64(String(decoding: digits, as: UTF8.self), radix: 16)
+      guard let count = digitCount,
+        let size = Int64(String(decoding: line[..<count], as: UTF8.self), radix: 16)
       else { return false }
       state = size == 0 ? .trailers : .data(size)
     case .dataEnd:

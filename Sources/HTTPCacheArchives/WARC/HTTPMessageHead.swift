@@ -33,8 +33,9 @@ struct HTTPMessageHead {
     self.start = String(decoding: start, as: UTF8.self)
     var fields: HTTPFields = [:]
     for line in lines.dropFirst() {
+      // A proxy removes white space before the colon (RFC 9112 §5.1).
       guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
-        let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
+        let name = HTTPField.Name(String(decoding: Self.trimmed(line[..<colon]), as: UTF8.self))
       else { continue }
       // Bytes, not text: a value may be in ISO 8859-1 (RFC 9110 §5.5).
       let value = Self.trimmed(line[(colon + 1)...])

@@ -4,8 +4,6 @@ import HTTPCacheStore
 /// Makes seeds of a WACZ file (WACZ 1.1.1): a ZIP file with WARC files in its folder `archive`. Indexes and lists of pages
 /// in it are not needed.
 enum WACZImport {
-  private static let pieceLength: Int64 = 256 << 10
-
   /// Adds the responses of all WARC files.
   ///
   /// - Throws: `CacheError.damaged` if the file is no ZIP file or has no WARC file, `CacheError.tooLarge` if it unpacks to too much,
@@ -17,17 +15,18 @@ enum WACZImport {
         .damaged, "\(name) is a ZIP file without a WARC file in a folder 'archive', as WACZ has it")
     }
     var limit = UnpackedLimit(length: try file.length())
-    var number = 0
+    var known = KnownRecords()
     for member in members {
       do throws(CacheError) {
         let copy = try unpacked(member, of: file, name, &limit)
-        number = try WARCImport.run(
-          copy, name: "\(member.name) in \(name)", part: "\(member.name), ", after: number, into: &output)
+        try WARCImport.run(
+          copy, name: "\(member.name) in \(name)", part: "\(member.name), ", with: &known, into: &output)
       } catch {
         guard error.code == .damaged else { throw error }
         output.note("\(member.name): \(error.message)")
       }
     }
+    try known.end(&output)
   }
 
   private static func isRecording(_ name: String) -> Bool {
@@ -41,34 +40,13 @@ enum WACZImport {
     _ member: ZIPDirectory.Member, of file: CacheFile, _ name: String, _ limit: inout UnpackedLimit
   ) throws(CacheError) -> CacheFile {
     let start = try member.start(in: file)
-    let copy = try CacheFile.temporary()
-    var inflater: GzipDecoder?
+    let format: DeflateDecoder.Format?
     switch member.method {
-    case 0: break
-    case 8:
-      do { inflater = try GzipDecoder(isRaw: true) } catch {
-        throw CacheError(.io, "no memory to decompress")
-      }
+    case 0: format = nil
+    case 8: format = .raw
     default: throw CacheError(.damaged, "the compression method \(member.method) of ZIP is not known here")
     }
-    var position = start
-    let end = start + member.length
-    while position < end {
-      var piece = try file.read(Int(min(pieceLength, end - position)), at: position)
-      position += Int64(piece.count)
-      guard inflater != nil else {
-        try limit.take(Int64(piece.count), of: name)
-        try copy.write(piece)
-        continue
-      }
-      repeat {
-        guard inflater?.isEnded == false, let output = try? inflater?.decode(&piece) else {
-          throw CacheError(.damaged, "damaged data in the ZIP file")
-        }
-        try limit.take(Int64(output.count), of: name)
-        try copy.write(output)
-      } while inflater?.isEnded == false && (!piece.isEmpty || inflater?.hasOutput == true)
-    }
-    return copy
+    return try UnpackedCopy.make(
+      start..<start + member.length, of: file, format, name: name, limit: &limit)
   }
 }

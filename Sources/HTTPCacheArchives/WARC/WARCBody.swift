@@ -1,3 +1,4 @@
+import Foundation
 import HTTPCacheStore
 import HTTPTypes
 
@@ -6,6 +7,9 @@ import HTTPTypes
 /// Bytes behind the end that `Content-Length` gives are not part of the message (RFC 9112 §6.3) and are left out, unless
 /// the recorder removed the content coding and kept the fields: the body is then longer than its coded form.
 struct WARCBody {
+  /// The bytes at the start of a body that tell whether it is in its content coding.
+  static let startLength = 512
+
   private var chunks: ChunkedPieces?
   private var isFirst = true
   private var length: Int64 = 0
@@ -19,8 +23,19 @@ struct WARCBody {
   init(_ fields: HTTPFields) {
     let isChunked = fields[.transferEncoding]?.lowercased().hasSuffix("chunked") ?? false
     chunks = isChunked ? ChunkedPieces() : nil
-    expected = isChunked ? nil : fields[.contentLength].flatMap { Int64($0) }
+    expected = isChunked ? nil : Self.length(fields)
     coding = fields[.contentEncoding]?.lowercased()
+  }
+
+  /// The number that `Content-Length` has; nil for another value. A list of equal numbers is that number (RFC 9112 §6.3).
+  private static func length(_ fields: HTTPFields) -> Int64? {
+    let numbers = (fields[.contentLength] ?? "").split(separator: ",", omittingEmptySubsequences: false).map {
+      Int64($0.trimmingCharacters(in: .whitespaces))
+    }
+    guard case let length?? = numbers.first, length >= 0, numbers.allSatisfy({ $0 == length }) else {
+      return nil
+    }
+    return length
   }
 
   /// Adds a piece.
@@ -47,13 +62,20 @@ struct WARCBody {
     try output.archive.append(BodyBytes(piece))
   }
 
-  /// Whether the start of a body is not in its content coding. Brotli and other codings cannot be told.
+  /// Whether the start of a body is not in its content coding. Brotli, deflate and others have no signature: a body that
+  /// begins like a text counts as decoded.
   private func isUncoded(_ start: ArraySlice<UInt8>) -> Bool {
     switch coding {
+    case nil, "", "identity": false
     case "gzip", "x-gzip": !start.isEmpty && !start.starts(with: [0x1F, 0x8B].prefix(start.count))
     case "zstd": !start.isEmpty && !start.starts(with: [0x28, 0xB5, 0x2F, 0xFD].prefix(start.count))
-    default: false
+    default: Self.isText(start.prefix(Self.startLength))
     }
+  }
+
+  private static func isText(_ start: ArraySlice<UInt8>) -> Bool {
+    !start.isEmpty && start.allSatisfy { $0 >= 0x20 || (0x09...0x0D).contains($0) }
+      && MediaType.ofContent(Array(start)) != "application/octet-stream"
   }
 
   /// Why the body is not whole; nil if it is.

@@ -6,82 +6,97 @@ import HTTPTypes
 /// Makes seeds of the records of a WARC file: `response`, `resource`, and `revisit` of a response with equal content;
 /// and of those of an ARC file. A damaged record is left out with a note, and reading goes on with the next one.
 struct WARCImport: ~Copyable {
-  /// A body, and the number of the record that has it.
-  struct KnownBody {
-    let body: ArchiveOutput.Body
-    let number: Int
-  }
-
-  /// A revisit of a record that may come later.
-  struct Revisit {
-    let record: WARCRecord
-    let message: HTTPMessageHead?
-    let number: Int
-  }
-
-  /// Revisits that wait for a later record; more are left out.
-  static let mostRevisits = 10_000
-  /// The bytes of heads that are kept for revisits without a head of their own.
-  static let mostHeadBytes = 16 << 20
-
   var input: WARCInput
-  var number: Int
+  var known = KnownRecords()
   /// Comes before the numbers of records in notes: the name of the part of a WACZ file.
-  let part: String
-  var pairs = WARCPairs()
-  var bodies: [NameHash: KnownBody] = [:]
-  var heads: [Int: RecordedHead] = [:]
-  var headBytes = 0
-  var revisits: [Revisit] = []
+  private let part: String
+  /// The place of the record that was left out last, and why.
+  private var problem: String?
 
-  private init(input: consuming WARCInput, part: String, after number: Int) {
+  private init(input: consuming WARCInput, part: String) {
     self.input = input
     self.part = part
-    self.number = number
   }
 
   /// Adds the responses of a WARC file or an ARC file.
   ///
-  /// - Parameters:
-  ///   - part: comes before the numbers of records in notes.
-  ///   - number: the number of records before this file, which its own ones follow.
-  /// - Returns: the number of the last record.
-  /// - Throws: `CacheError.damaged` if the file has no record at all, `CacheError.tooLarge` if it unpacks to too much,
+  /// - Throws: `CacheError.damaged` if the file has no whole record, `CacheError.tooLarge` if it unpacks to too much,
   ///   `CacheError.io`, `CacheError.noSpace`.
-  @discardableResult
-  static func run(
-    _ file: CacheFile, name: String, part: String = "", after number: Int = 0,
-    into output: inout RecordingOutput
-  ) throws(CacheError) -> Int {
-    var reading = WARCImport(input: try WARCInput(file), part: part, after: number)
-    let isARC = try reading.input.comes(ARCHeader.start.utf8)
-    let sound = isARC ? try reading.arcRecords(&output) : try reading.records(&output)
-    guard sound > 0 else { throw CacheError(.damaged, "\(name) is not a WARC file") }
-    return reading.number
+  static func run(_ file: CacheFile, name: String, into output: inout RecordingOutput) throws(CacheError) {
+    var known = KnownRecords()
+    try run(file, name: name, part: "", with: &known, into: &output)
+    try known.end(&output)
   }
 
-  /// The place of a record, for notes.
-  func place(_ number: Int) -> String { "\(part)record \(number)" }
+  /// Adds the responses of one of several WARC files or ARC files. `KnownRecords.end` adds the rest after the last one.
+  ///
+  /// - Parameters:
+  ///   - part: comes before the numbers of records in notes.
+  ///   - known: the records of all files before this one.
+  /// - Throws: as `run(_:name:into:)`.
+  static func run(
+    _ file: CacheFile, name: String, part: String, with known: inout KnownRecords,
+    into output: inout RecordingOutput
+  ) throws(CacheError) {
+    var reading = WARCImport(input: try WARCInput(file), part: part)
+    // Swapped instead of copied: the first change of a copy would copy the names of all records.
+    swap(&known, &reading.known)
+    do throws(CacheError) {
+      try reading.all(name, &output)
+    } catch {
+      swap(&known, &reading.known)
+      throw error
+    }
+    swap(&known, &reading.known)
+  }
+
+  private mutating func all(_ name: String, _ output: inout RecordingOutput) throws(CacheError) {
+    let isARC = try input.comes(ARCHeader.start.utf8)
+    let isWARC = try input.comes("WARC/".utf8)
+    let damage = input.damage
+    let sound = isARC ? try arcRecords(&output) : try records(&output)
+    guard sound == 0 else { return }
+    if isARC || isWARC {
+      throw CacheError(.damaged, "\(name) has no whole record" + (problem.map { " (\($0))" } ?? ""))
+    }
+    guard input.isCompressed else { throw CacheError(.damaged, "\(name) is not a WARC file") }
+    if let damage { throw CacheError(.damaged, "\(name) is compressed with gzip: \(damage)") }
+    throw CacheError(
+      .damaged, "\(name) is compressed with gzip, and is neither a WARC, an ARC nor a HAR file")
+  }
+
+  /// The place of the current record, for notes.
+  var place: String { "\(part)record \(known.number)" }
 
   /// The number of records that are sound.
   private mutating func records(_ output: inout RecordingOutput) throws(CacheError) -> Int {
     var sound = 0
     while true {
+      // Some recorders write more line ends behind a record than the two of the format.
+      try input.skipLineEnds()
       try input.beginRecord()
       if input.damage == nil, try input.isAtEnd() { break }
-      number += 1
+      known.number += 1
       do throws(CacheError) {
         try record(&output)
         sound += 1
       } catch {
         guard error.code == .damaged else { throw error }
-        try output.archive.discardBody()
-        output.note("\(place(number)): \(input.damage ?? error.message): left out")
+        try leaveOut(error, "left out", &output)
         guard try input.resume() else { break }
       }
     }
-    try end(&output)
     return sound
+  }
+
+  /// Forgets the body of the current record, and notes why.
+  mutating func leaveOut(
+    _ error: CacheError, _ consequence: String, _ output: inout RecordingOutput
+  ) throws(CacheError) {
+    try output.archive.discardBody()
+    let problem = "\(place): \(input.damage ?? error.message)"
+    output.note("\(problem): \(consequence)")
+    self.problem = problem
   }
 
   private mutating func record(_ output: inout RecordingOutput) throws(CacheError) {
@@ -103,17 +118,6 @@ struct WARCImport: ~Copyable {
     case "request": try request(record, end: end, to: &output)
     default: try finish(end)
     }
-  }
-
-  /// Adds what waited for a later record.
-  mutating func end(_ output: inout RecordingOutput) throws(CacheError) {
-    let waiting = revisits
-    revisits = []
-    for revisit in waiting where try !add(revisit, to: &output) {
-      let target = revisit.record.target ?? ""
-      output.note("\(place(revisit.number)): \(target): the recording has no body for it")
-    }
-    for response in pairs.rest() { try add(response, &output) }
   }
 
   /// Goes to the end of the record, and checks that it ends there: otherwise its length is wrong.
@@ -140,41 +144,65 @@ struct WARCImport: ~Copyable {
     }
   }
 
+  /// Why a record does not have a whole body, whatever its block says; nil if it may have one.
+  private static func objection(to record: WARCRecord) -> String? {
+    if record["warc-segment-number"] != nil { return "in several records" }
+    return record["warc-truncated"].map { "cut when it was recorded (\($0))" }
+  }
+
   private mutating func response(
     _ record: WARCRecord, end: Int64, to output: inout RecordingOutput
   ) throws(CacheError) {
     guard let target = record.target,
-      let found = try message(to: target, at: record.time ?? 0, length: record.length, end: end, &output)
+      let found = try message(to: target, at: record.time ?? 0, end: end, &output)
     else {
       try finish(end)
-      return output.note("\(place(number)): not a response to an http or https URL")
+      return output.note("\(place): not a response to an http or https URL")
     }
     try finish(end)
-    var objection = record["warc-truncated"].map { "cut when it was recorded (\($0))" }
-    if record["warc-segment-number"] != nil { objection = "in several records" }
-    if let objection = found.head.objection ?? objection ?? found.objection {
-      output.note("\(place(number)): \(target): \(objection)")
+    if let objection = found.head.objection ?? Self.objection(to: record) ?? found.objection {
+      output.note("\(place): \(target): \(objection)")
       return try output.archive.discardBody()
     }
-    try keep(found.head, body: try output.archive.endBody(), of: record, number, to: &output)
+    try keep(found.head, of: record, to: &output)
   }
 
-  /// Reads the HTTP response of a block, and copies its body.
+  /// Keeps a response with the body that was copied.
+  private mutating func keep(
+    _ head: RecordedHead, of record: WARCRecord, to output: inout RecordingOutput
+  ) throws(CacheError) {
+    let body = try output.archive.endBody()
+    let response = WARCPairs.Response(head: head, body: body, number: known.number, place: place)
+    try known.keep(response, of: record, to: &output)
+  }
+
+  /// Reads the head of the response in a block. Interim responses come before the final one (RFC 9110 §15.2); some
+  /// recorders keep them.
   ///
-  /// - Returns: its head, and why its body is not whole; nil if the block is no HTTP response.
-  mutating func message(
-    to target: String, at time: Int64, length: Int64, end: Int64, _ output: inout RecordingOutput
-  ) throws(CacheError) -> (head: RecordedHead, objection: String?)? {
-    guard var message = try HTTPMessageHead(&input, length: length) else { return nil }
-    // Interim responses come before the final one (RFC 9110 §15.2); some recorders keep them.
+  /// - Parameter end: the end of the block.
+  /// - Returns: nil if the block has no head.
+  private mutating func finalHead(before end: Int64) throws(CacheError) -> HTTPMessageHead? {
+    guard var message = try HTTPMessageHead(&input, length: end - input.taken) else { return nil }
     while let status = message.status, (100..<200).contains(status), status != 101 {
       guard let next = try HTTPMessageHead(&input, length: end - input.taken) else { break }
       message = next
     }
-    guard let status = message.status else { return nil }
+    return message
+  }
+
+  /// Reads the HTTP response of a block, and copies its body.
+  ///
+  /// - Parameter end: the end of the block.
+  /// - Returns: its head, and why its body is not whole; nil if the block is no HTTP response.
+  mutating func message(
+    to target: String, at time: Int64, end: Int64, _ output: inout RecordingOutput
+  ) throws(CacheError) -> (head: RecordedHead, objection: String?)? {
+    guard let message = try finalHead(before: end), let status = message.status else { return nil }
     var head = RecordedHead(
       target: target, status: status, fields: message.fields, request: nil, times: (time, time))
     var body = WARCBody(message.fields)
+    // The first piece has the bytes that tell a content coding: the buffer may have ended behind the head.
+    _ = try input.ahead(Int(min(Int64(WARCBody.startLength), end - input.taken)))
     while input.taken < end {
       let piece = try input.take(upTo: end - input.taken)
       guard !piece.isEmpty else { throw CacheError(.damaged, "the record was cut") }
@@ -196,27 +224,26 @@ struct WARCImport: ~Copyable {
       try output.archive.append(BodyBytes(piece))
     }
     try finish(end)
-    if record["warc-segment-number"] != nil {
-      output.note("\(place(number)): \(target): in several records")
+    if let objection = Self.objection(to: record) {
+      output.note("\(place): \(target): \(objection)")
       return try output.archive.discardBody()
     }
     let head = RecordedHead(
       target: target, status: 200, fields: HTTPField.isValidValue(type) ? [.contentType: type] : [:],
       request: nil, times: (record.time ?? 0, record.time ?? 0))
-    try keep(head, body: try output.archive.endBody(), of: record, number, to: &output)
+    try keep(head, of: record, to: &output)
   }
 
   private mutating func revisit(
     _ record: WARCRecord, end: Int64, to output: inout RecordingOutput
   ) throws(CacheError) {
-    let message = record.length > 0 ? try HTTPMessageHead(&input, length: record.length) : nil
+    let message = record.length > 0 ? try finalHead(before: end) : nil
     try finish(end)
     // The recording has the earlier response.
     if record.isConfirmation || message?.status == 304 { return }
-    let revisit = Revisit(record: record, message: message?.status == nil ? nil : message, number: number)
-    if try add(revisit, to: &output) { return }
-    if revisits.count < Self.mostRevisits { return revisits.append(revisit) }
-    output.note("\(place(number)): \(record.target ?? ""): the recording has no body for it")
+    let revisit = KnownRecords.Revisit(
+      record: record, message: message?.status == nil ? nil : message, number: known.number, place: place)
+    try known.add(revisit, to: &output)
   }
 
   private mutating func request(
@@ -225,54 +252,6 @@ struct WARCImport: ~Copyable {
     let message = record.isHTTP ?? true ? try HTTPMessageHead(&input, length: record.length) : nil
     try finish(end)
     guard let message, message.method != nil else { return }
-    if let response = pairs.add(request: message, id: record["warc-record-id"], to: record.concurrents) {
-      try add(response, &output)
-    }
-  }
-}
-
-extension WARCImport {
-  /// Adds the documents of an ARC file. A line that is no header ends reading with a note: nothing in the format marks
-  /// the start of the next document.
-  ///
-  /// - Returns: the number of records that are sound.
-  mutating func arcRecords(_ output: inout RecordingOutput) throws(CacheError) -> Int {
-    var sound = 0
-    while true {
-      try input.skipLineEnds()
-      if input.damage == nil, try input.isAtEnd() { break }
-      number += 1
-      do throws(CacheError) {
-        guard let line = try input.line(limit: ARCHeader.longest), let header = ARCHeader(line) else {
-          throw CacheError(.damaged, "not the header of a document")
-        }
-        try document(header, to: &output)
-        sound += 1
-      } catch {
-        guard error.code == .damaged else { throw error }
-        try output.archive.discardBody()
-        output.note("\(place(number)): \(input.damage ?? error.message): it and what follows is left out")
-        break
-      }
-    }
-    try end(&output)
-    return sound
-  }
-
-  private mutating func document(_ header: ARCHeader, to output: inout RecordingOutput) throws(CacheError) {
-    let end = input.taken + header.length
-    if header.url.hasPrefix(ARCHeader.start) { return try skip(to: end) }
-    guard let target = header.target,
-      let found = try message(to: target, at: header.time, length: header.length, end: end, &output)
-    else {
-      try skip(to: end)
-      return output.note("\(place(number)): not a response to an http or https URL")
-    }
-    if let objection = found.head.objection ?? found.objection {
-      output.note("\(place(number)): \(target): \(objection)")
-      return try output.archive.discardBody()
-    }
-    let response = WARCPairs.Response(head: found.head, body: try output.archive.endBody(), number: number)
-    try add(response, &output)
+    try known.add(request: message, of: record, to: &output)
   }
 }

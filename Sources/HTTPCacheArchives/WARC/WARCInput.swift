@@ -6,17 +6,21 @@ struct WARCInput: ~Copyable {
   private var reader: FileReader
   /// Whether the file is compressed with gzip, normally a member for each record.
   let isCompressed: Bool
-  private var member: GzipDecoder?
+  private var member: DeflateDecoder?
   private var buffer: [UInt8] = []
   private var next = 0
   /// The number of bytes that were taken.
   private(set) var taken: Int64 = 0
   /// The place in the file of the start of the current record, for resuming behind it.
   private(set) var recordStart: Int64 = 0
+  /// The place of the current record in the bytes that its member was decoded to.
+  private var recordOffset: Int64 = 0
   private var memberStart: Int64 = 0
   /// The bytes that the current member was decoded to.
   private var memberLength: Int64 = 0
   private var limit: UnpackedLimit
+  /// Bounds the bytes that are decoded again for resuming in a member.
+  private var againLimit: UnpackedLimit
   /// Why reading stopped before the end of the file; nil if it did not.
   private(set) var damage: String?
 
@@ -25,6 +29,7 @@ struct WARCInput: ~Copyable {
     var reader = try FileReader(file)
     let isCompressed = try reader.peek() == 0x1F
     limit = UnpackedLimit(length: reader.length)
+    againLimit = UnpackedLimit(length: reader.length)
     self.reader = reader
     self.isCompressed = isCompressed
   }
@@ -49,7 +54,7 @@ struct WARCInput: ~Copyable {
       if member == nil {
         guard try reader.peek() != nil else { return [] }
         (memberStart, memberLength) = (reader.position, 0)
-        do { member = try GzipDecoder() } catch { throw CacheError(.io, "no memory to decompress") }
+        do { member = try DeflateDecoder() } catch { throw CacheError(.io, "no memory to decompress") }
       }
       let start = reader.position
       let input = try reader.run { _ in true }
@@ -85,7 +90,11 @@ struct WARCInput: ~Copyable {
   mutating func beginRecord() throws(CacheError) {
     _ = try have(1)
     recordStart = isCompressed ? memberStart : reader.position - Int64(buffer.count - next)
+    recordOffset = memberOffset
   }
+
+  /// The place of the next byte in the bytes that its member was decoded to; below 0 if a later member was begun.
+  private var memberOffset: Int64 { memberLength - Int64(buffer.count - next) }
 
   /// Whether the next bytes are these.
   mutating func comes(_ bytes: some Collection<UInt8>) throws(CacheError) -> Bool {
@@ -134,11 +143,19 @@ struct WARCInput: ~Copyable {
   /// Continues with the next record that begins after the start of the current one.
   ///
   /// - Returns: false if there is none.
-  /// - Throws: `CacheError.io`.
+  /// - Throws: `CacheError.tooLarge` if the file unpacks to too much, `CacheError.io`.
   mutating func resume() throws(CacheError) -> Bool {
+    let isInMember = isCompressed && damage == nil && memberStart == recordStart
+    let length = memberLength
+    // A record with a member of its own ends with the member: a line in its body that looks like a record is not one.
+    if isInMember, recordOffset > 0, try resumeInMember(length) { return true }
     forget()
     reader.seek(to: recordStart + 1)
-    return isCompressed ? try resumeCompressed() : try resumePlain()
+    guard isCompressed else { return try resumePlain() }
+    if try resumeCompressed() { return true }
+    // No other member begins with a record: the first member is the whole file.
+    guard isInMember, recordStart == 0, recordOffset == 0 else { return false }
+    return try resumeInMember(length)
   }
 
   private mutating func forget() {
@@ -156,6 +173,35 @@ struct WARCInput: ~Copyable {
       reader.seek(to: start)
       if isRecord { return true }
     }
+  }
+
+  /// Looks in the member of the current record for a line that begins a record.
+  ///
+  /// - Parameter length: the bytes that the member was decoded to.
+  private mutating func resumeInMember(_ length: Int64) throws(CacheError) -> Bool {
+    // The broken record may have reached into the next ones, so the member is decoded again. That takes quadratic time
+    // for many broken records: beyond the limit the search goes on where reading stopped.
+    if againLimit.takes(length) {
+      limit.giveBack(length)
+      forget()
+      reader.seek(to: recordStart)
+      var rest = recordOffset + 1
+      while rest > 0 {
+        let count = try take(upTo: rest).count
+        if count == 0 { return false }
+        rest -= Int64(count)
+      }
+    } else if memberOffset > recordOffset, next > 0, buffer[next - 1] == 0x0A, try comes("WARC/".utf8) {
+      return true
+    }
+    while try have(1), memberStart == recordStart {
+      let line = buffer[next...].firstIndex(of: 0x0A)
+      let end = line.map { $0 + 1 } ?? buffer.count
+      taken += Int64(end - next)
+      next = end
+      if line != nil, try comes("WARC/".utf8) { return true }
+    }
+    return false
   }
 
   /// Looks for a member that begins with a record: other places may have the three bytes by chance.

@@ -5,12 +5,15 @@ struct WARCPairs {
     var head: RecordedHead
     let body: ArchiveOutput.Body
     let number: Int
+    /// The place of its record, for notes.
+    let place: String
     var method: String?
 
-    init(head: RecordedHead, body: ArchiveOutput.Body, number: Int) {
+    init(head: RecordedHead, body: ArchiveOutput.Body, number: Int, place: String) {
       self.head = head
       self.body = body
       self.number = number
+      self.place = place
     }
 
     mutating func join(_ request: HTTPMessageHead) {

@@ -1,20 +1,27 @@
 import CZlib
 public import HTTPCacheStore
 
-/// Decodes gzip piece by piece, as a content coding and as the members of a file (RFC 1952, with zlib).
-public struct GzipDecoder: ~Copyable {
-  /// The bytes are not gzip, or memory ran out.
+/// Decodes deflate piece by piece (RFC 1951, with zlib): content codings, and members of files.
+public struct DeflateDecoder: ~Copyable {
+  /// The wrapping of the deflated bytes.
+  public enum Format: Sendable {
+    /// Members of gzip (RFC 1952), also several that follow each other.
+    case gzip
+    /// The header and checksum of zlib (RFC 1950).
+    case zlib
+    /// Nothing, as in a ZIP file.
+    case raw
+  }
+
+  /// The bytes do not have the format, or memory ran out.
   public struct Failure: Error {
     /// Makes a failure, for bytes that end too early.
     public init() {}
   }
 
   private static let pieceLength = 128 << 10
-  /// A gzip header instead of one of zlib, with the largest window.
-  private static let windowBits: Int32 = 16 + MAX_WBITS
-  /// No header at all, as in a ZIP file.
-  private static let rawWindowBits: Int32 = -MAX_WBITS
 
+  private let format: Format
   private let stream: UnsafeMutablePointer<z_stream>
   /// Whether the last member has ended.
   public private(set) var isEnded = false
@@ -23,23 +30,21 @@ public struct GzipDecoder: ~Copyable {
   /// Whether any input has come.
   public private(set) var hasBegun = false
 
-  /// Makes a decoder.
+  /// Makes a decoder with the largest window, 32 KiB.
   ///
+  /// - Parameter format: what is around the deflated bytes.
   /// - Throws: `Failure` if memory runs out.
-  public init() throws(Failure) { try self.init(isRaw: false) }
-
-  /// Makes a decoder.
-  ///
-  /// - Parameter isRaw: whether the bytes are of deflate alone (RFC 1951), as in a ZIP file.
-  /// - Throws: `Failure` if memory runs out.
-  init(isRaw: Bool) throws(Failure) {
+  public init(_ format: Format = .gzip) throws(Failure) {
+    self.format = format
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
-    guard
-      inflateInit2_(
-        stream, isRaw ? Self.rawWindowBits : Self.windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)
-      ) == Z_OK
-    else {
+    let windowBits =
+      switch format {
+      case .gzip: 16 + MAX_WBITS
+      case .zlib: MAX_WBITS
+      case .raw: -MAX_WBITS
+      }
+    guard inflateInit2_(stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
       stream.deallocate()
       throw Failure()
     }
@@ -61,8 +66,8 @@ public struct GzipDecoder: ~Copyable {
     let count = input.count
     if count > 0 { hasBegun = true }
     if isEnded {
-      // Several members may follow each other (RFC 1952 §2.2); other bytes after a member are padding.
-      guard input.withUnsafeBytes({ $0.first }) == 0x1F else {
+      // Several members of gzip may follow each other (RFC 1952 §2.2); other bytes after the end are padding.
+      guard format == .gzip, input.withUnsafeBytes({ $0.first }) == 0x1F else {
         input = BodyBytes()
         return BodyBytes()
       }
@@ -78,7 +83,7 @@ public struct GzipDecoder: ~Copyable {
         stream.pointee.avail_out = UInt32(buffer.count)
         status = inflate(stream, Z_NO_FLUSH)
         rest = Int(stream.pointee.avail_in)
-        hasOutput = stream.pointee.avail_out == 0
+        hasOutput = stream.pointee.avail_out == 0 && status != Z_STREAM_END
         return buffer.count - Int(stream.pointee.avail_out)
       }
     }
