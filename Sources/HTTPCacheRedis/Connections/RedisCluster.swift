@@ -263,28 +263,14 @@
         }
       }
       for endpoint in try endpoints.get() {
-        try await remove(matching: pattern, at: node(at: endpoint), within: step)
-      }
-    }
-
-    private func remove(
-      matching pattern: String, at node: RedisNode, within step: Duration
-    ) async throws(SharedTierError) {
-      var cursor: [UInt8] = Array("0".utf8)
-      repeat {
-        let scan = RedisCommand("SCAN", .bytes(cursor), "MATCH", .text(pattern), "COUNT", "1000")
-        let replies = try await ask(node, [scan], on: .bodies, by: RedisDeadline(step))
-        try check(replies, from: node)
-        guard let parts = replies.first?.elements, parts.count == 2, let next = parts[0].bytes,
-          let keys = parts[1].elements
-        else { throw SharedTierError(.protocol, "\(node.endpoint): a reply to SCAN that is none") }
-        // One by one: the keys are in different slots.
-        let commands = keys.compactMap(\.bytes).map { RedisCommand("UNLINK", .bytes($0)) }
-        if !commands.isEmpty {
-          try check(try await ask(node, commands, on: .bodies, by: RedisDeadline(step)), from: node)
+        let node = node(at: endpoint)
+        let sweep = RedisSweep(endpoint: endpoint, pattern: pattern)
+        try await sweep.run { (commands: [RedisCommand]) async throws(SharedTierError) -> [RESPValue] in
+          let replies = try await ask(node, commands, on: .bodies, by: RedisDeadline(step))
+          try check(replies, from: node)
+          return replies
         }
-        cursor = next
-      } while cursor != Array("0".utf8)
+      }
     }
 
     func close() async {

@@ -144,7 +144,7 @@
       return code == 1
     }
 
-    /// Removes all responses of a partition, server by server.
+    /// Removes all responses of a partition, server by server. Takes as long as a server needs to go through its keys.
     public func wipe(mode: CacheMode, partition: String) async throws(SharedTierError) {
       try await client.remove(
         matching: keys.pattern(mode: mode, partition: partition), within: limits.change)

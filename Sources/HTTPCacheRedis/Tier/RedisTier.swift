@@ -11,7 +11,8 @@
   /// No function waits longer than its deadline, which includes connecting: 50 ms for look-ups and locks, 250 ms for
   /// changes, reports and lists of nodes, 1 s for writing a part of a body and for each 500 changes of the state, 5 s for
   /// publishing. Reading parts of a body ends after 250 ms without a byte, and after 5 s in all; waiting for changes,
-  /// 250 ms for each 500 changes after the time that the caller waits; wiping a partition, after 250 ms without a step.
+  /// 250 ms for each 500 changes after the time that the caller waits; wiping a partition, after 250 ms without a step,
+  /// and after 100,000 steps of one server.
   ///
   /// It connects when it is first asked. A connection whose deadline passed is closed, and the next question makes
   /// another one.
@@ -196,8 +197,8 @@
         if replies[0].text == "OK" { return .acquired }
         held = replies[1].text
       }
-      // It ended between the two commands: the next attempt gets it.
-      guard let held else { throw SharedTierError(.unavailable, "the lock ended while it was asked for") }
+      // The lock ended between the two commands: the caller's next attempt gets it.
+      guard let held else { return .held(ticket: ticket) }
       if held == Self.refusal { return .refused }
       guard let bar = held.lastIndex(of: "|"),
         let ticket = SharedPosition(String(held[held.index(after: bar)...]))

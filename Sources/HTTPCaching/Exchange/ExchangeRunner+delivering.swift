@@ -33,7 +33,9 @@ extension ExchangeRunner {
       if error.code != .tooLarge, error.code != .notAdmitted {
         engine.observers.tell(.storeFailed(operation: "store", error))
       }
-      return pass(response, refusal: shelf.refusal(of: error), in: conversation)
+      let refusal = shelf.refusal(of: error)
+      if refusal.isLasting { conversation.fetch?.refuse() }
+      return pass(response, refusal: refusal, in: conversation)
     }
   }
 

@@ -93,16 +93,18 @@ final class Fleet: Sendable {
   func ask<Answer: Sendable>(
     _ operation: String, isPastBreaker: Bool = false, _ body: () async throws(SharedTierError) -> Answer
   ) async throws(SharedTierError) -> Answer {
-    guard isPastBreaker || breaker.allows(uptime: clock.uptime) else {
+    guard
+      let passage = isPastBreaker ? TierBreaker.Passage.ordinary : breaker.passage(uptime: clock.uptime)
+    else {
       throw SharedTierError(.unreachable, "the tier did not answer, and is left alone for a moment")
     }
     do throws(SharedTierError) {
       let answer = try await body()
-      breaker.succeeded()
+      breaker.succeeded(passage, uptime: clock.uptime)
       return answer
     } catch {
       // A task that was cancelled says nothing about the tier.
-      if !Task.isCancelled { breaker.failed(error.kind, uptime: clock.uptime) }
+      if !Task.isCancelled { breaker.failed(error.kind, passage, uptime: clock.uptime) }
       observers.tell(.fleet(.failed(operation: operation, error)))
       throw error
     }

@@ -50,7 +50,7 @@ public enum FleetGap: String, Sendable, Hashable, CaseIterable, CustomStringConv
   case backlog
   /// The log has a change that this version cannot read.
   case unreadableChange
-  /// There is no connection, and the bound of staleness has passed.
+  /// There is no connection, and the bound of staleness has passed, or there was no connection since the start.
   case stalenessBound
 
   /// The reason in a few words.
@@ -62,7 +62,7 @@ public enum FleetGap: String, Sendable, Hashable, CaseIterable, CustomStringConv
     case .absence: "there was no connection for too long"
     case .backlog: "too many changes at once"
     case .unreadableChange: "a change of a newer version"
-    case .stalenessBound: "no connection for as long as the bound of staleness"
+    case .stalenessBound: "no connection within the bound of staleness"
     }
   }
 }

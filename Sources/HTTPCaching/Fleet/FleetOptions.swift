@@ -2,9 +2,11 @@
 public struct FleetOptions: Sendable {
   /// The name of this node among the nodes of the fleet.
   public var nodeName: String
-  /// While the tier cannot be reached, this node does not learn of changes on other nodes. With a bound it invalidates
-  /// all of its own entries once in this time, so that none is used for longer than twice the bound without the origin's
-  /// confirmation. nil uses entries for as long as they are fresh.
+  /// While the tier cannot be reached, this node does not learn of changes on other nodes. With a bound, it invalidates
+  /// all of its own entries when the tier has given no sign of life for this time, and again each time the bound has
+  /// passed: no entry is used for longer than the bound after another node has changed it. A node that starts without
+  /// the tier invalidates all of its entries at once. The node notices a silent server within 1.25 s, and no bound holds
+  /// before. nil uses entries for as long as they are fresh.
   public var stalenessBound: Duration?
   /// The partitions that a private cache shares (`CacheRules.mode`); a shared cache shares all of its partitions.
   public var privatePartitions: Set<String>

@@ -57,9 +57,28 @@ struct FleetHandshakeTests {
     node.tier.isAway = false
     await fleet.advance { fleet.server.calls("wipe") == 1 }
     await node.wait(count: 2) { if case .disconnected = $0 { true } else { false } }
+    await node.settle()
     #expect(node.cache.fleetStatus?.pendingChanges == 0)
     #expect(fleet.server.log.count == 1)
     #expect(node.count { if case .failed(operation: "wipe", _) = $0 { true } else { false } } == 1)
+  }
+
+  @Test("While the tier removes the responses of a wipe that waited, changes of other nodes are applied")
+  func slowWipe() async throws {
+    let fleet = try await filled()
+    let (node, gate) = (fleet.nodes[0], Gate())
+    await leave(node)
+    _ = try await node.cache.wipe(partition: "account")
+    node.tier.onCall = { name in if name == "wipe" { try? await gate.pass() } }
+    node.tier.isAway = false
+    await fleet.advance { gate.arrivals == 1 }
+    try await fleet.nodes[1].cache.remove(.target(TestFleet.target("/")))
+    await fleet.server.waitUntilApplied(by: node.name)
+    #expect(try await node.cache.entries(.all).entries.isEmpty)
+    #expect(fleet.server.calls("wipe") == 1)
+    gate.open()
+    await node.settle()
+    #expect(node.count { if case .failed = $0 { true } else { false } } == 0)
   }
 
   @Test("A task that waited for a connection in vain leaves nothing behind")

@@ -134,23 +134,59 @@ struct FleetReconciliationTests {
     let breaker = TierBreaker()
     breaker.failed(.timeout, uptime: .zero)
     breaker.failed(.timeout, uptime: .zero)
-    breaker.succeeded()
-    breaker.failed(.timeout, uptime: .zero)
-    breaker.failed(.unavailable, uptime: .zero)
-    breaker.failed(.timeout, uptime: .zero)
-    #expect(breaker.allows(uptime: .zero))
-    breaker.failed(.timeout, uptime: .zero)
-    #expect(!breaker.allows(uptime: .milliseconds(249)))
-    #expect(breaker.allows(uptime: .milliseconds(250)))
-    #expect(!breaker.allows(uptime: .milliseconds(250)))
-    breaker.failed(.timeout, uptime: .milliseconds(300))
-    #expect(!breaker.allows(uptime: .milliseconds(799)))
-    #expect(breaker.allows(uptime: .milliseconds(800)))
-    for _ in 0..<10 { breaker.failed(.unreachable, uptime: .seconds(1)) }
-    #expect(!breaker.allows(uptime: .milliseconds(2_999)))
-    #expect(breaker.allows(uptime: .seconds(3)))
-    breaker.succeeded()
-    #expect(breaker.allows(uptime: .seconds(3)))
+    breaker.succeeded(.ordinary, uptime: .milliseconds(1_001))
+    breaker.failed(.timeout, uptime: .seconds(2))
+    breaker.failed(.unavailable, uptime: .seconds(2))
+    breaker.failed(.timeout, uptime: .seconds(2))
+    #expect(breaker.passage(uptime: .seconds(2)) == .ordinary)
+    breaker.failed(.timeout, uptime: .seconds(2))
+    #expect(breaker.passage(uptime: .milliseconds(2_249)) == nil)
+    #expect(breaker.passage(uptime: .milliseconds(2_250)) == .trial)
+    #expect(breaker.passage(uptime: .milliseconds(2_250)) == nil)
+    breaker.failed(.timeout, .trial, uptime: .milliseconds(2_300))
+    #expect(breaker.passage(uptime: .milliseconds(2_799)) == nil)
+    var next = Duration.milliseconds(2_800)
+    // The pause does not grow beyond 2 s.
+    for pause in [1, 2, 2, 2] {
+      #expect(breaker.passage(uptime: next) == .trial)
+      breaker.failed(.unreachable, .trial, uptime: next)
+      next += .seconds(pause)
+      #expect(breaker.passage(uptime: next - .milliseconds(1)) == nil)
+    }
+    #expect(breaker.passage(uptime: next) == .trial)
+    breaker.succeeded(.trial, uptime: next)
+    #expect(breaker.passage(uptime: next) == .ordinary)
+  }
+
+  @Test("Failures of questions that began before the breaker opened do not lengthen its first pause")
+  func breakerFailuresAtOnce() {
+    let breaker = TierBreaker()
+    for _ in 0..<10 { breaker.failed(.unreachable, uptime: .zero) }
+    for _ in 0..<10 { breaker.failed(.timeout, uptime: .milliseconds(50)) }
+    #expect(breaker.passage(uptime: .milliseconds(249)) == nil)
+    #expect(breaker.passage(uptime: .milliseconds(250)) == .trial)
+  }
+
+  @Test("One server of a cluster that hangs opens the breaker, though the others answer meanwhile")
+  func breakerOfCluster() {
+    let breaker = TierBreaker()
+    for time in [0, 400, 800] as [Int64] {
+      #expect(breaker.passage(uptime: .milliseconds(time)) == .ordinary)
+      breaker.failed(.timeout, uptime: .milliseconds(time))
+      breaker.succeeded(.ordinary, uptime: .milliseconds(time + 1))
+    }
+    // An answer to a question that began before does not close it.
+    #expect(breaker.passage(uptime: .milliseconds(801)) == nil)
+    #expect(breaker.passage(uptime: .milliseconds(1_050)) == .trial)
+    breaker.succeeded(.trial, uptime: .milliseconds(1_051))
+    #expect(!breaker.isOpen)
+    // The server still hangs: one deadline is enough.
+    breaker.failed(.timeout, uptime: .milliseconds(1_200))
+    #expect(breaker.isOpen)
+    #expect(breaker.passage(uptime: .milliseconds(1_450)) == .trial)
+    breaker.succeeded(.trial, uptime: .milliseconds(2_201))
+    breaker.failed(.timeout, uptime: .milliseconds(2_300))
+    #expect(!breaker.isOpen)
   }
 
   @Test("Scopes: a change overtakes what it may select, by ticket")

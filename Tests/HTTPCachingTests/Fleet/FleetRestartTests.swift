@@ -92,6 +92,28 @@ struct FleetRestartTests {
     }
   }
 
+  @Test("Without the tier, a node with a bound of staleness takes all of its entries for invalidated at once")
+  func withoutTier() async throws {
+    try await withDirectory { directory in
+      let server = LoopbackServer(clock: clock)
+      origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+      let (first, _) = try await open(server, directory, "n")
+      #expect(try await get(first).0 == "1")
+      await first.close()
+      let (tier, events) = (LoopbackTier(server), EventLog())
+      tier.isAway = true
+      var configuration = HTTPCache.Configuration(
+        directory: directory, rules: CacheRules(mode: .shared), observer: events, clock: clock)
+      configuration.shared = tier
+      configuration.fleet = FleetOptions(nodeName: "n", stalenessBound: .seconds(3_600))
+      let second = try HTTPCache.open(configuration)
+      await events.wait { if case .selectionInvalidated(.all, count: _) = $0 { true } else { false } }
+      #expect(gaps(events) == [.stalenessBound])
+      #expect(try await get(second).0 == "2")
+      await second.close()
+    }
+  }
+
   /// A node over a store that outlives it; the directory keeps the position.
   private func node(
     over store: any CacheStore, _ server: LoopbackServer, _ directory: String

@@ -1,5 +1,4 @@
 import HTTPCacheTesting
-import Synchronization
 import Testing
 
 @testable import HTTPCaching
@@ -30,6 +29,23 @@ struct SharedBodyTests {
     let bytes = try await response.body.collect()
     #expect(String(decoding: bytes.array, as: UTF8.self) == origin.text)
     #expect(origin.requests.count == 1)
+  }
+
+  @Test("A first part of a body that does not come costs one attempt of 500 ms, then the origin is asked")
+  func firstPart() async throws {
+    let origin = RangeOrigin(count: 300_000)
+    let fleet = await TestFleet(via: origin)
+    try await fleet.nodes[0].get("/")
+    let (node, gate) = (fleet.nodes[1], Gate())
+    node.tier.onCall = { name in if name == "parts" { try? await gate.pass() } }
+    let (start, locks) = (fleet.clock.uptime, fleet.server.calls("lock"))
+    let asking = Task { try await node.respond("/").body.collect() }
+    let bytes = try await fleet.advancing(while: asking)
+    #expect(String(decoding: bytes.array, as: UTF8.self) == origin.text)
+    #expect(fleet.clock.uptime - start >= .milliseconds(500))
+    #expect(gate.arrivals == 1)
+    #expect(fleet.server.calls("lock") == locks)
+    #expect(origin.requests.count == 2)
   }
 
   @Test("A body that was removed does not come back with another response of the same validator and length")
@@ -86,16 +102,5 @@ struct SharedBodyTests {
     #expect(fleet.server.variants(TestFleet.key("/")).isEmpty)
     #expect(!fleet.server.isLocked(TestFleet.key("/")))
     #expect(fleet.server.calls("publish") == 0)
-  }
-}
-
-private final class Counter: Sendable {
-  private let count = Mutex(0)
-
-  func increment() -> Int {
-    count.withLock { count in
-      count += 1
-      return count
-    }
   }
 }

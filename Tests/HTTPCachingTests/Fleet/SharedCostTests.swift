@@ -43,6 +43,7 @@ struct SharedCostTests {
     var status = 200
     var response: HTTPFields = [.cacheControl: "max-age=60"]
     var request: HTTPFields = [:]
+    var body = "one"
 
     static let all: [Unshareable] = [
       Unshareable(testDescription: "no-store", response: [.cacheControl: "no-store"]),
@@ -64,12 +65,18 @@ struct SharedCostTests {
         testDescription: "a condition on what is not stored", response: [.cacheControl: "no-store"],
         request: [.ifNoneMatch: "\"x\""]),
     ]
+
+    /// The head tells nothing of it.
+    static let tooLarge = Unshareable(
+      testDescription: "too large for the node's own store", body: String(repeating: "x", count: 20_000))
   }
 
-  @Test("A response that cannot be shared costs none after the first", arguments: Unshareable.all)
+  @Test(
+    "A response that cannot be shared costs none after the first",
+    arguments: Unshareable.all + [Unshareable.tooLarge])
   func unshareable(_ kind: Unshareable) async throws {
-    let fleet = await TestFleet(1)
-    fleet.origin.always(kind.status, kind.response, "one")
+    let fleet = await TestFleet(1, largestEntry: 16 << 10)
+    fleet.origin.always(kind.status, kind.response, kind.body)
     let options = RequestOptions(redirectLimit: 0)
     try await fleet.nodes[0].get("/", kind.request, options: options)
     let before = calls(fleet)
@@ -80,6 +87,35 @@ struct SharedCostTests {
     }
     #expect(calls(fleet) == before)
     #expect(fleet.origin.requests.count == 6)
+  }
+
+  @Test("A response of unknown length that is too large for the node's own store costs none after the first")
+  func tooLargeAtLast() async throws {
+    let fleet = await TestFleet(1, largestEntry: 16 << 10)
+    fleet.origin.streams([.cacheControl: "max-age=60"]) { _ in
+      TestBody(piece: [UInt8](repeating: 1, count: 10_000), count: 2)
+    }
+    try await fleet.nodes[0].get("/")
+    let before = calls(fleet)
+    for _ in 0..<5 { try await fleet.nodes[0].get("/") }
+    #expect(calls(fleet) == before)
+    #expect(fleet.origin.requests.count == 6)
+  }
+
+  @Test("Parts of a response that is too large for the tier cost none after the first")
+  func partsOfTooLarge() async throws {
+    let origin = RangeOrigin(count: 200_000, [.cacheControl: "max-age=600", .eTag: "\"a\""])
+    let fleet = await TestFleet(1, largestBody: 100_000, via: origin)
+    // The first part is stored. When the node asks the tier again, a part is added to it.
+    for first in [0, 100] {
+      let before = calls(fleet)
+      for start in [first, first + 10, first + 20] {
+        let answer = try await fleet.nodes[0].get("/", [.range: "bytes=\(start)-\(start + 9)"])
+        #expect(answer.status == 206)
+      }
+      #expect(calls(fleet) == before + 1)
+      fleet.clock.advance(by: 61)
+    }
   }
 
   @Test("HEAD of a response that cannot be shared costs none after the first", arguments: Unshareable.all)
@@ -105,6 +141,21 @@ struct SharedCostTests {
     try await fleet.nodes[1].get("/")
     try await fleet.nodes[0].get("/", method: .head)
     #expect(fleet.origin.requests.count == 2)
+  }
+
+  @Test(
+    "HEAD that the origin does not answer does not keep the GET from being shared", arguments: [405, 501])
+  func refusedHead(_ status: Int) async throws {
+    let fleet = await TestFleet()
+    fleet.origin.answers { request, _ in
+      request.method == .head ? (status, [:], "") : (200, [.cacheControl: "max-age=60"], "one")
+    }
+    try await fleet.nodes[0].get("/", method: .head)
+    try await fleet.nodes[1].get("/")
+    guard case .shared = try await fleet.nodes[0].get("/").outcome else {
+      Issue.record("the origin was asked")
+      return
+    }
   }
 
   @Test("A response to credentials that cannot be shared does not keep others from being shared")

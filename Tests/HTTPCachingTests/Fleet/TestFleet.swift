@@ -49,17 +49,21 @@ struct TestFleet: Sendable {
   let server: LoopbackServer
   let origin = TestOrigin()
   private(set) var nodes: [Node] = []
+  private let largestEntry: Int64
 
   /// Makes nodes that are connected.
   ///
   /// - Parameters:
+  ///   - largestEntry: the largest body that the store of a node takes.
   ///   - via: the origin; nil for `origin`.
   ///   - configure: changes the configuration of a node, given its number.
   init(
     _ count: Int = 2, rules: CacheRules = CacheRules(mode: .shared), secret: [UInt8]? = nil,
-    logLimit: Int = 10_000, largestBody: Int64 = 8 << 20, via upstream: (any Upstream)? = nil,
+    logLimit: Int = 10_000, largestBody: Int64 = 8 << 20, largestEntry: Int64 = 32 << 20,
+    via upstream: (any Upstream)? = nil,
     configure: (inout HTTPCache.Configuration, Int) -> Void = { _, _ in }
   ) async {
+    self.largestEntry = largestEntry
     server = LoopbackServer(clock: clock, logLimit: logLimit)
     for number in 0..<count {
       let tier = LoopbackTier(server, secret: secret, largestBody: largestBody)
@@ -78,7 +82,7 @@ struct TestFleet: Sendable {
     configure(&configuration, number)
     let cache = HTTPCache(
       configuration: configuration,
-      store: MemoryStore(capacity: 64 << 20, largestEntry: .bytes(32 << 20), clock: clock))
+      store: MemoryStore(capacity: 64 << 20, largestEntry: .bytes(largestEntry), clock: clock))
     await cache.join(within: .seconds(60))
     return Node(
       name: name, cache: cache, tier: tier, events: events, origin: upstream ?? origin, clock: clock)

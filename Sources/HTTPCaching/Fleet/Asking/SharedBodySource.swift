@@ -7,6 +7,7 @@ import Synchronization
 /// still has the same representation; otherwise the body breaks off. It never ends early as if it were complete.
 final class SharedBodySource: BodySource {
   private typealias Part = Task<[UInt8]?, Never>
+  private typealias Outcome = Result<[[UInt8]]?, SharedTierError>
 
   /// How to get the rest from the origin.
   struct Rest: Sendable {
@@ -27,7 +28,10 @@ final class SharedBodySource: BodySource {
   }
 
   private static let ahead = 2
+  /// Attempts to read a part after the head was given.
   private static let attempts = 2
+  /// How long the first part may take, before the head is given.
+  private static let longestStart = Duration.milliseconds(500)
 
   private let body: SharedBody
   private let key: CacheKey
@@ -60,12 +64,25 @@ final class SharedBodySource: BodySource {
 
   deinit { cancel() }
 
-  /// Reads the first part.
+  /// Reads the first part before the head is given: in one attempt, because the origin can still answer instead.
   ///
-  /// - Returns: whether it is there.
-  func begin() async -> Bool {
-    guard let first = readAhead() else { return range.isEmpty }
-    return await first.value != nil
+  /// - Returns: false if the tier no longer has the body.
+  /// - Throws: `SharedTierError` if the part does not come in time.
+  func begin() async throws(SharedTierError) -> Bool {
+    guard !range.isEmpty else { return true }
+    let number = state.withLock { $0.nextPart }
+    let parts = try await fleet.ask("read a body") { () async throws(SharedTierError) in
+      try await firstParts(number..<(number + 1))
+    }
+    guard let bytes = parts?.first, bytes.count == body.size(ofPart: number) else { return false }
+    let first: Part = Task(executorPreference: fleet.executor) { bytes }
+    state.withLock { state in
+      guard !state.isCancelled else { return }
+      state.reading = [first]
+      state.nextPart = number + 1
+    }
+    _ = readAhead()
+    return true
   }
 
   func next() async throws -> BodyBytes? {
@@ -105,6 +122,31 @@ final class SharedBodySource: BodySource {
   }
 
   // MARK: Parts
+
+  /// Nil if the tier no longer has the body.
+  private func firstParts(_ numbers: Range<Int>) async throws(SharedTierError) -> [[UInt8]]? {
+    let reading: Task<Outcome, Never> = Task(executorPreference: fleet.executor) { [fleet, body, key] in
+      do throws(SharedTierError) {
+        return .success(try await fleet.tier.parts(numbers, of: body, for: key))
+      } catch {
+        return .failure(error)
+      }
+    }
+    let (outcome, isLate): (Outcome, Bool) = await withTaskCancellationHandler {
+      await fleet.clock.limit(Self.longestStart) {
+        reading.cancel()
+      } _: { mark in
+        (await reading.value, mark.hasPassed)
+      }
+    } onCancel: {
+      reading.cancel()
+    }
+    guard !isLate else {
+      throw SharedTierError(
+        .timeout, "the first part of a body took longer than \(Self.longestStart.milliseconds) ms")
+    }
+    return try outcome.get()
+  }
 
   /// Begins to read parts, until as many are being read as are read ahead.
   ///

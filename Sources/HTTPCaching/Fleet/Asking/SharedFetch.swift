@@ -5,6 +5,9 @@ import Synchronization
 /// A fetch from the origin whose response this node publishes for all nodes. It holds the lock of its key, so that the
 /// other nodes wait, and renews the lock while it waits for the origin.
 ///
+/// If another node has told this one not to wait, the fetch publishes nothing. It only learns whether its own response
+/// can be shared.
+///
 /// The lock ends exactly once: with the publication, with `release`, with `refuse`, or when the fetch is released.
 final class SharedFetch: Sendable {
   /// The sort of the request.
@@ -15,6 +18,8 @@ final class SharedFetch: Sendable {
   let ticket: SharedPosition
   /// The responses that the tier had and no change had overtaken, for a 304 that confirms one of them.
   let found: [SharedVariant]
+  /// Whether its response is published.
+  private let isForAll: Bool
   private let token: String
   private let moment: UInt64
   private let fleet: Fleet
@@ -24,7 +29,7 @@ final class SharedFetch: Sendable {
   private struct State {
     /// Whether the lock is held.
     var isHeld: Bool
-    /// Whether its response may still be published.
+    /// Whether nothing has been decided about its response yet.
     var isOpen = true
     /// When the head arrived, by the clock's `uptime`.
     var head: Duration?
@@ -41,13 +46,15 @@ final class SharedFetch: Sendable {
   /// - Parameters:
   ///   - token: of the lock; nil if there is no lock.
   ///   - request: the ticket that the local store gave to the request.
+  ///   - isForAll: whether its response is published.
   init(
     _ sort: RequestSort, token: String?, ticket: SharedPosition, found: [SharedVariant],
-    request: InvalidationTicket, fleet: Fleet
+    request: InvalidationTicket, isForAll: Bool, fleet: Fleet
   ) {
     self.sort = sort
     self.ticket = ticket
     self.found = found
+    self.isForAll = isForAll
     self.token = token ?? ""
     self.fleet = fleet
     moment = request.moment
@@ -127,7 +134,7 @@ final class SharedFetch: Sendable {
   }
 
   /// Whether the response may be published.
-  var isOpen: Bool { state.withLock { $0.isOpen } }
+  var isOpen: Bool { isForAll && state.withLock { $0.isOpen } }
 
   /// The token of the lock, which the caller frees by publishing; nil if the lock is no longer held.
   func takeLock() -> String? {

@@ -50,7 +50,6 @@ struct SharedUpstream: Upstream {
       try await pause(until: end)
       turn.hasWaited = true
     }
-    if turn.isRefused { return try await sendAlone(request, until: end, turn) }
     return try await fetch(request, until: end, turn)
   }
 
@@ -88,7 +87,7 @@ struct SharedUpstream: Upstream {
     let valid = variants.filter { !isOvertaken($0) }
     turn.found = valid
     guard let selected = question.answer(among: valid, serverTime: now, now: clock.now) else { return nil }
-    return await answer(selected, to: request)
+    return try await answer(selected, to: request)
   }
 
   private func find(_ keys: [CacheKey]) async throws(SharedTierError) -> SharedFinding {
@@ -112,7 +111,7 @@ struct SharedUpstream: Upstream {
   /// Nil if the response cannot be read, or the request asks for several ranges of it.
   private func answer(
     _ selected: SharedQuestion.Selected, to request: UpstreamRequest
-  ) async -> UpstreamResponse? {
+  ) async throws(SharedTierError) -> UpstreamResponse? {
     let (variant, stored) = (selected.variant, selected.stored)
     let age = Age.current(stored, now: stored.responseTime)
     guard
@@ -125,7 +124,7 @@ struct SharedUpstream: Upstream {
     switch plan {
     case .head(let planned): (head, body) = (planned, .empty)
     case .body(let planned, let range):
-      guard let source = await source(of: variant, stored, range, request) else { return nil }
+      guard let source = try await source(of: variant, stored, range, request) else { return nil }
       (head, body) = (planned, MessageBody(source))
     case .parts: return nil
     }
@@ -136,7 +135,7 @@ struct SharedUpstream: Upstream {
 
   private func source(
     of variant: SharedVariant, _ stored: StoredResponse, _ range: Range<Int64>, _ request: UpstreamRequest
-  ) async -> (any BodySource)? {
+  ) async throws(SharedTierError) -> (any BodySource)? {
     if let bytes = variant.inlineBody {
       let part = BodyBytes(bytes)[Int(clamping: range.lowerBound)..<Int(clamping: range.upperBound)]
       return BytesSource(part, trailers: stored.trailers)
@@ -146,7 +145,7 @@ struct SharedUpstream: Upstream {
       shared, of: variant.record.key, range: range, stored: stored, fleet: fleet,
       rest: SharedBodySource.Rest(origin: origin, request: request, presented: question.exchange.request))
     // While no head was given, a body that has vanished is a miss.
-    return await source.begin() ? source : nil
+    return try await source.begin() ? source : nil
   }
 
   // MARK: Fetching
@@ -155,15 +154,22 @@ struct SharedUpstream: Upstream {
     _ turn: inout Turn, overtaking overtaken: SharedPosition?
   ) async throws(SharedTierError) -> SharedLock {
     let (token, ticket) = (SharedFetch.makeToken(), fleet.log.ticket)
-    let lock = try await fleet.ask("lock") { () async throws(SharedTierError) in
-      try await fleet.tier.lock(
-        key, token: token, ticket: ticket, duration: SharedFetch.duration, overtaking: overtaken)
+    do throws(SharedTierError) {
+      let lock = try await fleet.ask("lock") { () async throws(SharedTierError) in
+        try await fleet.tier.lock(
+          key, token: token, ticket: ticket, duration: SharedFetch.duration, overtaking: overtaken)
+      }
+      if lock == .acquired { (turn.token, turn.ticket) = (token, ticket) }
+      return lock
+    } catch {
+      // The server may have taken the lock nevertheless, and other nodes would wait until it expires.
+      fleet.unlock(key, token: token, refusingFor: nil)
+      throw error
     }
-    if lock == .acquired { (turn.token, turn.ticket) = (token, ticket) }
-    return lock
   }
 
-  /// Asks the origin, and publishes its response once it is stored.
+  /// Asks the origin, and publishes its response once it is stored, unless another node has found that it cannot be
+  /// shared.
   private func fetch(
     _ request: UpstreamRequest, until end: Duration?, _ turn: Turn
   ) async throws(UpstreamError) -> UpstreamResponse {
@@ -171,7 +177,7 @@ struct SharedUpstream: Upstream {
     if let ticket = question.forward.ticket {
       fetch = SharedFetch(
         RequestSort(question.exchange), token: turn.token, ticket: turn.ticket ?? fleet.log.ticket,
-        found: turn.found, request: ticket, fleet: fleet)
+        found: turn.found, request: ticket, isForAll: !turn.isRefused, fleet: fleet)
     }
     var response = try await sendAlone(request, until: end, turn)
     fetch?.headArrived()

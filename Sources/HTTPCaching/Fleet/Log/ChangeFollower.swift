@@ -5,6 +5,8 @@ import HTTPCacheStore
 struct ChangeFollower {
   let fleet: Fleet
   let shelf: Shelf
+  /// Nil without a bound of staleness.
+  private let staleness: StalenessWatch?
 
   /// How long to wait for a change. Each answer is a sign of life, so this is also the heartbeat.
   private static let heartbeat = Duration.seconds(1)
@@ -17,10 +19,16 @@ struct ChangeFollower {
   private var clock: any CacheClock { fleet.clock }
   private var log: FleetLog { fleet.log }
 
+  init(fleet: Fleet, shelf: Shelf) {
+    self.fleet = fleet
+    self.shelf = shelf
+    staleness = fleet.options.stalenessBound.map { StalenessWatch($0, fleet: fleet, shelf: shelf) }
+  }
+
   /// Follows the log until the task is cancelled.
   func run() async {
     var pause = Self.pauses.shortest
-    var lastInvalidation = clock.uptime
+    staleness?.begin()
     while !Task.isCancelled {
       do throws(SharedTierError) {
         try await meet()
@@ -28,22 +36,19 @@ struct ChangeFollower {
         let wasFollowed = try await follow()
         if Task.isCancelled { break }
         _ = log.disconnected()
+        staleness?.begin()
         // Meet the new log at once, unless the tier changes its log all the time.
         if wasFollowed { continue }
       } catch {
         if Task.isCancelled { break }
-        if log.disconnected() {
-          fleet.observers.tell(.fleet(.disconnected(error)))
-          lastInvalidation = clock.uptime
-        }
+        if log.disconnected() { fleet.observers.tell(.fleet(.disconnected(error))) }
+        staleness?.begin()
+        await staleness?.meetingFailed()
       }
       do { try await clock.sleep(for: pause) } catch { break }
       pause = min(pause * 2, Self.pauses.longest)
-      if let bound = fleet.options.stalenessBound, clock.uptime - lastInvalidation >= bound {
-        lastInvalidation = clock.uptime
-        await shelf.invalidateAll(because: .stalenessBound)
-      }
     }
+    await staleness?.end()
     _ = log.disconnected()
     await save()
   }
@@ -52,6 +57,7 @@ struct ChangeFollower {
 
   /// Reads the log as the server has it now, adds again what the server lost, and applies what this node missed.
   private func meet() async throws(SharedTierError) {
+    let asked = clock.uptime
     let state = try await fleet.tier.state()
     let usage = shelf.store.usage
     let plan = log.reconciliation(
@@ -72,8 +78,9 @@ struct ChangeFollower {
     log.begin(state, at: last.map { ReadPosition($0) } ?? ReadPosition(position: plan.position, entry: 0))
     await raiseOtherNames(in: state.log)
     await apply(plan.unread)
-    log.connected(uptime: clock.uptime)
-    fleet.breaker.succeeded()
+    log.connected(asked: asked)
+    await staleness?.end()
+    fleet.breaker.succeeded(.trial, uptime: clock.uptime)
     await save()
     fleet.observers.tell(.fleet(.connected(restored: plan.additions.count)))
     try await report()
@@ -89,8 +96,10 @@ struct ChangeFollower {
     var (lastReport, lastSave) = (clock.uptime, clock.uptime)
     var (isUnsaved, isFollowed) = (false, false)
     while !Task.isCancelled {
-      try await fleet.sendWaiting { change in
-        await shelf.apply(change.kind, shelf.localSelections(change.selection))
+      try await tolerating(refusalsTo: "add a change") { () async throws(SharedTierError) in
+        try await fleet.sendWaiting { change in
+          await shelf.apply(change.kind, shelf.localSelections(change.selection))
+        }
       }
       let read = try await fleet.tier.changes(
         after: log.read.position, waitingFor: Self.heartbeat, limit: Self.backlogLimit + 1)
@@ -112,18 +121,30 @@ struct ChangeFollower {
     return isFollowed
   }
 
-  /// Tells how far this node has applied the log. A server that answers with a refusal is connected nevertheless.
+  /// Tells how far this node has applied the log.
   ///
   /// - Throws: `SharedTierError` without an answer.
   private func report() async throws(SharedTierError) {
-    do throws(SharedTierError) {
+    try await tolerating(refusalsTo: "report the position") { () async throws(SharedTierError) in
       try await fleet.tier.report(
         SharedNode(name: fleet.options.nodeName, applied: log.read.position, seen: 0))
+    }
+  }
+
+  /// Makes a call, and tells the observer of a refusal: a server that answers with one is connected nevertheless.
+  ///
+  /// - Parameter operation: what fails if the call does, for the observer.
+  /// - Throws: `SharedTierError` without an answer.
+  private func tolerating(
+    refusalsTo operation: String, _ call: () async throws(SharedTierError) -> Void
+  ) async throws(SharedTierError) {
+    do throws(SharedTierError) {
+      try await call()
     } catch {
       switch error.kind {
       case .unreachable, .timeout: throw error
       case .unavailable, .refused, .protocol:
-        fleet.observers.tell(.fleet(.failed(operation: "report the position", error)))
+        fleet.observers.tell(.fleet(.failed(operation: operation, error)))
       }
     }
   }

@@ -3,7 +3,8 @@ import HTTPCacheStore
 
 /// Changes of this node that the other nodes make, too.
 extension Fleet {
-  /// Adds a change of this node to the log, or lets it wait.
+  /// Adds a change of this node to the log, or lets it wait. Behind a change that waits, it waits, too: a request that
+  /// changes several targets must not wait for a deadline for each.
   ///
   /// A look-up between the change in the local store and the entry in the log can bring back what was changed: apply the
   /// change before this call, and again afterwards.
@@ -12,7 +13,7 @@ extension Fleet {
   @discardableResult
   func add(_ kind: SharedChange.Kind, _ selection: CacheSelection) async -> Bool {
     let change = SharedChange(uid: Self.makeUID(), kind: kind, selection: selection)
-    guard let connection = log.openConnection else {
+    guard log.nextWaiting == nil, let connection = log.openConnection else {
       wait(change)
       return false
     }
@@ -34,7 +35,8 @@ extension Fleet {
       change, replacement: SharedChange(uid: Self.makeUID(), kind: .invalidate, selection: .all))
   }
 
-  /// Adds the changes that wait. A wipe of the tier that fails afterwards is not tried again.
+  /// Adds the changes that wait. A wipe is followed by that of the tier in the background, because a large tier takes long
+  /// and the changes of other nodes must not wait for it; one that fails is not tried again.
   ///
   /// - Parameter apply: applies a change to the local store, after it was added.
   /// - Throws: `SharedTierError`; the rest still waits.
@@ -47,7 +49,7 @@ extension Fleet {
       await apply(change)
       log.sent(change)
       if change.kind == .wipe, case .partition(let mode, let partition) = change.selection {
-        await wipeTier(mode: mode, partition: partition)
+        background.begin { [self] in await wipeTier(mode: mode, partition: partition) }
       }
     }
   }

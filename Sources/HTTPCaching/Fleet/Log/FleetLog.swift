@@ -151,11 +151,14 @@ final class FleetLog: Sendable {
   }
 
   /// The handshake is over: the node has applied all changes.
-  func connected(uptime: Duration) {
+  ///
+  /// - Parameter asked: when the state of the log was asked for, by the clock's `uptime`. The node knows nothing of later
+  ///   changes yet.
+  func connected(asked: Duration) {
     let waiting = state.withLock { state in
       state.isConnected = true
       state.hasConnected = true
-      state.lastContact = uptime
+      state.lastContact = asked
       update(&state)
       defer { state.waiting = [:] }
       return Array(state.waiting.values)

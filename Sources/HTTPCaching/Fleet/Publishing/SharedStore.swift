@@ -35,7 +35,8 @@ final class SharedStore: CacheStore {
 
   /// The writer of a part, which is never published.
   func extend(_ record: CacheRecord, at offset: Int64) async throws(CacheError) -> any BodyWriter {
-    try await base.extend(record, at: offset)
+    if isTooLarge(record) { fleet.fetch(for: record.ticket)?.refuse() }
+    return try await base.extend(record, at: offset)
   }
 
   /// Replaces a record; the new record is published if a response to a fetch for all nodes freshened it.
@@ -56,9 +57,14 @@ final class SharedStore: CacheStore {
   /// Whether the response to a fetch may be published; ends the fetch if not.
   private func mayPublish(_ record: CacheRecord, _ fetch: SharedFetch) -> Bool {
     if fleet.mayPublish(record) { return true }
-    // A part says nothing about the whole response.
-    if record.isComplete { fetch.refuse() } else { fetch.release() }
+    // A part says nothing about the whole response but its length.
+    if record.isComplete || isTooLarge(record) { fetch.refuse() } else { fetch.release() }
     return false
+  }
+
+  /// Whether the tier takes no body as long as the complete one of a response.
+  private func isTooLarge(_ record: CacheRecord) -> Bool {
+    record.bodyLength.map { $0 > fleet.tier.largestBody } ?? false
   }
 
   /// Publishes a stored response in the background.

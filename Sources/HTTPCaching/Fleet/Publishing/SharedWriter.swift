@@ -17,8 +17,11 @@ final class SharedWriter: BodyWriter {
   var bytesWritten: Int64 { base.bytesWritten }
 
   func append(_ bytes: BodyBytes) async throws(CacheError) {
-    try await base.append(bytes)
-    // A body without an announced length may become too large.
+    // A body without an announced length may become too large, for the store or for the tier.
+    do throws(CacheError) { try await base.append(bytes) } catch {
+      if error.code == .tooLarge { fetch.refuse() }
+      throw error
+    }
     if base.bytesWritten > store.fleet.tier.largestBody { fetch.refuse() }
   }
 

@@ -2,6 +2,7 @@ import HTTPCacheStore
 import HTTPCaching
 import HTTPTypes
 import ServerTesting
+import Synchronization
 import Testing
 
 @testable import HTTPCacheRedis
@@ -11,8 +12,10 @@ import Testing
 struct RedisFleetTests {
   private static let target = "https://example.com/"
 
-  private func node(_ name: String, _ server: RedisServer) throws -> HTTPCache {
-    var configuration = HTTPCache.Configuration(rules: CacheRules(mode: .shared))
+  private func node(
+    _ name: String, _ server: RedisServer, observer: (any CacheObserver)? = nil
+  ) throws -> HTTPCache {
+    var configuration = HTTPCache.Configuration(rules: CacheRules(mode: .shared), observer: observer)
     configuration.shared = try server.tier()
     configuration.fleet.nodeName = name
     return try HTTPCache.open(configuration)
@@ -53,6 +56,44 @@ struct RedisFleetTests {
     try await server.send("SET", String(decoding: tier.keys.nodes, as: UTF8.self), "x")
     try await purgesReach(server)
     await tier.close()
+  }
+
+  @Test("a change that the server refuses waits on its connection, and the log is not read again meanwhile")
+  func refusedChange() async throws {
+    let server = try await RedisServer.start()
+    let events = FleetEvents()
+    let node = try node("a", server, observer: events)
+    #expect(await node.join(within: .seconds(60)))
+    try await server.send("CONFIG", "SET", "min-replicas-to-write", "1")
+    let reads = try await logReads(server)
+    try await node.remove(.target(Self.target))
+    // The follower tries again with each heartbeat.
+    try await eventually { events.refusals >= 4 }
+    #expect(node.fleetStatus?.pendingChanges == 1)
+    #expect(events.disconnections == 0)
+    #expect(try await logReads(server) == reads)
+    try await server.send("CONFIG", "SET", "min-replicas-to-write", "0")
+    try await eventually { node.fleetStatus?.pendingChanges == 0 }
+    await node.close()
+  }
+
+  /// The line of the server's statistics about the reading of whole logs.
+  private func logReads(_ server: RedisServer) async throws -> Substring? {
+    try await server.send("INFO", "commandstats").text?.split(separator: "\r\n")
+      .first { $0.hasPrefix("cmdstat_xrange:") }
+  }
+}
+
+/// Counts events of a fleet.
+private final class FleetEvents: CacheObserver {
+  private let counts = Mutex((refusals: 0, disconnections: 0))
+
+  var refusals: Int { counts.withLock { $0.refusals } }
+  var disconnections: Int { counts.withLock { $0.disconnections } }
+
+  func observe(_ event: CacheEvent) {
+    if case .fleet(.failed(operation: "add a change", _)) = event { counts.withLock { $0.refusals += 1 } }
+    if case .fleet(.disconnected) = event { counts.withLock { $0.disconnections += 1 } }
   }
 }
 

@@ -200,6 +200,24 @@ import Testing
     await tired.close()
   }
 
+  @Test("a lock that ends while it is asked for counts as held: the next attempt gets it")
+  func endedLock() async throws {
+    let counter = Counter()
+    let server = try await server { words in
+      words[0] == "SET" && counter.increment() == 2 ? .bytes("+OK\r\n") : .bytes("$-1\r\n")
+    }
+    let tier = try server.tier()
+    let ticket = SharedPosition(time: 7, number: 8)
+    var locks: [SharedLock] = []
+    for _ in 0..<2 {
+      locks.append(
+        try await tier.lock(
+          Sample.key(), token: "a", ticket: ticket, duration: .seconds(1), overtaking: nil))
+    }
+    #expect(locks == [.held(ticket: ticket), .acquired])
+    await tier.close()
+  }
+
   @Test("a server that answers nothing costs a look-up its deadline, and its connection is closed")
   func silence() async throws {
     let server = try await server { _ in .silence }
