@@ -44,6 +44,7 @@
     let isDecompressing: Bool
     private let headTimeout: Duration
     private let idleTimeout: Duration?
+    private let eventStreamTimeout: Duration?
     /// The origins that have answered the client: it may have idle connections to them, which they close at any moment.
     private let answered = BoundedSet<String>(limit: 1_024)
 
@@ -58,16 +59,19 @@
     ///     Requests without `Accept-Encoding` then ask for gzip and deflate. Decoded bodies are stored decoded,
     ///     and their ranges are not reused.
     ///   - headTimeout: the longest time to wait for the head, if the request sets none.
-    ///   - idleTimeout: the longest time to wait for the next bytes of a body; nil uses the client's
-    ///     `timeout.read`.
+    ///   - idleTimeout: the longest time to wait for the next bytes of a body that is no event stream
+    ///     (`text/event-stream`); nil uses the client's `timeout.read`.
+    ///   - eventStreamTimeout: the longest time to wait for the next bytes of an event stream, which may be
+    ///     silent for hours; nil uses the client's `timeout.read`.
     public init(
       client: HTTPClient, isDecompressing: Bool = false, headTimeout: Duration = .seconds(60),
-      idleTimeout: Duration? = nil
+      idleTimeout: Duration? = nil, eventStreamTimeout: Duration? = nil
     ) {
       self.client = client
       self.isDecompressing = isDecompressing || client === HTTPClient.shared
       self.headTimeout = headTimeout
       self.idleTimeout = idleTimeout
+      self.eventStreamTimeout = eventStreamTimeout
     }
 
     /// Sends a request and returns when the head has arrived.
@@ -103,9 +107,16 @@
         head: head,
         body: MessageBody(
           AsyncHTTPClientBody(
-            response.body, length: length, idleTimeout: idleTimeout.map { TimeAmount($0) },
+            response.body, length: length, idleTimeout: silence(of: head.headerFields),
             eventLoop: client.eventLoopGroup.any())),
         isContentDecoded: isDecoded)
+    }
+
+    /// The longest time to wait for the next bytes of the body of a response with these fields; nil uses the client's
+    /// `timeout.read`.
+    func silence(of fields: HTTPFields) -> TimeAmount? {
+      let type = fields[.contentType]?.lowercased().prefix { $0 != ";" && $0 != " " && $0 != "\t" }
+      return (type == "text/event-stream" ? eventStreamTimeout : idleTimeout).map { TimeAmount($0) }
     }
 
     /// Executes a request; once more on a new connection if the client used an idle one, which the origin was closing
@@ -114,9 +125,7 @@
       _ outgoing: HTTPClientRequest, _ request: UpstreamRequest, deadline: NIODeadline, logger: Logger?
     ) async throws(UpstreamError) -> HTTPClientResponse {
       let origin = "\(request.head.scheme ?? "")://\(request.head.authority ?? "")"
-      var mayRepeat =
-        request.body == nil && [.get, .head, .options].contains(request.head.method)
-        && answered.contains(origin)
+      var mayRepeat = request.isRepeatable && answered.contains(origin)
       while true {
         do {
           let response = try await client.execute(outgoing, deadline: deadline, logger: logger)

@@ -11,7 +11,6 @@
 
     private struct State {
       var ready = CircularBuffer<ByteBuffer>()
-      /// The bytes in `ready`.
       var readyBytes = 0
       var end: Result<Void, any Error>?
       var reader: CheckedContinuation<Void, Never>?

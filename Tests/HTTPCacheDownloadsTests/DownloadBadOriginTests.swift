@@ -158,6 +158,20 @@ struct DownloadBadOriginTests {
     #expect(kitchen.queue.status(of: id)?.lastRestart == .changed)
   }
 
+  @Test("a stored body that came directly begins anew where a redirect leads later, and the status says so")
+  func laterRedirect() async throws {
+    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
+    kitchen.origin.change { $0.cuts = [200_000] }
+    let id = try kitchen.add("/file", to: "file")
+    _ = await kitchen.wait(id) { $0.isRetry }
+    kitchen.origin.change {
+      $0.answers = [ScriptedResponse(status: 302, headers: ["Location": "https://two.example.com/file"])]
+    }
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+    #expect(kitchen.queue.status(of: id)?.lastRestart == .notKept)
+  }
+
   @Test("a body shorter or longer than announced is not taken for the file", arguments: [-1, 1])
   func wrongLength(difference: Int) async throws {
     let kitchen = try DownloadKitchen(count: 1_000) { $0.tryLimit = 2 }

@@ -49,11 +49,12 @@ final class StoredFileBody: StoredBody {
 
   /// The reader of the file. Damage is thrown and not reported.
   ///
-  /// - Throws: `CacheError.io` if the file is gone. The entry is then reported as damaged.
+  /// - Throws: `CacheError.unavailable` if the file is gone: the entry is then removed, as a damaged entry is.
+  ///   `CacheError.io` if the file cannot be opened.
   func blocks() throws(CacheError) -> BlockReader {
     let ranges = record.storedRanges
     guard let (file, state) = try context.opened.directory.openBody(name) else {
-      let error = CacheError(.io, "the body's file is gone")
+      let error = CacheError(.unavailable, "the body's file is gone")
       context.onDamage(row.id, error)
       throw error
     }
@@ -77,7 +78,7 @@ final class StoredFileBody: StoredBody {
     let (id, index, ranges) = (row.id, context.opened.index, record.storedRanges ?? [0..<row.length])
     let load: BlockReader.Pieces = { () throws(CacheError) in
       let pieces = try index.pieces(of: id, wholeLength: wholeLength)
-      guard !pieces.list.isEmpty else { throw CacheError(.io, "the entry was removed") }
+      guard !pieces.list.isEmpty else { throw CacheError(.unavailable, "the entry was removed") }
       guard pieces.cover(ranges) else { throw CacheError(.damaged, "parts of the body are missing") }
       return pieces
     }

@@ -38,6 +38,15 @@ extension HTTPRequest.Method {
     default: false
     }
   }
+
+  /// Whether the method counts as idempotent (RFC 9110 §9.2.2): of the unsafe methods, only PUT and DELETE do. MKCOL,
+  /// COPY, MOVE, UNLOCK and others are registered as idempotent (§16.1.1), and do not count.
+  package var isIdempotent: Bool {
+    switch rawValue {
+    case "PUT", "DELETE": true
+    default: isSafe
+    }
+  }
 }
 
 /// A target that a non-error response to an unsafe request invalidates (RFC 9111 §4.4).

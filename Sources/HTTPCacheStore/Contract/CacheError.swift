@@ -38,7 +38,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let damaged = Code(kind: .damaged)
     /// The directory has a format of a newer version of this library.
     public static let newerFormat = Code(kind: .newerFormat)
-    /// The directory cannot be used: it is not writable, has vanished, or is not a directory.
+    /// The directory cannot be used: it is not writable, has vanished, or is not a directory. Also the code of an
+    /// entry that was evicted or removed before its body was opened or completed.
     public static let unavailable = Code(kind: .unavailable)
     /// Another process held the index for too long.
     public static let busy = Code(kind: .busy)

@@ -61,7 +61,7 @@ final class AnswerMaker: Sendable {
     do throws(CacheError) {
       reader = try variant.body.open()
     } catch {
-      observers.tell(.storeFailed(operation: "open", error))
+      observers.tell(.storeFailed(operation: "open body", error))
       return nil
     }
     let length = reader.length ?? variant.record.bodyLength

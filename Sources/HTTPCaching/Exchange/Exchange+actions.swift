@@ -80,7 +80,6 @@ extension Exchange {
     }
   }
 
-  /// An answer from the store.
   struct StoredAnswer: Sendable {
     let index: Int
     let stored: StoredResponse

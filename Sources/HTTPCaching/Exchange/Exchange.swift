@@ -217,7 +217,6 @@ struct Exchange: Sendable {
     Vary.matches(candidates[index], request: request, rules: rules, digest: digest)
   }
 
-  /// The candidates that match.
   var matching: [Int] { candidates.indices.filter(matches) }
 
   mutating func makeForward(

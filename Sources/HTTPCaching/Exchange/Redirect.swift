@@ -15,8 +15,7 @@ package struct Redirect: Sendable {
   package init?(of request: HTTPRequest, isRepeatable: Bool, response: HTTPResponse, base: String) {
     let status = response.status.code
     // Each hit passes here.
-    guard response.status.kind == .redirection else { return nil }
-    guard [301, 302, 303, 307, 308].contains(status),
+    guard response.status.isRedirect,
       let location = response.headerFields[.location],
       let target = TargetURI.resolved(location, against: base),
       let parts = TargetURI.parts(of: target)

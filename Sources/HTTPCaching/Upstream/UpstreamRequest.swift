@@ -15,6 +15,10 @@ public struct UpstreamRequest: Sendable {
   /// Called for each 1xx response, in order, before the final one (RFC 9110 §15.2).
   public var onInterim: (@Sendable (HTTPResponse) async -> Void)?
 
+  /// Whether the request may be sent again after a connection has failed: its method is idempotent, and it has no body
+  /// (RFC 9110 §9.2.2).
+  public var isRepeatable: Bool { body == nil && head.method.isIdempotent }
+
   /// Makes a request.
   public init(
     head: HTTPRequest, body: MessageBody? = nil, timeout: Duration? = nil,

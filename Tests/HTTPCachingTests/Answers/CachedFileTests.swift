@@ -193,6 +193,36 @@ struct CachedFileTests {
     #expect(answered == 3)
   }
 
+  @Test(
+    "a body file that is gone is told as not available, and one that is truncated as damaged",
+    arguments: Damage.allCases)
+  func damagedBodyEvents(_ damage: Damage) async throws {
+    let test = try test(.disk, count: 600_000)
+    try await test.get()
+    let path = try await bodyPath(test)
+    let expected: String
+    switch damage {
+    case .flipped:
+      try overwrite(path, at: 1_000)
+      expected = "read body: damaged"
+    case .cut:
+      #expect(truncate(path, 300_000) == 0)
+      expected = "open body: damaged"
+    case .emptied:
+      #expect(truncate(path, 0) == 0)
+      expected = "open body: damaged"
+    case .gone:
+      try FileManager.default.removeItem(atPath: path)
+      expected = "open body: not available"
+    }
+    #expect(try await test.get().text == test.origin.text)
+    let failures = test.events.events.compactMap { event -> String? in
+      guard case .storeFailed(let operation, let error) = event else { return nil }
+      return "\(operation): \(error.code)"
+    }
+    #expect(Set(failures) == [expected])
+  }
+
   @Test("what a dead process left goes when the directory is opened; what a living one has stays")
   func sweeping() async throws {
     let test = try test(.disk)

@@ -78,6 +78,10 @@ struct DeadlineTests {
     test.origin.release()
     await settle { leader.isThere && follower.isThere }
     #expect(leader.answer?.text == "new")
+    guard case .hit(_, _, .disconnected)? = follower.answer?.outcome else {
+      Issue.record("\(String(describing: follower.answer?.outcome))")
+      return
+    }
   }
 
   @Test(

@@ -71,4 +71,19 @@ import Testing
     let error = await #expect(throws: UpstreamError.self) { try await stalled.value }
     #expect(error?.kind == .timeout)
   }
+
+  @Test(
+    "an event stream has a limit of its own, whatever the letters and parameters of its type",
+    arguments: [
+      ("text/event-stream", nil, nil), ("Text/Event-Stream; charset=utf-8", nil, nil),
+      ("text/event-stream;a", 20, 20), ("text/html", 20, 10), (nil, nil, 10), ("text/event-streams", nil, 10),
+    ] as [(String?, Int64?, Int64?)])
+  func eventStream(_ type: String?, _ limit: Int64?, _ expected: Int64?) {
+    let upstream = AsyncHTTPClientUpstream(
+      client: HTTPClient.shared, idleTimeout: .seconds(10),
+      eventStreamTimeout: limit.map { Duration.seconds($0) })
+    var fields: HTTPFields = [:]
+    fields[.contentType] = type
+    #expect(upstream.silence(of: fields) == expected.map { TimeAmount.seconds($0) })
+  }
 }

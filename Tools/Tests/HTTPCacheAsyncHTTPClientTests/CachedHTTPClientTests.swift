@@ -102,26 +102,6 @@ import Testing
     }
   }
 
-  @Test("100 concurrent requests reach the origin once")
-  func coalescing() async throws {
-    let gate = Gate()
-    let routes = Origin()
-    routes.get("slow") { _, _ in
-      try await gate.pass()
-      return answer("computed once")
-    }
-    try await Fixture.run(routes) { fixture async throws in
-      let bodies = try await withThrowingTaskGroup(of: String.self) { group in
-        for _ in 0..<100 { group.addTask { try await fixture.get("/slow").body } }
-        await gate.waitForArrivals(1)
-        gate.open()
-        return try await group.reduce(into: []) { $0.append($1) }
-      }
-      #expect(bodies.count == 100 && bodies.allSatisfy { $0 == "computed once" })
-      #expect(gate.arrivals == 1)
-    }
-  }
-
   @Test("a partition does not see what is stored for another")
   func partitions() async throws {
     let calls = Counter()

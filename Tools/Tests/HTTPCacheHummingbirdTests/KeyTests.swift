@@ -4,7 +4,6 @@ import HTTPCaching
 import Hummingbird
 import NIOCore
 import NIOHTTP1
-import NIOPosix
 import ServerTesting
 import Testing
 
@@ -62,7 +61,9 @@ import Testing
   func noHost() async throws {
     try await run { server async throws in
       for _ in 0..<2 {
-        let text = try await Self.raw("GET /a HTTP/1.0\r\nConnection: close\r\n\r\n", port: server.port)
+        let client = try RawPeer.connect(server.port)
+        client.send("GET /a HTTP/1.0\r\nConnection: close\r\n\r\n")
+        let text = try await client.receiveAll()
         #expect(text.hasPrefix("HTTP/1.") && text.contains(" 200 OK\r\n") && text.hasSuffix("\r\n\r\n1"))
       }
     }
@@ -110,22 +111,6 @@ import Testing
       #expect(try await server.send(.GET, "/a").body == "4")
       #expect(try await server.send(.GET, "/a", ["From": "anna"]).body == "5")
       #expect(try await server.send(.GET, "/list").body == "6")
-    }
-  }
-
-  /// Sends octets and reads until the server closes.
-  private static func raw(_ request: String, port: Int) async throws -> String {
-    let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .connect(host: "127.0.0.1", port: port) { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-        }
-      }
-    return try await channel.executeThenClose { inbound, outbound in
-      try await outbound.write(ByteBuffer(string: request))
-      var text = ""
-      for try await buffer in inbound { text += String(buffer: buffer) }
-      return text
     }
   }
 }

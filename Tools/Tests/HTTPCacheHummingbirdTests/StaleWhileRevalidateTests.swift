@@ -86,20 +86,6 @@ import Testing
       #expect(try await server.send(.GET, "/a").body == "4")
     }
   }
-
-  @Test("the responder answers with a stale response and validates in the background")
-  func responder() async throws {
-    let router = Router(context: Context.self)
-    router.get("a", use: route)
-    let responder = CachingResponder(router.buildResponder(), cache: fixture.cache, origin: .host())
-    try await TestServer.run(responder) { [fixture] server async throws in
-      #expect(try await server.send(.GET, "/a").body == "1")
-      fixture.clock.advance(by: .seconds(10))
-      #expect(try await server.send(.GET, "/a").body == "1")
-      await fixture.cache.finishBackgroundWork(within: .seconds(60))
-      #expect(try await server.send(.GET, "/a").body == "2")
-    }
-  }
 }
 
 /// Counts the requests that pass.

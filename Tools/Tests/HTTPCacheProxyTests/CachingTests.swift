@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCaching
 import NIOCore
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy

@@ -49,6 +49,23 @@ import Testing
     }
   }
 
+  @Test("RFC 9112 §7.1 zeros in front of a chunk size do not count as its digits, and are bounded")
+  func zeros() throws {
+    let last = String(repeating: "0", count: 16)
+    var decoder = ChunkedDecoder(limits: MessageLimits(), form: .request)
+    var buffer = ByteBuffer(string: last + "2\r\nok\r\n" + last + "\r\n\r\n")
+    #expect(try decoder.next(&buffer).map { String(buffer: $0) } == "ok")
+    #expect(try decoder.next(&buffer) == nil)
+    #expect(decoder.isComplete)
+    for size in ["01" + last, String(repeating: "0", count: 20_000)] {
+      decoder = ChunkedDecoder(limits: MessageLimits(), form: .request)
+      buffer = ByteBuffer(string: size)
+      #expect(throws: ProtocolViolation.self, "\(size.prefix(20))") {
+        while try decoder.next(&buffer) != nil {}
+      }
+    }
+  }
+
   @Test("RFC 9112 §7 chunked is that word in ASCII, alone and without parameters")
   func chunkedByName() throws {
     for coding in ["chunked;a=b", "chun\u{212A}ed", "gzip;q=1", "x, chunked"] {

@@ -1,4 +1,5 @@
 import NIOCore
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy
@@ -131,6 +132,7 @@ import Testing
       #expect(field("Upgrade", in: answer) == "websocket")
       #expect(field("Connection", in: answer) == "Upgrade")
       #expect(field("Sec-WebSocket-Accept", in: answer) == "b")
+      #expect(field("Date", in: answer) != nil)
       #expect(try await client.receive(count: 5) == "hello")
       client.send("GET / HTTP/1.1\r\n\r\n")
       #expect(try await peer.receive(through: "\r\n\r\n") == "GET / HTTP/1.1\r\n\r\n")

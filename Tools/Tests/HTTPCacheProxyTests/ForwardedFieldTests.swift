@@ -1,4 +1,5 @@
 import HTTPTypes
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy
@@ -75,6 +76,22 @@ struct ForwardedFieldTests {
       #expect(field("X-Forwarded-For", in: new) == "2001:db8::7, unknown, 127.0.0.1")
       #expect(field("X-Forwarded-Proto", in: new) == "https")
       #expect(field("X-Forwarded-Host", in: new) == "www.example.com")
+      let mixed = try await fixture.miss(
+        "/",
+        fields: "X-Forwarded-Host: www.example.com\r\nX-Forwarded-Proto: https\r\n"
+          + "Forwarded: for=192.0.2.7, for=192.0.2.8\r\n", host: "inner")
+      #expect(
+        field("Forwarded", in: mixed)
+          == "for=192.0.2.7;host=www.example.com;proto=https, for=192.0.2.8, "
+          + "for=127.0.0.1;host=inner;proto=http")
+      #expect(field("X-Forwarded-For", in: mixed) == "192.0.2.7, 192.0.2.8, 127.0.0.1")
+      let schemeInOne = try await fixture.miss(
+        "/",
+        fields: "X-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: https\r\n"
+          + "Forwarded: for=192.0.2.7;host=\"www.example.com:81\"\r\n", host: "inner")
+      #expect(
+        field("Forwarded", in: schemeInOne)
+          == "for=192.0.2.7;host=\"www.example.com:81\";proto=https, for=127.0.0.1;host=inner;proto=http")
       let none = try await fixture.miss("/", host: "inner")
       #expect(field("Forwarded", in: none) == "for=127.0.0.1;host=inner;proto=http")
     }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy
@@ -81,6 +82,30 @@ struct GatewayReferenceTests {
   }
 
   @Test(
+    "fields with one reference, and strings of structured fields that are references",
+    arguments: [
+      ("SourceMap", "/deep/a.js.map", "/app/a.js.map"), ("X-SourceMap", "a.js.map", "a.js.map"),
+      ("Service-Worker-Allowed", "/deep/", "/app/"),
+      (
+        "Reporting-Endpoints", "main=\"/deep/r\", other=\"https://else/deep\"",
+        "main=\"/app/r\", other=\"https://else/deep\""
+      ),
+      (
+        "Speculation-Rules", "\"/deep/a.json\", \"http://origin/deep/b.json\"",
+        "\"/app/a.json\", \"/app/b.json\""
+      ),
+      ("Speculation-Rules", "\"/deep/a.json", "\"/deep/a.json"),
+      (
+        "Use-As-Dictionary", "match=\"/deep/js/*\", match-dest=(\"script\"), id=\"/deep\"",
+        "match=\"/app/js/*\", match-dest=(\"script\"), id=\"/deep\""
+      ),
+      ("Use-As-Dictionary", "id=\"/deep\",match=\"js/*\"", "id=\"/deep\",match=\"js/*\""),
+    ])
+  func others(_ name: String, _ value: String, _ expected: String) throws {
+    #expect(try changed(name, value) == expected)
+  }
+
+  @Test(
     "Link (RFC 8288 §3)",
     arguments: [
       ("</deep/s.css>; rel=preload", "</app/s.css>; rel=preload"),
@@ -90,6 +115,11 @@ struct GatewayReferenceTests {
       ),
       ("<a.css>; title=\"</deep/x>\\\" </deep/y>\"", "<a.css>; title=\"</deep/x>\\\" </deep/y>\""),
       ("<", "<"), ("", ""),
+      (
+        "<a>; rel=up; anchor=\"/deep/x\", </deep/b>; Anchor = \"http://origin/deep/y\"; title=\"/deep\"",
+        "<a>; rel=up; anchor=\"/app/x\", </app/b>; Anchor = \"/app/y\"; title=\"/deep\""
+      ),
+      ("</deep/a>; anchor=\"/deep/x", "</app/a>; anchor=\"/deep/x"),
       ("</deep/a", "</deep/a"),
     ])
   func links(_ value: String, _ expected: String) throws { #expect(try changed("Link", value) == expected) }
@@ -124,6 +154,27 @@ struct GatewayReferenceTests {
       #expect(field("Link", in: try await client.receiveHead()) == "</app/s.css>; rel=preload")
       peer.send("HTTP/1.1 204 No Content\r\nSet-Cookie: s=1; Path=/deep\r\n\r\n")
       #expect(field("Set-Cookie", in: try await client.receiveHead()) == "s=1; Path=/app")
+    }
+  }
+
+  @Test("references in a 101 name the proxy, and the route's rules for fields apply to it (RFC 9110 §7.8)")
+  func upgraded() async throws {
+    try await withProxy(
+      basePath: "/deep",
+      configure: {
+        $0.changeRoutes {
+          ($0[0].path, $0[0].stripsPath, $0[0].responseFields.removed) = ("/app", true, ["x-internal"])
+        }
+      }
+    ) { fixture in
+      let (client, peer, _) = try await fixture.open(
+        "GET /app/a HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+      peer.send(
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+          + "Set-Cookie: s=1; Path=/deep\r\nX-Internal: 1\r\n\r\n")
+      let head = try await client.receiveHead()
+      #expect(head.hasPrefix("HTTP/1.1 101 ") && field("Upgrade", in: head) == "websocket")
+      #expect(field("Set-Cookie", in: head) == "s=1; Path=/app" && field("X-Internal", in: head) == nil)
     }
   }
 

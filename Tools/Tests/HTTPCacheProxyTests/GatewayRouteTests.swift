@@ -1,5 +1,6 @@
 import HTTPCaching
 import HTTPTypes
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy
@@ -83,6 +84,20 @@ import Testing
     request.route = route("/files", strips: true)
     request.route?.preservesHost = preservesHost
     var fields: HTTPFields = [.location: "http://client:81/b"]
+    request.finish(&fields)
+    #expect(fields[.location] == expected)
+  }
+
+  @Test(
+    "such an origin may name the scheme and host that the client used, which X-Forwarded-Proto tells",
+    arguments: [(true, "/files/b"), (false, "https://public/b")])
+  func ownScheme(_ preservesHost: Bool, _ expected: String) {
+    var request = RoutedRequest(
+      head: HTTPRequest(method: .get, scheme: "http", authority: "public", path: "/a"))
+    request.route = route("/files", strips: true)
+    request.route?.preservesHost = preservesHost
+    request.partition = "https://public"
+    var fields: HTTPFields = [.location: "https://public/b"]
     request.finish(&fields)
     #expect(fields[.location] == expected)
   }

@@ -3,6 +3,7 @@ import HTTPTypes
 import NIOCore
 import NIOEmbedded
 import NIOPosix
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy
@@ -43,7 +44,7 @@ import Testing
     let loop = NIOAsyncTestingEventLoop()
     let silent = try await TestingStream(loop)
     let endless = IncomingBody(
-      silent.stream, framing: .untilClose, limits: MessageLimits(), isResponse: true, stall: nil
+      silent.stream, framing: .untilClose, limits: MessageLimits(), form: .response, stall: nil
     ) { _ in }
     let next = Task { try await endless.next() }
     await silent.waitForReader()
@@ -53,7 +54,7 @@ import Testing
 
     let limited = try await TestingStream(loop)
     let short = IncomingBody(
-      limited.stream, framing: .untilClose, limits: MessageLimits(), isResponse: true, stall: .seconds(600)
+      limited.stream, framing: .untilClose, limits: MessageLimits(), form: .response, stall: .seconds(600)
     ) { _ in }
     let end = Task { try await short.next() }
     await limited.waitForReader()

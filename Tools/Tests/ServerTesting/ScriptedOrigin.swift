@@ -89,8 +89,8 @@ package final class ScriptedOrigin: Sendable {
     }
 
     private static func end(_ channel: any Channel, after file: String?) {
-      var status = stat()
-      guard let file, channel.isActive, stat(file, &status) != 0 || status.st_size == 0 else {
+      let attributes = file.flatMap { try? FileManager.default.attributesOfItem(atPath: $0) }
+      guard let file, channel.isActive, (attributes?[.size] as? Int ?? 0) == 0 else {
         return channel.close(promise: nil)
       }
       channel.eventLoop.scheduleTask(in: .milliseconds(10)) { end(channel, after: file) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPCacheProxy
 
 /// The options of connections to the origin, spelled as curl's.
 struct ConnectionOptionGroup: ParsableArguments {
@@ -7,6 +8,14 @@ struct ConnectionOptionGroup: ParsableArguments {
     name: .customLong("connect-timeout"), help: "Maximum seconds to open a connection. (default: 10)",
     transform: SecondsArgument.number)
   var connectTimeout: Double = 10
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Seconds that an origin may be silent within a body; 0 is no limit. (default: 600, and no limit for event \
+      streams, text/event-stream)
+      """, valueName: "seconds"), transform: SecondsArgument.whole)
+  var originSilence: Int64?
 
   @Option(help: "A PEM file of certificates to trust in place of the system's.")
   var cacert: String?
@@ -42,6 +51,7 @@ struct ConnectionOptionGroup: ParsableArguments {
       throw ValidationError(
         "--connect-timeout must be above 0 and at most 1000000 seconds (got \(connectTimeout))")
     }
+    if let originSilence { try SilenceOptions.check("--origin-silence", originSilence, least: 0) }
     if let cacert, !FileManager.default.isReadableFile(atPath: cacert) {
       throw ValidationError("--cacert: cannot read \(cacert)")
     }
@@ -56,6 +66,7 @@ struct ConnectionOptionGroup: ParsableArguments {
     options.isHTTP1Only = http1Only
     options.trustRoots = cacert
     options.isInsecure = insecure
+    options.silence = originSilence.map { SilenceLimit(seconds: $0) }
     options.proxies = try ProxySettings(
       proxy: proxy, user: proxyUser, noProxy: noproxy, environment: CommandEnvironment.current)
     return options

@@ -60,8 +60,9 @@ struct RequestOptionGroup: ParsableArguments {
   @Flag(
     inversion: .prefixedNo,
     help: ArgumentHelp(
-      "Request gzip, brotli and zstd, and decode the body. The cache stores the body as received. Ranges are "
-        + "requested without, and a file that is itself compressed (*.gz, *.br, *.zst) stays unchanged."))
+      "Request gzip, deflate, brotli and zstd, and decode the body. The cache stores the body as received. "
+        + "Ranges are requested without, and a file that is itself compressed (*.gz, *.br, *.zst) stays unchanged."
+    ))
   var compressed = true
 
   func validate() throws {

@@ -4,6 +4,7 @@ import HTTPCaching
 /// A content coding that `get` asks for and removes (RFC 9110 §8.4.1, RFC 7932, RFC 8878).
 enum ContentCoding: String, CaseIterable {
   case gzip
+  case deflate
   case br
   case zstd
 
@@ -31,6 +32,7 @@ enum ContentCoding: String, CaseIterable {
   private var endings: [String] {
     switch self {
     case .gzip: [".gz", ".tgz"]
+    case .deflate: []
     case .br: [".br"]
     case .zstd: [".zst", ".tzst"]
     }
@@ -52,7 +54,7 @@ enum ContentCoding: String, CaseIterable {
   /// - Throws: `ContentCodingFailure` if memory runs out.
   func makeDecoder() throws(ContentCodingFailure) -> any ContentDecoder {
     switch self {
-    case .gzip: try GzipContent()
+    case .gzip, .deflate: try DeflateContent(self)
     case .br: try BrotliDecoder()
     case .zstd: try ZstdDecoder()
     }

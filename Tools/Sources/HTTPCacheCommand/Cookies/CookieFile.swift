@@ -105,9 +105,14 @@ enum CookieFile {
       expiry: seconds == 0 ? nil : seconds)
   }
 
+  /// The whole seconds: some browser extensions write fractions, such as `1893456000.123`.
   private static func seconds(_ text: String) -> Int64? {
-    guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-    return Int64(text) ?? .max
+    let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    let areDigits = parts.allSatisfy { part in
+      !part.isEmpty && part.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+    guard areDigits, let whole = parts.first else { return nil }
+    return Int64(whole) ?? .max
   }
 
   /// The bytes of a file: the title, other lines of the file before, and the cookies.

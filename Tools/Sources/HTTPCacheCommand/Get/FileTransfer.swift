@@ -30,8 +30,8 @@ struct FileTransfer {
   private mutating func answer(
     _ policy: CachePolicy, _ progress: inout TransferProgress
   ) async throws -> TransferReport.Answer {
-    let continuation = await continuation(policy)
-    var response = try await respond(to: continuation?.request ?? request, policy)
+    let (first, continuation) = try await firstAnswer(policy)
+    var response = first
     var isContinued = false
     var restart: String?
     if let continuation, !isUnsatisfiable(response) {
@@ -74,6 +74,18 @@ struct FileTransfer {
     if !isLeftOut(answer) { response = try prepared(response, &progress, isContinued: isContinued) }
     try await take(response, answer: &answer, progress: &progress, isContinued: isContinued)
     return answer
+  }
+
+  /// The answer to the request for the rest of the part file; without a part to continue, that to the request for the
+  /// whole.
+  private func firstAnswer(_ policy: CachePolicy) async throws -> (CacheResponse, PartContinuation?) {
+    if let early = await continuation(policy) {
+      return (try await respond(to: early.request, policy), early)
+    }
+    let whole = try await respond(to: request, policy)
+    guard let late = continuation(insteadOf: whole, policy) else { return (whole, nil) }
+    whole.body.source.cancel()
+    return (try await respond(to: late.request, policy), late)
   }
 
   /// The answer to the request for the whole, after an answer to a range that has no octets of the rest.
@@ -209,13 +221,29 @@ struct FileTransfer {
   /// How to continue an earlier transfer; nil if the cache has about as many bytes, or the policy requests the whole
   /// body again.
   private func continuation(_ policy: CachePolicy) async -> PartContinuation? {
+    guard let part = output.part, let found = partContinuation(policy) else { return nil }
+    let cached = await cachedBytes()
+    return cached > 0 && cached >= part.received - Self.slack ? nil : found
+  }
+
+  /// How to continue the part file, whatever the cache has; nil without a part file for the request.
+  private func partContinuation(_ policy: CachePolicy) -> PartContinuation? {
     // The queue keeps parts with a content coding; `get` writes decoded bytes.
     guard let part = output.part, !fetcher.includesHead, content == nil,
-      part.record?.fields[.contentEncoding] == nil,
-      let continuation = PartContinuation(of: request, part: part, policy: policy, scope: scope)
+      part.record?.fields[.contentEncoding] == nil
     else { return nil }
-    let cached = await cachedBytes()
-    return cached > 0 && cached >= part.received - Self.slack ? nil : continuation
+    return PartContinuation(of: request, part: part, policy: policy, scope: scope)
+  }
+
+  /// How to continue the part file after redirects have led to a URL of which the cache has nothing; nil if the entity
+  /// tag of the answer is not that of the part.
+  private func continuation(insteadOf whole: CacheResponse, _ policy: CachePolicy) -> PartContinuation? {
+    guard !whole.redirects.isEmpty, whole.head.headerFields[.contentEncoding] == nil,
+      case .forwarded(_, status: 200, _, collapsed: false) = whole.outcome,
+      let found = partContinuation(policy), found.record.fields[.eTag] != nil,
+      case .whole(isChanged: false) = found.answer(whole.head, from: whole.finalTarget, now: clock.now)
+    else { return nil }
+    return found
   }
 
   /// The part file is preferred only if the cache has this many bytes less. Continuing from the cache stores the

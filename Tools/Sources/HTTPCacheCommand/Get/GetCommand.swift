@@ -14,8 +14,8 @@ struct GetCommand: AsyncParsableCommand {
 
       -o FILE and -O replace a file when the body is complete, and keep its mode and owner. A link is \
       followed; a device or FIFO is written to directly. An interrupted transfer continues when the \
-      command is run again: from the cache, or, if the cache does not store the response, from the \
-      folder FILE.httpcache-part beside the file.
+      command is run again: from the cache, or, if the cache does not store the response or a redirect \
+      names another URL, from the folder FILE.httpcache-part beside the file.
 
       With a queue option, the URLs become downloads in a list that survives the process: after Ctrl-C or a \
       crash, `httpcache downloads resume` continues all of them. Without -o and -O they go into the cache only.

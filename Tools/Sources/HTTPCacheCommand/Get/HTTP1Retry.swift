@@ -1,12 +1,10 @@
 import HTTPCacheProxy
 import HTTPCaching
-import HTTPTypes
 
-/// An upstream that sends a request once more over HTTP/1.1 if the connection over HTTP/2 has failed: AsyncHTTPClient
-/// takes no head of more than 16 KiB there. The request has an idempotent method and no body (RFC 9110 §9.2.2).
+/// An upstream that sends a request once more over HTTP/1.1 if the connection over HTTP/2 has failed, or has lost
+/// octets of `Location`: AsyncHTTPClient takes no head of more than 16 KiB there, and decodes values as UTF-8. A
+/// request that may not be repeated is not.
 struct HTTP1Retry: Upstream {
-  private static let repeatable: Set<HTTPRequest.Method> = [.get, .head, .options, .query]
-
   let base: any Upstream
   /// Speaks HTTP/1.1 alone.
   let http1: any Upstream
@@ -15,15 +13,23 @@ struct HTTP1Retry: Upstream {
 
   func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
     do throws(UpstreamError) {
-      return try await base.send(request)
+      let response = try await base.send(request)
+      guard request.isRepeatable, Self.hasLostOctets(response.head) else { return response }
+      response.body.source.cancel()
     } catch {
-      guard request.body == nil, Self.repeatable.contains(request.head.method), error.isOfHTTP2 else {
-        throw error
-      }
+      guard request.isRepeatable, error.isOfHTTP2 else { throw error }
       // An origin without HTTP/1.1 has said what is wrong before.
       do throws(UpstreamError) { return try await http1.send(request) } catch let second {
         throw second.kind == .cancelled ? second : error
       }
     }
+    return try await http1.send(request)
+  }
+
+  /// Whether octets of `Location` are no UTF-8, and so were replaced by U+FFFD: the redirect leads to another resource.
+  private static func hasLostOctets(_ head: HTTPResponse) -> Bool {
+    let replacement: Unicode.Scalar = "\u{FFFD}"
+    return (300..<400).contains(head.status.code)
+      && head.headerFields[values: .location].contains { $0.unicodeScalars.contains(replacement) }
   }
 }

@@ -20,10 +20,18 @@ enum OriginClient {
     var isInsecure = false
     /// The proxies on the way.
     var proxies = ProxySettings()
+    /// How long an origin may be silent within a body; nil is 600 s, and no limit for event streams, as in `serve`.
+    var silence: SilenceLimit?
+
+    /// Maximum time to wait for the next bytes of a body that is no event stream; nil without a limit.
+    var bodyTimeout: TimeAmount? {
+      guard let silence else { return .minutes(10) }
+      return silence.time
+    }
+    /// Maximum time to wait for the next bytes of an event stream; nil without a limit.
+    var eventStreamTimeout: TimeAmount? { silence?.time }
   }
 
-  /// Maximum time to wait for the next bytes of a body.
-  private static let idleTimeout: Duration = .seconds(60)
   /// Maximum number of connections over HTTP/1.1 to a host: as many as `get` has requests at once, with the largest
   /// `--jobs` and `--segments`. A request never waits for a connection: AsyncHTTPClient 1.37 would give it one that
   /// just broke (`keepBytesOfBrokenConnections`).
@@ -44,7 +52,9 @@ enum OriginClient {
     let httpsHTTP1 = options.isHTTP1Only ? nil : options.proxies.https.map { http1Client(options, proxy: $0) }
     let clients = [direct, https, socks, http1, httpsHTTP1].compactMap { $0 }
     func upstream(_ client: HTTPClient) -> any Upstream {
-      AsyncHTTPClientUpstream(client: client, idleTimeout: idleTimeout)
+      AsyncHTTPClientUpstream(
+        client: client, idleTimeout: options.bodyTimeout.map { Duration.nanoseconds($0.nanoseconds) },
+        eventStreamTimeout: options.eventStreamTimeout.map { Duration.nanoseconds($0.nanoseconds) })
     }
     func retrying(_ client: HTTPClient, _ http1: HTTPClient?) -> any Upstream {
       guard let http1 else { return upstream(client) }
@@ -99,8 +109,9 @@ enum OriginClient {
   ) throws -> NIOUpstream {
     var configuration = NIOUpstream.Configuration(connectTimeout: TimeAmount(options.connectTimeout))
     (configuration.bodyTimeout, configuration.eventStreamTimeout) = (
-      TimeAmount(idleTimeout), TimeAmount(idleTimeout)
+      options.bodyTimeout, options.eventStreamTimeout
     )
+    configuration.isLenient = true
     configuration.offersHTTP2 = !options.isHTTP1Only
     if let tls = tls(options) { configuration.tls = tls }
     configuration.proxy = proxy

@@ -1,3 +1,4 @@
+import HTTPCacheProxy
 import HTTPCaching
 import Synchronization
 
@@ -24,7 +25,7 @@ final class StorageRecorder: CacheObserver {
 
   /// Makes a recorder.
   ///
-  /// - Parameter warn: called once if the store fails.
+  /// - Parameter warn: called once if the store fails, and for each damaged response.
   init(warn: @escaping @Sendable (String) -> Void = { _ in }) { self.warn = warn }
 
   func observe(_ event: CacheEvent) {
@@ -32,17 +33,11 @@ final class StorageRecorder: CacheObserver {
     case .stored(let key, let bytes): set(.stored(bytes: bytes), for: key.target)
     case .kept(let key, let bytes): set(.kept(bytes: bytes), for: key.target)
     case .notStored(let target, let refusal): set(.notStored(refusal), for: target)
-    case .storeFailed(let operation, let error):
-      let isFirst = state.withLock { state in
-        defer { state.hasWarned = true }
-        return !state.hasWarned
-      }
-      // A cache that says on opening that it is damaged has begun anew.
-      let isAnew = operation == "open" && error.code == .damaged
-      if isFirst {
-        warn(
-          isAnew ? error.message : "cache storage error (\(operation): \(error)); responses are not stored")
-      }
+    case .storeFailed(operation: "open body", let error) where event.isOfOneEntry,
+      .storeFailed(operation: "read body", let error) where event.isOfOneEntry:
+      // An entry that was evicted meanwhile is nothing to report.
+      if error.code == .damaged { warn("a stored response is damaged, and counts as not stored (\(error))") }
+    case .storeFailed(let operation, let error): storeFailed(operation, error)
     case .capacityChanged(let old, let new, let usage):
       warn(HumanText.capacityChange(from: old, to: new, usage: usage))
     case .encryption(let notice):
@@ -53,6 +48,17 @@ final class StorageRecorder: CacheObserver {
       break
     @unknown default: break
     }
+  }
+
+  private func storeFailed(_ operation: String, _ error: CacheError) {
+    let isFirst = state.withLock { state in
+      defer { state.hasWarned = true }
+      return !state.hasWarned
+    }
+    guard isFirst else { return }
+    // A cache that says on opening that it is damaged has begun anew.
+    let isAnew = operation == "open" && error.code == .damaged
+    warn(isAnew ? error.message : "cache storage error (\(operation): \(error)); responses are not stored")
   }
 
   private func set(_ result: Result, for target: String) {

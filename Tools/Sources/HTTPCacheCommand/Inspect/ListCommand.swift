@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPCacheProxy
 import HTTPCaching
 
 /// `httpcache ls`: lists entries.
@@ -16,8 +17,9 @@ struct ListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ls", abstract: "List stored responses.",
     discussion: """
-      With --json one object per line; sizes in bytes, times in seconds since 1970. Where no response \
-      matches, nothing is printed, and the status is 1, as that of grep.
+      A prefix is one of the URLs under which responses are stored, or of the URLs of the clients of the \
+      server that used the directory last. With --json one object per line; sizes in bytes, times in \
+      seconds since 1970. Where no response matches, nothing is printed, and the status is 1, as that of grep.
 
       Exit status:
       \(ExitStatus.help([
@@ -70,14 +72,17 @@ struct ListCommand: AsyncParsableCommand {
     // With --seed, the list is that of the archive or folder, whether there is a cache or not.
     let store = try seeds.paths.isEmpty ? location.openStore() : seeds.store()
     let now = SystemClock().now
-    let rules = seeds.paths.isEmpty ? ServedDirectory(location.path)?.rules : nil
+    let served = seeds.paths.isEmpty ? ServedDirectory(location.path) : nil
+    let rules = served?.rules
     let state = { (entry: CacheEntry) in EntryFreshness(entry.record, rules: rules, now: now) }
     var entries: [CacheEntry] = []
-    try await StoreListing.each(of: store, selection, mode: seeds.paths.isEmpty ? location.listedMode : nil) {
-      entry in
-      guard matches(entry, state, now: now) else { return true }
-      entries.append(entry)
-      return sort != nil || reverse || limit.map { entries.count < $0 } ?? true
+    let mode = seeds.paths.isEmpty ? location.listedMode : nil
+    for selection in selections(served) {
+      try await StoreListing.each(of: store, selection, mode: mode) { entry in
+        guard matches(entry, state, now: now) else { return true }
+        entries.append(entry)
+        return sort != nil || reverse || limit.map { entries.count < $0 } ?? true
+      }
     }
     if let sort { entries.sort { Self.precedes($0, $1, by: sort, state) } }
     if reverse { entries.reverse() }
@@ -98,6 +103,14 @@ struct ListCommand: AsyncParsableCommand {
     // In a damaged index the values may be anything.
     let bytes = entries.reduce(Int64(0)) { $0 + min($1.size, .max - $0) }
     Console.report("\(HumanText.count(entries.count, "response")), \(HumanText.bytes(bytes))")
+  }
+
+  /// The selections of all listed entries. No entry is in two of them.
+  private func selections(_ served: ServedDirectory?) -> [CacheSelection] {
+    guard let prefix else { return [.all] }
+    // A prefix that is no URL is left to the store, which throws an error that names it.
+    let places = (try? served?.prefixes(for: prefix)) ?? []
+    return StoredPlace.distinct(prefixes: [TargetURL.normalizedPrefix(prefix)] + places).map { .prefix($0) }
   }
 
   private var selection: CacheSelection { prefix.map { .prefix(TargetURL.normalizedPrefix($0)) } ?? .all }

@@ -7,8 +7,9 @@ struct PathCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "path", abstract: "Print the file that holds the body of a URL.",
     discussion: """
-      The file holds exactly the body's bytes; read it, do not change it. A small body is kept in the \
-      index and has no file; --export writes a copy of any body to a new file.
+      The URL is one under which responses are stored, or one of the clients of the server that used the \
+      directory last. The file holds exactly the body's bytes; read it, do not change it. A small body is \
+      kept in the index and has no file; --export writes a copy of any body to a new file.
 
       Exit status:
       \(ExitStatus.help([
@@ -29,9 +30,9 @@ struct PathCommand: AsyncParsableCommand {
   func run() async throws {
     let stores = try location.openStores()
     let store = stores.readable
-    let entries = try await StoreListing.entries(of: url, in: store, location)
+    let entries = try await StoreListing.entries(of: url, in: store, location, ServedDirectory(location.path))
     if let coding = entries.first?.record.response.head.headerFields[.contentEncoding] {
-      Console.report("httpcache: the body has the content coding \(coding); `get` decodes gzip")
+      Console.report("httpcache: the body has the content coding \(coding); `get` decodes it")
     }
     if let export { return try await write(entries, from: store, to: export) }
     let paths = entries.compactMap(\.bodyPath)

@@ -147,7 +147,8 @@ struct PurgeCommand: AsyncParsableCommand {
     if all { return [.all] }
     if let prefix {
       let places = try served?.prefixes(for: prefix) ?? []
-      return Self.distinct([TargetURL.normalizedPrefix(prefix)] + places).map { .prefix($0) }
+      return StoredPlace.distinct(prefixes: [TargetURL.normalizedPrefix(prefix)] + places)
+        .map { .prefix($0) }
     }
     if let olderThan { return [.storedBefore(now.adding(.seconds(-olderThan.seconds)))] }
     if let group, let origin {
@@ -160,10 +161,7 @@ struct PurgeCommand: AsyncParsableCommand {
       let modes = location.listedMode.map { [$0] } ?? CacheMode.allCases
       return modes.map { .partition(mode: $0, partition) }
     }
-    let targets = urls.flatMap { url in
-      let places = [url, url.asGiven].compactMap { url in url.flatMap { served?.place(of: $0)?.target } }
-      return (url.targets + places).flatMap { served?.rules.keyTargets(of: $0) ?? [$0] }
-    }
+    let targets = urls.flatMap { served?.targets(of: $0) ?? $0.targets }
     return Self.distinct(targets).map { .target($0) }
   }
 }

@@ -8,6 +8,9 @@ struct ShowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show the stored responses of a URL: head, times, freshness, variants.",
     discussion: """
+      The URL is one under which responses are stored, or one of the clients of the server that used the \
+      directory last.
+
       Exit status:
       \(ExitStatus.help([
         .success: "shown", .failure: "nothing is stored for the URL", .newerFormat: nil,
@@ -26,8 +29,9 @@ struct ShowCommand: AsyncParsableCommand {
   func run() async throws {
     let store = try location.openStore()
     let now = SystemClock().now
-    let rules = ServedDirectory(location.path)?.rules
-    let entries = try await StoreListing.entries(of: url, in: store, location)
+    let served = ServedDirectory(location.path)
+    let rules = served?.rules
+    let entries = try await StoreListing.entries(of: url, in: store, location, served)
     for (index, entry) in entries.enumerated() {
       guard !json else {
         try Console.printJSON(EntryJSON(entry, rules: rules, now: now, isDetailed: true))

@@ -30,12 +30,13 @@ enum StoreListing {
 
   /// The entries of one URL.
   ///
+  /// - Parameter served: the server that used the directory last; nil if there is none.
   /// - Throws: `ExitCode` after a message if there are none.
   static func entries(
-    of url: TargetURL, in store: some CacheStore, _ location: CacheLocation
+    of url: TargetURL, in store: some CacheStore, _ location: CacheLocation, _ served: ServedDirectory?
   ) async throws -> [CacheEntry] {
     var entries: [CacheEntry] = []
-    for target in url.targets {
+    for target in served?.targets(of: url) ?? url.targets {
       try await each(of: store, .target(target), mode: location.listedMode) { entry in
         entries.append(entry)
         return true

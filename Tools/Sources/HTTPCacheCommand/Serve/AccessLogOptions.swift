@@ -7,7 +7,7 @@ struct AccessLogOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       How requests are logged: plain, json, common, combined, none, or a format as Apache's, such as \
-      '%h %t "%r" %s %b %D %{User-Agent}i %{outcome}x'. \
+      '%h %v %t "%r" %s %b %D %{User-Agent}i %{outcome}x', where %v is the host that was asked for. \
       (default: plain)
       """, valueName: "format"), transform: Self.format)
   var accessLog = AccessLog.Format.plain

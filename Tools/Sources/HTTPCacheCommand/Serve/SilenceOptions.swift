@@ -43,9 +43,14 @@ struct SilenceOptions: ParsableArguments {
       ("--origin-silence", originSilence ?? 0, 0), ("--client-silence", clientSilence, 1),
       ("--tunnel-silence", tunnelSilence, 0), ("--client-gone-after", clientGoneAfter, 0),
     ] {
-      guard value >= least, value <= Self.longest else {
-        throw ValidationError("\(name) must be between \(least) and \(Self.longest) seconds (got \(value)).")
-      }
+      try Self.check(name, value, least: least)
+    }
+  }
+
+  /// - Throws: `ValidationError` for a limit that is out of range.
+  static func check(_ name: String, _ value: Int64, least: Int) throws {
+    guard value >= least, value <= longest else {
+      throw ValidationError("\(name) must be between \(least) and \(longest) seconds (got \(value)).")
     }
   }
 

@@ -157,12 +157,12 @@ final class ClientConnection: Sendable {
       let counted = try isHTTP2 ? nil : context.registry.beginExchange(of: client, head.fields)
       defer { if let counted { context.registry.end(counted) } }
       let framing = try head.framing()
-      let route = try routing.route(head, framing: framing)
       if let rights = context.configuration.purgeRights, let kind = PurgeRequest.Kind(head.method) {
         try rights.check(client, head.fields)
-        return await purge(
-          try PurgeRequest(kind, head: head, route: route), head: head, framing: framing, started: started)
+        let request = try PurgeRequest(kind, head: head, framing: framing, routing: routing)
+        return await purge(request, head: head, framing: framing, started: started)
       }
+      let route = try routing.route(head, framing: framing)
       let exchange = ClientExchange(
         connection: self, head: head, framing: framing, started: started, silence: route.silence)
       switch route {
@@ -199,7 +199,7 @@ final class ClientConnection: Sendable {
       let report = try await PurgeReport(
         applying: request.selections, isSoft: request.isSoft, to: context.cache)
       context.configuration.logger.notice(
-        "\(head.method) \(head.target) by \(client.text ?? "-"): \(report.json)")
+        "\(client.requestText(of: head)) by \(client.text ?? "-"): \(report.json)")
       await answer(
         HTTPResponse(
           status: .init(code: report.status), headerFields: [.contentType: "application/json"]),

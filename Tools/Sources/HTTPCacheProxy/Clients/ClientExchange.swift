@@ -21,6 +21,7 @@ struct ClientExchange: Sendable {
   private var writer: ResponseWriter {
     connection.writer(head.method, minorVersion: head.minorVersion, timeout: clientSilence)
   }
+  private var requestText: String { connection.client.requestText(of: head) }
   private var clientSilence: TimeAmount { silence.client ?? context.configuration.bodyTimeout }
   private var tunnelSilence: TimeAmount? {
     silence.tunnel.map(\.time) ?? context.configuration.tunnelTimeout
@@ -63,11 +64,8 @@ struct ClientExchange: Sendable {
     let writer = writer
     let asked = ContinueGate(isNeeded: head.expectsContinue)
     let body = framing == .none ? nil : requestBody(writer, asked)
-    // A stream of HTTP/2 is closed at once when its client is gone.
-    if !connection.isHTTP2, let patience = context.configuration.abandonedTimeout {
-      stream.closeIfAbandoned(after: patience) { [cache = context.cache] in
-        cache.isAwaited(request.head, partition: request.partition)
-      }
+    closeIfAbandoned { [cache = context.cache] in
+      cache.isAwaited(request.head, partition: request.partition)
     }
     defer { stream.answerBegins() }
     do {
@@ -85,6 +83,14 @@ struct ClientExchange: Sendable {
     }
   }
 
+  /// Cancels the request if its client is gone before the answer begins. A stream of HTTP/2 is closed at once then.
+  ///
+  /// - Parameter isNeeded: whether other requests wait for the same response.
+  private func closeIfAbandoned(unless isNeeded: @escaping @Sendable () -> Bool) {
+    guard !connection.isHTTP2, let patience = context.configuration.abandonedTimeout else { return }
+    stream.closeIfAbandoned(after: patience, unless: isNeeded)
+  }
+
   private func sendInterim(
     _ interim: HTTPResponse, for request: RoutedRequest, by writer: ResponseWriter
   ) async {
@@ -95,7 +101,7 @@ struct ClientExchange: Sendable {
 
   private func requestBody(_ writer: ResponseWriter, _ asked: ContinueGate) -> IncomingBody {
     IncomingBody(
-      stream, framing: framing, limits: context.configuration.limits, isResponse: false,
+      stream, framing: framing, limits: context.configuration.limits, form: .request,
       connectionOptions: FieldHygiene.connectionOptions(head.fields),
       laterTrailers: connection.isHTTP2 ? connection.requestTrailers : nil,
       stall: clientSilence,
@@ -123,7 +129,7 @@ struct ClientExchange: Sendable {
       if let body, !body.isComplete, await !drained(body) { return .close }
       return .next
     } catch {
-      context.configuration.logger.info("\(head.method) \(head.target): the answer broke off: \(error.cause)")
+      context.configuration.logger.info("\(requestText): the answer broke off: \(error.cause)")
       answer.body.source.cancel()
       body?.cancel()
       connection.log.add(
@@ -155,13 +161,13 @@ struct ClientExchange: Sendable {
     case let error as UpstreamError where error.kind == .cancelled:
       return connection.leave(head, started: started)
     case let error as UpstreamError:
-      context.configuration.logger.warning("\(head.method) \(head.target): \(error.message)")
+      context.configuration.logger.warning("\(requestText): \(error.message)")
       return await refused(Refusal(error), body)
     case let error as CacheError where error.code == .invalidRequest:
       return await refused(Refusal(.badRequest, "the request target is not an http or https URI"), body)
     case is CancellationError, is StreamError: return connection.leave(head, started: started)
     default:
-      context.configuration.logger.error("\(head.method) \(head.target): \(error)")
+      context.configuration.logger.error("\(requestText): \(error)")
       return await refused(Refusal(.internalServerError, "the proxy failed", label: .error), body)
     }
   }
@@ -176,12 +182,16 @@ struct ClientExchange: Sendable {
 
   func upgrade(_ request: RoutedRequest, to protocols: String) async -> ClientConnection.End {
     let writer = writer
+    // No other request waits for the answer to this one.
+    closeIfAbandoned { false }
+    defer { stream.answerBegins() }
     do {
       let (response, tunnel) = try await context.upstream.upgrade(
         UpstreamRequest(head: request.head, context: request.context) {
           await sendInterim($0, for: request, by: writer)
         },
         to: protocols)
+      stream.answerBegins()
       guard let tunnel else {
         var head = response.head
         request.finish(&head.headerFields)
@@ -191,8 +201,11 @@ struct ClientExchange: Sendable {
       var buffer = stream.channel.allocator.buffer(capacity: 512)
       var fields = response.head.headerFields
       let chosen = fields[.upgrade] ?? protocols
+      request.finish(&fields)
       fields = FieldHygiene.forwardable(fields)
       fields[.contentLength] = nil
+      // RFC 9110 §6.6.1.
+      if !fields.contains(.date) { fields[.date] = SystemClock().now.httpDate }
       context.via.append(to: &fields)
       buffer.writeStatusLine(response.head.status)
       buffer.writeFields(fields)

@@ -81,4 +81,12 @@ extension ClientSide {
     guard isTrusted else { return named }
     return ForwardedRequest(self, host: Authority(named), fields: head.fields).host ?? named
   }
+
+  /// A request for messages of the log: method, host and target. A gateway serves several hosts.
+  func requestText(of head: RequestHead) -> String {
+    let host = host(of: head)
+    // A target that names its origin needs no host before it.
+    guard head.target.hasPrefix("/"), !host.isEmpty else { return "\(head.method) \(head.target)" }
+    return "\(head.method) \(host) \(head.target)"
+  }
 }

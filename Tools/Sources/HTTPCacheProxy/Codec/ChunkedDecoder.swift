@@ -25,11 +25,12 @@ struct ChunkedDecoder: Sendable {
     case lenient
   }
 
-  /// Maximum number of bytes of chunk extensions beyond the allowance: 16 for each chunk, and 2 for each of its bytes.
+  /// Maximum number of bytes of chunk extensions, and of zeros in front of sizes, beyond the allowance: 16 for each
+  /// chunk, and 2 for each of its bytes.
   private static let extensionLimit: Int64 = 16 << 10
 
   private var state = State.sizeStart
-  /// The bytes of extensions so far, minus the allowance of the chunks so far.
+  /// The bytes of extensions and zeros so far, minus the allowance of the chunks so far.
   private var extensionBytes: Int64 = 0
   private var trailerBytes: [UInt8] = []
   private var scanner = HeadScanner()
@@ -85,6 +86,10 @@ struct ChunkedDecoder: Sendable {
     case (.size(let size, _), 0x0D): state = .sizeEnd(size)
     case (.size(let size, _), 0x20), (.size(let size, _), 0x09): state = .sizeBlank(size)
     case (.size(let size, _), 0x3B), (.sizeBlank(let size), 0x3B): state = .extensions(size)
+    case (.size(0, _), _):
+      // Any number of zeros may stand in front (RFC 9112 §7.1). They are bounded as extensions are.
+      state = .size(Int64(try Self.digit(byte)), digits: 1)
+      try countExtension()
     case (.size(let size, let digits), _):
       guard digits < 15 else {
         throw ProtocolViolation("a chunk size of more than 15 digits (RFC 9112 §7.1)")

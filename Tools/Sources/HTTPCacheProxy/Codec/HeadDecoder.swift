@@ -6,6 +6,8 @@ struct HeadDecoder: Sendable {
     case client
     /// An origin.
     case origin
+    /// An origin of a user agent: lines may end in LF alone.
+    case lenientOrigin
   }
 
   private static let emptyLineLimit = 4
@@ -13,6 +15,7 @@ struct HeadDecoder: Sendable {
   private let sender: Sender
   private let limits: MessageLimits
   private var scanner = HeadScanner()
+  private var lenientScanner = LenientHead.Scanner()
   private var emptyLines = 0
   private var hasFirstByte = false
 
@@ -37,7 +40,12 @@ struct HeadDecoder: Sendable {
       hasFirstByte = true
     }
     let start = 2 * emptyLines
-    let end = try scanner.end(in: UnsafeRawBufferPointer(rebasing: bytes[start...]), limits: limits)
+    let head = UnsafeRawBufferPointer(rebasing: bytes[start...])
+    let end =
+      switch sender {
+      case .client, .origin: try scanner.end(in: head, limits: limits)
+      case .lenientOrigin: try lenientScanner.end(in: head, limits: limits)
+      }
     return end.map { start..<(start + $0) }
   }
 
@@ -63,7 +71,7 @@ struct HeadDecoder: Sendable {
       guard first > 0x20, first < 0x7F else {
         throw ProtocolViolation("an invalid request line (RFC 9112 §3)")
       }
-    case .origin:
+    case .origin, .lenientOrigin:
       guard first == 0x48 else { throw ProtocolViolation("an invalid status line (RFC 9112 §4)") }
     }
   }

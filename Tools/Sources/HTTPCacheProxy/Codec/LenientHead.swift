@@ -93,3 +93,16 @@ enum LenientHead {
     return escaped
   }
 }
+
+extension ResponseHead {
+  /// Parses a whole head in a form that a user agent takes, and escapes its `Location`.
+  ///
+  /// - Throws: `ProtocolViolation`.
+  init(lenient bytes: UnsafeRawBufferPointer, limits: MessageLimits) throws(ProtocolViolation) {
+    let normal = LenientHead.normalised(bytes, startLines: 1)
+    self = try normal.withUnsafeBufferPointer { bytes throws(ProtocolViolation) in
+      try ResponseHead(UnsafeRawBufferPointer(bytes), limits: limits)
+    }
+    fields = LenientHead.escapedLocation(fields)
+  }
+}

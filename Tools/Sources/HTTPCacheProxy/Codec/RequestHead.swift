@@ -2,7 +2,7 @@ import HTTPTypes
 /// The head of a request as received.
 struct RequestHead: Sendable {
   let method: HTTPRequest.Method
-  let target: String
+  private(set) var target: String
   /// The 1 of HTTP/1.1.
   let minorVersion: Int
   var fields: HTTPFields
@@ -56,6 +56,13 @@ struct RequestHead: Sendable {
     else { throw ProtocolViolation("an invalid HTTP version (RFC 9112 §2.3)") }
     guard version[5] == 0x31 else { throw ProtocolViolation("only HTTP/1.x is supported", status: 505) }
     return Int(version[7] - 0x30)
+  }
+
+  /// The head with another target.
+  func with(target: String) -> RequestHead {
+    var head = self
+    head.target = target
+    return head
   }
 
   /// How the content is framed (RFC 9112 §6.3).

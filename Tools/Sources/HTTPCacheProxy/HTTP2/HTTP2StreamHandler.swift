@@ -143,11 +143,12 @@ extension HPACKHeaders {
     "age", "cache-status", "content-length", "content-range", "etag", "location", "set-cookie",
   ]
 
-  /// The head of a response. Fields for one connection were removed.
+  /// The head of a response. Fields for one connection were removed. `Location` gets escapes: values are text here, and
+  /// octets that are no UTF-8 would be lost.
   init(_ status: HTTPResponse.Status, _ fields: HTTPFields) {
     self.init([(":status", String(status.code))])
     reserveCapacity(fields.count + 1)
-    for field in fields {
+    for field in LenientHead.escapedLocation(fields) {
       let name = field.name.canonicalName
       add(name: name, value: field.value, indexing: Self.changing.contains(name) ? .nonIndexable : .indexable)
     }

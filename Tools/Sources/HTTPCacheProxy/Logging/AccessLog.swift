@@ -134,7 +134,8 @@ public final class AccessLog: Sendable {
     return OpenFailure(description: "cannot open \(path): \(reason)")
   }
 
-  static func render(_ entry: Entry, at time: timespec, _ format: Format) -> String {
+  /// - Parameter time: since the beginning of 1970.
+  static func render(_ entry: Entry, at time: Duration, _ format: Format) -> String {
     let milliseconds = "\(entry.microseconds / 1000).\(Self.pad(entry.microseconds % 1000, 3))"
     switch format {
     case .none: return ""
@@ -166,19 +167,19 @@ public final class AccessLog: Sendable {
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }
 
-  private static func now() -> timespec {
+  private static func now() -> Duration {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
-    return now
+    return .seconds(now.tv_sec) + .nanoseconds(now.tv_nsec)
   }
 
-  private static func text(_ time: timespec) -> String {
-    var seconds = time.tv_sec
+  private static func text(_ time: Duration) -> String {
+    var seconds = time_t(time.components.seconds)
     var parts = tm()
     gmtime_r(&seconds, &parts)
     let day = "\(parts.tm_year + 1900)-\(pad(parts.tm_mon + 1, 2))-\(pad(parts.tm_mday, 2))"
     let clock = "\(pad(parts.tm_hour, 2)):\(pad(parts.tm_min, 2)):\(pad(parts.tm_sec, 2))"
-    return "\(day)T\(clock).\(pad(time.tv_nsec / 1_000_000, 3))Z"
+    return "\(day)T\(clock).\(pad(time.components.attoseconds / 1_000_000_000_000_000, 3))Z"
   }
 }
 

@@ -1,6 +1,6 @@
 public import Logging
 
-/// Writes messages as lines that begin with the label: `httpcache: GET /a: …`.
+/// Writes messages as lines that begin with the label: `httpcache: GET example.com /a: …`.
 public struct LineLogHandler: LogHandler {
   private let label: String
   private let writer: LineWriter

@@ -108,7 +108,7 @@ extension LogTemplate {
   ]
 
   /// The line about a request, with its line feed.
-  func line(_ entry: AccessLog.Entry, at time: timespec) -> String {
+  func line(_ entry: AccessLog.Entry, at time: Duration) -> String {
     var line = ""
     for part in parts {
       switch part {
@@ -151,8 +151,8 @@ extension LogTemplate {
     return escaped
   }
 
-  private static func text(_ time: timespec) -> String {
-    var seconds = time.tv_sec
+  private static func text(_ time: Duration) -> String {
+    var seconds = time_t(time.components.seconds)
     var parts = tm()
     gmtime_r(&seconds, &parts)
     let month = months.indices.contains(Int(parts.tm_mon)) ? months[Int(parts.tm_mon)] : "-"

@@ -60,9 +60,27 @@ struct ForwardedRequest: Sendable {
         Self.element(Self.node(node), scheme: index == 0 ? scheme : nil, host: index == 0 ? host : nil)
       }
       fields[.forwarded] = elements.joined(separator: ", ")
-    } else if old.isEmpty {
+      return
+    }
+    if old.isEmpty {
       fields[.xForwardedFor] = ForwardedNodes.nodes(of: fields).map(Self.node).joined(separator: ", ")
     }
+    completeFirstElement(&fields)
+  }
+
+  /// Appends scheme and host to the first element of `Forwarded` if only the other form has them.
+  private func completeFirstElement(_ fields: inout HTTPFields) {
+    var elements = fields[values: .forwarded].flatMap { FieldList.members($0) }
+    // An odd number of quotation marks: the comma behind this text is a part of a string.
+    guard let first = elements.first, first.utf8.count(where: { $0 == 0x22 }).isMultiple(of: 2) else {
+      return
+    }
+    let parameters = ForwardedNodes.parameters(of: first)
+    if parameters["host"] == nil, fields[.xForwardedHost] != nil, let host {
+      Self.appendHost(host, to: &elements[0])
+    }
+    if parameters["proto"] == nil, fields[.xForwardedProto] != nil { elements[0] += ";proto=\(scheme)" }
+    if elements[0] != first { fields[.forwarded] = elements.joined(separator: ", ") }
   }
 
   /// A node as an address alone.
@@ -78,16 +96,18 @@ struct ForwardedRequest: Sendable {
   private static func element(_ address: String, scheme: String?, host: String?) -> String {
     var element = "for="
     element += address.utf8.contains(0x3A) ? "\"[\(address)]\"" : address
-    if let host {
-      element += ";host="
-      // A host may have a colon or semicolon, which a token must not have (RFC 7239 §4).
-      element += host.utf8.allSatisfy(isPlain) ? host : "\"\(host)\""
-    }
+    if let host { appendHost(host, to: &element) }
     if let scheme {
       element += ";proto="
       element += scheme
     }
     return element
+  }
+
+  private static func appendHost(_ host: String, to element: inout String) {
+    element += ";host="
+    // A host may have a colon or semicolon, which a token must not have (RFC 7239 §4).
+    element += host.utf8.allSatisfy(isPlain) ? host : "\"\(host)\""
   }
 
   private static func isPlain(_ byte: UInt8) -> Bool {

@@ -9,20 +9,25 @@ struct GatewayReferences {
     case whole
     /// The time, then perhaps `url=`, then the reference, as browsers read it (HTML, "shared declarative refresh steps").
     case refresh
-    /// References between angle brackets (RFC 8288 §3).
+    /// References between angle brackets, and those of the parameter `anchor` (RFC 8288 §3, §3.2).
     case link
+    /// References that are strings of a structured field (RFC 9651 §3.3.3).
+    case strings
+    /// The pattern of URLs that is the member `match` of a dictionary (RFC 9842 §2.1.1).
+    case match
     /// The attribute `Path` (RFC 6265 §5.2.4).
     case cookie
   }
 
   private static let forms: [(HTTPField.Name, Form)] = [
     (.location, .whole), (.contentLocation, .whole), (.refresh, .refresh), (.link, .link),
-    (.setCookie, .cookie),
+    (.setCookie, .cookie), (.sourceMap, .whole), (.xSourceMap, .whole), (.serviceWorkerAllowed, .whole),
+    (.reportingEndpoints, .strings), (.speculationRules, .strings), (.useAsDictionary, .match),
   ]
 
   let route: GatewayRoute
-  /// The origin by the client's `Host`, if the origin got it; nil if it got its own name.
-  let requested: Origin?
+  /// The origins by the client's `Host`, if the origin got it; empty if it got its own name.
+  let requested: [Origin]
 
   func change(_ fields: inout HTTPFields) {
     for (name, form) in Self.forms {
@@ -43,7 +48,9 @@ struct GatewayReferences {
       switch form {
       case .whole: reference(text)
       case .refresh: refresh(text)
-      case .link: link(text)
+      case .link: strings(text, inBrackets: true) { Self.isValue(of: "anchor", after: $0) }
+      case .strings: strings(text) { _ in true }
+      case .match: strings(text) { Self.isValue(of: "match", after: $0) }
       case .cookie: cookie(text)
       }
     guard own != text else { return field }
@@ -76,23 +83,49 @@ struct GatewayReferences {
 
   private static func blanksDropped(_ text: Substring) -> Substring { text.drop { $0 == " " || $0 == "\t" } }
 
-  private func link(_ text: String) -> String {
-    var (own, rest, isQuoted) = ("", text[...], false)
+  private static func finalBlanksDropped(_ text: Substring) -> Substring {
+    text.lastIndex { $0 != " " && $0 != "\t" }.map { text[...$0] } ?? ""
+  }
+
+  /// Whether the string behind some text is the value of a parameter.
+  private static func isValue(of parameter: String, after text: String) -> Bool {
+    let before = finalBlanksDropped(text[...])
+    guard before.last == "=" else { return false }
+    let name = finalBlanksDropped(before.dropLast())
+    let start = name.lastIndex { " \t;,".contains($0) }.map { name.index(after: $0) } ?? name.startIndex
+    return name[start...].lowercased() == parameter
+  }
+
+  /// Changes references in quotation marks, and those between angle brackets if asked.
+  ///
+  /// - Parameter isReference: whether a string is a reference, by the text before it.
+  private func strings(
+    _ text: String, inBrackets: Bool = false, where isReference: (String) -> Bool
+  ) -> String {
+    var (own, rest) = ("", text[...])
     while let next = rest.first {
-      if !isQuoted, next == "<" {
-        // Without an end there is no further reference: searched for once, not from each `<` to the end.
-        guard let end = rest.firstIndex(of: ">") else { return own + rest }
-        own += "<" + reference(rest[rest.index(after: rest.startIndex)..<end])
-        rest = rest[end...]
-      } else {
-        // A quoted pair, which may be a quotation mark.
-        let length = isQuoted && next == "\\" ? 2 : 1
-        if next == "\"" { isQuoted.toggle() }
-        own += rest.prefix(length)
-        rest = rest.dropFirst(length)
+      guard next == "\"" || (inBrackets && next == "<") else {
+        own.append(next)
+        rest = rest.dropFirst()
+        continue
       }
+      let isChanged = next == "<" || isReference(own)
+      // Without an end there is no further reference: searched for once, not from each `<` to the end.
+      guard let end = next == "<" ? rest.firstIndex(of: ">") : Self.endOfString(rest) else {
+        return own + rest
+      }
+      let value = rest[rest.index(after: rest.startIndex)..<end]
+      own += "\(next)\(isChanged ? reference(value) : String(value))\(rest[end])"
+      rest = rest[rest.index(after: end)...]
     }
     return own
+  }
+
+  /// The second quotation mark of a string, whose quoted pairs may be of others.
+  private static func endOfString(_ text: Substring) -> String.Index? {
+    var rest = text.dropFirst()
+    while let next = rest.first, next != "\"" { rest = rest.dropFirst(next == "\\" ? 2 : 1) }
+    return rest.isEmpty ? nil : rest.startIndex
   }
 
   private func cookie(_ text: String) -> String {
@@ -106,8 +139,7 @@ struct GatewayReferences {
       guard pair.count == 2, FieldList.members(pair[0]).first.map({ FieldList.lowercased($0) }) == "path"
       else { continue }
       let value = Self.blanksDropped(pair[1])
-      let end = value.lastIndex { $0 != " " && $0 != "\t" }.map { value.index(after: $0) } ?? value.startIndex
-      parts[index] = "\(pair[0])=\(route.cookiePath(from: String(value[..<end])))"
+      parts[index] = "\(pair[0])=\(route.cookiePath(from: String(Self.finalBlanksDropped(value))))"
     }
     return parts.joined(separator: ";")
   }
@@ -116,4 +148,12 @@ struct GatewayReferences {
 extension HTTPField.Name {
   static let refresh = Self("Refresh") ?? .location
   static let link = Self("Link") ?? .location
+  /// The map of a script to its sources, also under its older name (ECMA-426).
+  static let sourceMap = Self("SourceMap") ?? .location
+  static let xSourceMap = Self("X-SourceMap") ?? .location
+  /// The widest scope of a service worker (Service Workers §5.2).
+  static let serviceWorkerAllowed = Self("Service-Worker-Allowed") ?? .location
+  static let reportingEndpoints = Self("Reporting-Endpoints") ?? .location
+  static let speculationRules = Self("Speculation-Rules") ?? .location
+  static let useAsDictionary = Self("Use-As-Dictionary") ?? .location
 }

@@ -58,8 +58,8 @@ public struct GatewayRoute: Sendable {
   /// scheme, to paths that this route does not serve, with dot segments, which could leave them, and relative ones; and
   /// those with a tab or the end of a line, which browsers remove: what is left could name a host.
   ///
-  /// - Parameter requested: the origin by the client's `Host`, if the origin got it; nil if it got its own name.
-  func reference(from value: String, requested: Origin? = nil) -> String {
+  /// - Parameter requested: the origins by the client's `Host`, if the origin got it; empty if it got its own name.
+  func reference(from value: String, requested: [Origin] = []) -> String {
     guard !value.utf8.contains(where: { $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }),
       let path = originPath(value, requested), !Self.hasDotSegment(path),
       let rest = Self.rest(of: path, below: basePath)
@@ -92,10 +92,10 @@ public struct GatewayRoute: Sendable {
   }
 
   /// The path, query and fragment of a reference to the origin; nil if it is relative to a path, or to another origin.
-  private func originPath(_ value: String, _ requested: Origin?) -> String? {
+  private func originPath(_ value: String, _ requested: [Origin]) -> String? {
     if value.hasPrefix("/") { return value.hasPrefix("//") ? nil : value }
     guard let (origin, path) = Origin.split(value),
-      origin == group.origin || origin == requested || group.addresses.contains(origin)
+      origin == group.origin || requested.contains(origin) || group.addresses.contains(origin)
     else { return nil }
     return path
   }

@@ -28,8 +28,10 @@ struct RoutedRequest: Sendable {
   /// Makes references to the origin those to the proxy, in an interim response too.
   func changeReferences(in fields: inout HTTPFields) {
     guard let route else { return }
-    let requested =
-      route.preservesHost ? Origin(scheme: head.scheme ?? "", authority: head.authority ?? "") : nil
-    GatewayReferences(route: route, requested: requested).change(&fields)
+    // The origin got the client's host, and may know from X-Forwarded-Proto which scheme and host the client used.
+    let requested: [Origin?] =
+      route.preservesHost
+      ? [Origin(scheme: head.scheme, authority: head.authority), Origin.split(partition)?.origin] : []
+    GatewayReferences(route: route, requested: requested.compactMap { $0 }).change(&fields)
   }
 }

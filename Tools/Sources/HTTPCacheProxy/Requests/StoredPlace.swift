@@ -36,4 +36,28 @@ public struct StoredPlace: Sendable {
     partition = routed.partition
     self.target = target
   }
+
+  /// The prefixes of the targets under which a gateway stores the responses to paths that begin with a path.
+  ///
+  /// - Parameters:
+  ///   - path: a path of a client, which may end within a segment.
+  ///   - routes: the routes of the gateway.
+  ///   - target: returns the target for a path of a client; nil if no route serves the path.
+  package static func prefixes(
+    of path: String, in routes: [GatewayRoute], target: (String) throws -> String?
+  ) rethrows -> [String] {
+    let path = (try? GatewayPath.normalised(path)) ?? path
+    // A prefix may end above the paths of routes, which may lead to other origins, and need no route of its own.
+    let below = routes.map(\.path).filter { $0 != path && $0.hasPrefix(path) }
+    return distinct(prefixes: try ([path] + below).compactMap(target))
+  }
+
+  /// The prefixes without each that begins with another one: a soft purge would count its responses twice.
+  package static func distinct(prefixes: [String]) -> [String] {
+    var distinct: [String] = []
+    for prefix in prefixes.sorted() where !distinct.contains(where: { prefix.hasPrefix($0) }) {
+      distinct.append(prefix)
+    }
+    return distinct
+  }
 }

@@ -7,8 +7,8 @@ import NIOHTTP1
 /// Makes responses of HTTP/1.1 as strict parsers want them, on a connection of a client: folded lines become one
 /// (RFC 9112 §5.2), lines may end in LF alone (§2.2), white space around chunk extensions and sizes goes (§7.1.1),
 /// control characters within values are spaces (RFC 9110 §5.5), `Content-Length` stands once, `Location` has escapes for
-/// octets outside of ASCII. A user agent takes these forms; the proxy itself, between clients and origins, refuses those
-/// that two readers may read in two ways.
+/// octets outside of ASCII, HTTP/1.1 stands for a later minor version. A user agent takes these forms; the proxy
+/// itself, between clients and origins, refuses those that two readers may read in two ways.
 ///
 /// A response that it refuses ends the request with the reason. Stands before the codec; `RequestWatcher` behind the codec
 /// tells each request. A response may end before the body of its request has been sent (RFC 9112 §9.3), and the next
@@ -128,7 +128,10 @@ package final class LenientResponseHandler: ChannelInboundHandler {
     // The connection goes on to the final response.
     if head.status.code < 200, head.status.code != 101 { fields[.connection] = nil }
     var buffer = context.channel.allocator.buffer(capacity: normal.count + 64)
-    buffer.writeBytes(normal.prefix { $0 != 0x0A })
+    var statusLine = Array(normal.prefix { $0 != 0x0A })
+    // The codec refuses a later minor version, which means no other framing (RFC 9110 §2.5).
+    if head.minorVersion > 1 { statusLine[7] = UInt8(ascii: "1") }
+    buffer.writeBytes(statusLine)
     buffer.writeInteger(UInt8(0x0A))
     buffer.writeFields(LenientHead.escapedLocation(fields))
     buffer.writeStaticString("\r\n")

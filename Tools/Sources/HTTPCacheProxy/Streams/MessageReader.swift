@@ -4,6 +4,8 @@ import NIOCore
 struct MessageReader: Sendable {
   let stream: ByteStream
   let limits: MessageLimits
+  /// Whether responses may have the forms that a user agent takes (`LenientHead`).
+  var isLenient = false
 
   /// Reads the head of a request whose first bytes have arrived; nil if the connection ends before.
   ///
@@ -25,8 +27,11 @@ struct MessageReader: Sendable {
   /// - Throws: `ProtocolViolation`, `StreamError`.
   func responseHead(until deadline: () -> NIODeadline) async throws -> ResponseHead? {
     guard let buffer = try await read(until: deadline) else { return nil }
-    return try await head(buffer, from: .origin, until: deadline) { bytes throws(ProtocolViolation) in
-      try ResponseHead(bytes, limits: limits)
+    let sender = isLenient ? HeadDecoder.Sender.lenientOrigin : .origin
+    return try await head(buffer, from: sender, until: deadline) {
+      bytes throws(ProtocolViolation) -> ResponseHead in
+      if isLenient { return try ResponseHead(lenient: bytes, limits: limits) }
+      return try ResponseHead(bytes, limits: limits)
     }
   }
 

@@ -94,7 +94,7 @@ extension CacheEvent {
   /// itself works, and the response comes from the origin.
   package var isOfOneEntry: Bool {
     guard case .storeFailed(let operation, let error) = self else { return false }
-    return ["read body", "extend", "store"].contains(operation)
+    return ["open body", "read body", "extend", "store"].contains(operation)
       && [.damaged, .unavailable, .superseded].contains(error.code)
   }
 }

@@ -40,7 +40,7 @@ public struct GroupUpstream: Upstream {
           logger.warning("\(group.addresses[index]) is left out for now: \(error.message)")
         }
         let isConnected = error.kind != .unreachable || error.cause is UpstreamExchange.ClosedBeforeResponse
-        guard NIOUpstream.isRepeatable(request) || !isConnected else { throw error }
+        guard request.isRepeatable || !isConnected else { throw error }
         failure = error
       }
     }

@@ -31,7 +31,7 @@ final class IncomingBody: BodySource {
   private let stall: TimeAmount?
   private let pace: ClientPace?
   private let state: Mutex<State>
-  private let isResponse: Bool
+  private let form: ChunkedDecoder.Form
   private let connectionOptions: Set<String>
   private let laterTrailers: StreamTrailers?
   private let beforePull: (@Sendable () async throws -> Void)?
@@ -39,6 +39,7 @@ final class IncomingBody: BodySource {
   let length: Int64?
 
   /// - Parameters:
+  ///   - form: the forms of the message that are taken.
   ///   - connectionOptions: the names that the head's `Connection` lists.
   ///   - laterTrailers: the trailers that do not come with the bytes.
   ///   - stall: maximum time to wait for the next bytes; nil is for ever.
@@ -46,7 +47,7 @@ final class IncomingBody: BodySource {
   ///   - beforePull: called before each pull.
   ///   - ended: called once at the end.
   init(
-    _ stream: ByteStream, framing: Framing, limits: MessageLimits, isResponse: Bool,
+    _ stream: ByteStream, framing: Framing, limits: MessageLimits, form: ChunkedDecoder.Form,
     connectionOptions: Set<String> = [], laterTrailers: StreamTrailers? = nil, stall: TimeAmount?,
     pace: ClientPace? = nil,
     beforePull: (@Sendable () async throws -> Void)? = nil,
@@ -54,7 +55,7 @@ final class IncomingBody: BodySource {
   ) {
     self.stream = stream
     self.stall = stall
-    self.isResponse = isResponse
+    self.form = form
     self.connectionOptions = connectionOptions
     self.laterTrailers = laterTrailers
     self.pace = pace
@@ -62,7 +63,7 @@ final class IncomingBody: BodySource {
     self.ended = ended
     epoch = stream.epoch
     length = framing.length
-    let decoder = BodyDecoder(framing, limits: limits, form: isResponse ? .response : .request)
+    let decoder = BodyDecoder(framing, limits: limits, form: form)
     state = Mutex(State(phase: decoder.isComplete ? .complete([:]) : .ready(decoder)))
     pace?.waits()
   }
@@ -166,7 +167,7 @@ final class IncomingBody: BodySource {
     var fields = laterTrailers?.received ?? decoder.trailers
     fields.removeAll { field in
       connectionOptions.contains(field.name.canonicalName)
-        || !isResponse && (field.name.tellsOfClient || field.name.overridesTarget)
+        || form == .request && (field.name.tellsOfClient || field.name.overridesTarget)
     }
     return fields
   }

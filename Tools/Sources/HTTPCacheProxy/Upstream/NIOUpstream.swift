@@ -40,7 +40,7 @@ public final class NIOUpstream: Upstream {
     let target = try Self.origin(request)
     let origin = configuration.proxy?.origin ?? target
     let deadline = deadline(request)
-    if Self.isRepeatable(request) {
+    if request.isRepeatable {
       let lease = try await pool.lease(origin, fresh: false, until: deadline)
       do {
         return try await exchange(request, lease, until: deadline)
@@ -103,15 +103,6 @@ public final class NIOUpstream: Upstream {
     }
     return origin
   }
-
-  /// Whether a request may be sent again: its method is idempotent (RFC 9110 §9.2.2), and it has no body.
-  static func isRepeatable(_ request: UpstreamRequest) -> Bool {
-    request.body == nil && repeatableMethods.contains(request.head.method)
-  }
-
-  private static let repeatableMethods: Set<HTTPRequest.Method> = [
-    .get, .head, .options, .trace, .put, .delete, .query,
-  ]
 }
 
 extension NIOUpstream {
@@ -139,6 +130,9 @@ extension NIOUpstream {
     public var idleConnections: Int
     /// The limits of response heads.
     public var limits: MessageLimits
+    /// Whether responses over HTTP/1.1 may have forms that a user agent takes, such as folded lines (RFC 9112 §5.2). A
+    /// proxy between clients and origins must refuse them: two readers may read them in two ways.
+    public var isLenient = false
     /// The TLS configuration for `https` origins.
     public var tls: TLSConfiguration
     /// Whether `https` origins may choose HTTP/2 for requests that may be repeated and have no body. Each other request

@@ -84,7 +84,8 @@ struct UpstreamExchange: Sendable {
       guard let head = try await heads.next(on: lease.stream, until: deadline).get() else { return nil }
       return try ResponseHead(head, limits: configuration.limits)
     }
-    let reader = MessageReader(stream: lease.stream, limits: configuration.limits)
+    let reader = MessageReader(
+      stream: lease.stream, limits: configuration.limits, isLenient: configuration.isLenient)
     return try await reader.responseHead { sender.headDeadline(deadline) }
   }
 
@@ -115,7 +116,8 @@ struct UpstreamExchange: Sendable {
       return UpstreamResponse(head: response, body: .empty)
     }
     let body = IncomingBody(
-      lease.stream, framing: framing, limits: configuration.limits, isResponse: true,
+      lease.stream, framing: framing, limits: configuration.limits,
+      form: configuration.isLenient ? .lenient : .response,
       connectionOptions: FieldHygiene.connectionOptions(head.fields), laterTrailers: lease.heads?.trailers,
       stall: configuration.silence(of: request, response: fields), pace: lease.pace
     ) { ending in

@@ -145,6 +145,8 @@ import Testing
       "com.\tTRUE\t/\tFALSE\t0\ta\t1", "example.com.\tTRUE\t/\tFALSE\t0\ta\t1",
       "example.com\tTRUE\tx\tFALSE\t0\ta\t1",
       "example.com\tTRUE\t/\tFALSE\t-1\ta\t1", "example.com\tTRUE\t/\tFALSE\tx\ta\t1",
+      "example.com\tTRUE\t/\tFALSE\t1893456000.\ta\t1", "example.com\tTRUE\t/\tFALSE\t.5\ta\t1",
+      "example.com\tTRUE\t/\tFALSE\t1893456000.1.2\ta\t1", "example.com\tTRUE\t/\tFALSE\t1.5e9\ta\t1",
       "example.com\tTRUE\t/\tFALSE\t0\t\t1", "example.com\tTRUE\t/\tFALSE\t0\ta;b\t1",
       "example.com\tTRUE\t/\tFALSE\t0\ta\t1; c=2", "example.com\tTRUE\t/\tFALSE\t0\ta\t1\u{0}",
       "example.com\tTRUE\t/\tFALSE\t0\ta\t1\t2", "# example.com\tTRUE\t/\tFALSE\t0\ta\t1",
@@ -158,6 +160,19 @@ import Testing
     #expect(found.first?.expiry == .max)
     #expect(content.otherLines == [Data(line.utf8)])
     #expect(content.malformedCount == (line.hasPrefix("# ") ? 0 : 1))
+  }
+
+  @Test(
+    "an expiry with a fraction of a second, as browser extensions write it, counts in whole seconds",
+    arguments: [("1893456000.123", 1_893_456_000), ("1893456000.9", 1_893_456_000), ("0.0", nil)]
+      as [(String, Int64?)])
+  func fraction(_ text: String, _ expiry: Int64?) throws {
+    let line = "example.com\tFALSE\t/\tFALSE\t\(text)\ta\t1\n"
+    let content = try CookieFile.content(of: Data(line.utf8), suffixes: CookieTests.suffixes)
+    #expect(content.cookies.map(\.expiry) == [expiry])
+    #expect(content.malformedCount == 0)
+    let jar = try jar(content.cookies)
+    #expect(try sent(jar) == "a=1")
   }
 
   @Test("bytes that are no UTF-8 are no cookie")

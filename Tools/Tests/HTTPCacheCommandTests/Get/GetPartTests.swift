@@ -94,6 +94,55 @@ import Testing
     #expect(content == Array(Self.content.prefix(20_000)))
   }
 
+  /// Runs `get` twice: the first body comes directly and breaks off, then a redirect leads to another file.
+  private func redirected(
+    _ fields: String, to other: ServedFile, in directory: TemporaryDirectory
+  ) async throws -> (run: CommandRun, requests: [ScriptedOrigin.Request]) {
+    let counter = AnswerCounter()
+    let first = ServedFile(
+      content: Self.content, fields: fields, cut: 20_000,
+      awaitedFile: directory.file("out.httpcache-part/body"))
+    let origin = try await ScriptedOrigin { request in
+      if request.line.contains(" /other ") { return other.answer(request) }
+      if counter.next() == 1 { return first.answer(request) }
+      return ScriptedOrigin.Answer(head: "HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 0")
+    }
+    _ = await CommandRun.get(from: origin, in: directory)
+    let run = await CommandRun.get(from: origin, in: directory)
+    let requests = origin.requests
+    try await origin.close()
+    return (run, requests)
+  }
+
+  @Test(
+    "a part that came directly goes on at another URL that a redirect names, whatever the cache has",
+    arguments: ["Cache-Control: no-store", "Cache-Control: max-age=60"],
+    ["Cache-Control: no-store", "Cache-Control: max-age=60"])
+  func laterRedirect(fields: String, otherFields: String) async throws {
+    let directory = try TemporaryDirectory()
+    let other = ServedFile(content: Self.content, fields: otherFields)
+    let (run, requests) = try await redirected(fields, to: other, in: directory)
+    #expect(run.status == 0, "\(run.errors)")
+    let start = try #require(requests.last?.start)
+    #expect(
+      run.errors.contains(
+        ": continued: \(HumanText.bytes(Int64(start))) from \(directory.file("out.httpcache-part")), "),
+      "\(run.errors)")
+    #expect(directory.contents("out") == Self.content)
+    #expect(directory.contents("out.httpcache-part/body") == nil)
+  }
+
+  @Test("a redirect to another representation begins anew with one request for it")
+  func laterRedirectToAnother() async throws {
+    let directory = try TemporaryDirectory()
+    let other = ServedFile(content: Array(Self.content.reversed()), tag: "\"v2\"")
+    let (run, requests) = try await redirected("Cache-Control: max-age=60", to: other, in: directory)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(requests.filter { $0.line.contains(" /other ") }.map(\.start) == [nil])
+    #expect(directory.contents("out") == other.content)
+    #expect(directory.contents("out.httpcache-part/body") == nil)
+  }
+
   @Test("a complete part file is validated by requesting its last byte")
   func complete() async throws {
     try await withPart { origin, directory, part in

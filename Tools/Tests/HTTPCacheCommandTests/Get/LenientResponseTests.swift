@@ -20,7 +20,7 @@ struct LenientResponseTests {
     return (run, directory.contents("body").map { String(decoding: $0, as: UTF8.self) })
   }
 
-  private static let taken: [(String, String)] = [
+  static let taken: [(String, String)] = [
     ("a folded line (RFC 9112 §5.2)", "HTTP/1.1 200 OK\r\nX-A: one\r\n two\r\nContent-Length: 2\r\n\r\nok"),
     ("a tab in a fold", "HTTP/1.1 200 OK\r\nX-A: one, \r\n\t two\r\n\tthree\r\nContent-Length: 2\r\n\r\nok"),
     ("a folded length", "HTTP/1.1 200 OK\r\nContent-Length:\r\n 2\r\n\r\nok"),
@@ -31,6 +31,11 @@ struct LenientResponseTests {
     (
       "white space in a chunk extension",
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a = b\r\nok\r\n0\r\n\r\n"
+    ),
+    (
+      "zeros in front of chunk sizes (RFC 9112 §7.1)",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + "0000000000000002\r\nok\r\n0000000000000000\r\n\r\n"
     ),
     ("a padded chunk size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2   \r\nok\r\n0 \r\n\r\n"),
     ("space before a colon", "HTTP/1.1 200 OK\r\nX-A : one\r\nContent-Length: 2\r\n\r\nok"),
@@ -43,6 +48,7 @@ struct LenientResponseTests {
     ),
     ("a response up to the end of the connection", "HTTP/1.1 200 OK\r\n\r\nok"),
     ("HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+    ("a later minor version (RFC 9110 §2.5)", "HTTP/1.2 200 OK\r\nContent-Length: 2\r\n\r\nok"),
     ("no reason phrase", "HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok"),
     (
       "trailers",

@@ -1,5 +1,6 @@
 import HTTPCaching
 import HTTPTypes
+import NIOCore
 import ServerTesting
 import Testing
 
@@ -27,8 +28,9 @@ import Testing
   @Test("each of many requests at once to a host has its own connection, so that none gets one that breaks")
   func ownConnections() async throws {
     let count = 40
-    let origin = try await GatheringOrigin(count)
-    let head = HTTPRequest(method: .get, scheme: "http", authority: origin.authority, path: "/")
+    let origin = try RawOrigin()
+    async let peers = Self.answerTogether(count, origin)
+    let head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(origin.port)", path: "/")
     try await OriginClient.withUpstream { upstream in
       try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<count {
@@ -41,6 +43,26 @@ import Testing
         for try await code in group { #expect(code == 200) }
       }
     }
-    try await origin.close()
+    _ = try await peers
+  }
+
+  @Test(
+    "an origin of get has 600 s and no limit for event streams; a value counts for both, 0 is no limit",
+    arguments: [
+      ([], TimeAmount.minutes(10), nil), (["--origin-silence", "5"], .seconds(5), .seconds(5)),
+      (["--origin-silence", "0"], nil, nil),
+    ] as [([String], TimeAmount?, TimeAmount?)])
+  func silence(_ arguments: [String], _ body: TimeAmount?, _ eventStream: TimeAmount?) throws {
+    let parsed = try HTTPCacheCommand.parsed(["get", "http://127.0.0.1:1/"] + arguments)
+    let options = try #require(parsed as? GetCommand).connection.clientOptions()
+    #expect(options.bodyTimeout == body && options.eventStreamTimeout == eventStream)
+  }
+
+  /// Answers the requests of `count` connections when all have come; returns the connections, which stay open.
+  private static func answerTogether(_ count: Int, _ origin: RawOrigin) async throws -> [RawPeer] {
+    var peers: [RawPeer] = []
+    while peers.count < count { peers.append(try await origin.acceptRequest().peer) }
+    for peer in peers { peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") }
+    return peers
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -12,16 +13,43 @@ import Testing
   func burst(count: Int, isChunked: Bool) async throws {
     let directory = try TemporaryDirectory()
     let content = ServedFile.bytes(1_500_000)
-    let origin = try ResettingOrigin(content, resetAfter: count, isChunked: isChunked)
+    let origin = try RawOrigin()
     let arguments = ["get", origin.base, "--dir", directory.file("cache"), "-o", directory.file("out")]
-    let first = await CommandRun(arguments)
+    async let broken = CommandRun(arguments)
+    try await Self.reset(origin, after: Self.first(content, count, isChunked: isChunked))
+    let first = await broken
     #expect(first.status == ExitStatus.brokenProtocol.rawValue, "\(first.errors)")
     #expect(directory.contents("out.httpcache-part/body").map { Array($0) } == Array(content.prefix(count)))
     #expect(directory.contents("out") == nil)
-    let second = await CommandRun(arguments)
+    async let whole = CommandRun(arguments)
+    let (peer, head) = try await origin.acceptRequest()
+    #expect(head.contains("bytes=\(count)-"), "\(head)")
+    await peer.send(Self.rest(content, from: count))
+    peer.finish()
+    let second = await whole
     #expect(second.status == 0, "\(second.errors)")
     #expect(directory.contents("out") == content)
-    #expect(origin.heads.last?.contains("bytes=\(count)-") == true, "\(origin.heads)")
-    origin.stop()
+  }
+
+  /// Sends bytes to the next client, and resets the connection when the client's kernel has acknowledged all of them.
+  private static func reset(_ origin: RawOrigin, after bytes: [UInt8]) async throws {
+    let (peer, _) = try await origin.acceptRequest()
+    await peer.send(bytes)
+    await peer.acknowledged()
+    peer.resetWhenClosed()
+  }
+
+  private static func first(_ content: [UInt8], _ count: Int, isChunked: Bool) -> [UInt8] {
+    let framing = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(content.count)"
+    let head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nCache-Control: no-store\r\n\(framing)\r\n\r\n"
+    let size = isChunked ? "\(String(content.count, radix: 16))\r\n" : ""
+    return Array((head + size).utf8) + content.prefix(count)
+  }
+
+  private static func rest(_ content: [UInt8], from start: Int) -> [UInt8] {
+    let range = "Content-Range: bytes \(start)-\(content.count - 1)/\(content.count)"
+    let fields = "ETag: \"1\"\r\nCache-Control: no-store\r\nContent-Length: \(content.count - start)"
+    let head = "HTTP/1.1 206 Part\r\n\(range)\r\n\(fields)\r\nConnection: close\r\n\r\n"
+    return Array(head.utf8) + content[start...]
   }
 }

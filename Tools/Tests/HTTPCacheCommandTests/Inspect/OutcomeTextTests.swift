@@ -85,6 +85,20 @@ import Testing
     #expect(warnings.lines.count == 1)
   }
 
+  @Test("the recorder names a damaged response, and an evicted one not at all: responses are still stored")
+  func oneEntry() {
+    let warnings = LineRecorder()
+    let recorder = StorageRecorder { warnings.add($0) }
+    for operation in ["open body", "read body"] {
+      recorder.observe(.storeFailed(operation: operation, CacheError(.unavailable, "evicted")))
+    }
+    #expect(warnings.lines.isEmpty)
+    recorder.observe(.storeFailed(operation: "open body", CacheError(.damaged, "too short")))
+    #expect(warnings.lines == ["a stored response is damaged, and counts as not stored (damaged: too short)"])
+    recorder.observe(.storeFailed(operation: "store", CacheError(.noSpace, "full")))
+    #expect(warnings.lines.last?.hasSuffix("; responses are not stored") == true)
+  }
+
   @Test("each kind of failure has its own exit status")
   func statuses() {
     let statuses = UpstreamError.Kind.allCases.map { ExitStatus($0) }

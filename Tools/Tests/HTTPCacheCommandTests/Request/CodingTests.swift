@@ -4,9 +4,10 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-/// Brotli and zstd beside gzip (`CompressedTests`).
+/// Deflate, brotli and zstd beside gzip (`CompressedTests`).
 @Suite("RFC 9110 §8.4: content codings of get", .timeLimit(.minutes(10))) struct CodingTests {
   private static let text = Array("hello hello hello\n".utf8)
+  private static let deflated: [UInt8] = [203, 72, 205, 201, 201, 87, 200, 64, 144, 92, 0]
   /// `text` in each coding, by the programs brotli and zstd.
   private static let coded: [ContentCoding: [UInt8]] = [
     .gzip: [
@@ -14,6 +15,7 @@ import Testing
       0,
       0, 0,
     ],
+    .deflate: [0x78, 0x9C] + deflated + [0x40, 0xB5, 0x06, 0x87],
     .br: [0x8F, 0x08, 0x80] + text + [0x03],
     .zstd: [
       0x28, 0xB5, 0x2F, 0xFD, 0x04, 0x58, 0x6D, 0x00, 0x00, 0x38, 0x68, 0x65, 0x6C, 0x6C, 0x6F, 0x20, 0x0A,
@@ -51,7 +53,13 @@ import Testing
     let got = try await get(#require(Self.coded[coding]), coding: coding.rawValue.uppercased())
     #expect(got.run.status == 0, "\(got.run.errors)")
     #expect(got.body == Self.text)
-    #expect(got.request.contains("Accept-Encoding: gzip, br, zstd\r\n"))
+    #expect(got.request.contains("Accept-Encoding: gzip, deflate, br, zstd\r\n"))
+  }
+
+  @Test("deflate without the header of zlib is decoded too (RFC 9110 §8.4.1.2)")
+  func deflateAlone() async throws {
+    let got = try await get(Self.deflated, coding: "deflate")
+    #expect(got.body == Self.text, "\(got.run.errors)")
   }
 
   @Test("several codings are removed in the order against that of the field; identity is none")
@@ -82,6 +90,7 @@ import Testing
     arguments: [
       (ContentCoding.br, "/a.br", "text/plain"), (.zstd, "/a.tar.zst?x", "text/plain"),
       (.zstd, "/a", "application/zstd"), (.gzip, "/a.TGZ", "text/plain"),
+      (.gzip, "/a.tar.gz", "text/plain"), (.gzip, "/a", "application/x-gzip"),
     ])
   func files(_ coding: ContentCoding, _ path: String, _ type: String) async throws {
     let bytes = try #require(Self.coded[coding])

@@ -26,6 +26,40 @@ import Testing
     #expect(requests.first?.contains("Proxy-Authorization: Basic bWU6cEB3\r\n") == true)
   }
 
+  @Test(
+    "get takes through a proxy the forms of responses that it takes without one (RFC 9112 §5.2)",
+    arguments: LenientResponseTests.taken.indices)
+  func lenient(_ index: Int) async throws {
+    let (name, answer) = LenientResponseTests.taken[index]
+    let directory = try TemporaryDirectory()
+    let bytes = answer.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+    let proxy = try await ScriptedOrigin(bytes: bytes)
+    let run = await CommandEnvironment.$current.withValue([:]) {
+      await CommandRun([
+        "get", "--dir", directory.file("cache"), "-o", directory.file("body"), "-x", proxy.authority,
+        "http://origin.invalid/",
+      ])
+    }
+    try await proxy.close()
+    let content = directory.contents("body").map { String(decoding: $0, as: UTF8.self) }
+    #expect(run.status == 0 && content == "ok", "\(name): \(run.errors)")
+  }
+
+  @Test("a redirect to a path in any octets leads there through a proxy, too (RFC 9110 §10.2.2)")
+  func octetsOfLocation() async throws {
+    let proxy = try await ScriptedOrigin { _, number in
+      let answer =
+        number == 0
+        ? "HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: /caf\u{e9}\r\nContent-Length: 0\r\n\r\n"
+        : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+      return answer.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+    }
+    let run = try await get("-x", proxy.authority, "http://origin.invalid/")
+    #expect(run.status == 0, "\(run.errors)")
+    try await proxy.close()
+    #expect(proxy.texts.last?.hasPrefix("GET http://origin.invalid/caf%E9 HTTP/1.1\r\n") == true)
+  }
+
   @Test("an https URL goes through a tunnel; the error of a refused tunnel names the proxy")
   func tunnel() async throws {
     let refusal = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"

@@ -1,4 +1,5 @@
 import Foundation
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -32,46 +33,57 @@ import Testing
     "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nCache-Groups: \"g\"\r\nContent-Length: 9\r\n"
     + "Connection: close\r\n\r\n"
 
+  /// A client that has sent a request to the server.
+  private static func client(_ port: Int, path: String = "/a") throws -> RawPeer {
+    let client = try RawPeer.connect(port)
+    client.send("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
+    return client
+  }
+
   @Test(
     "a purge reaches a response that is still arriving", arguments: Moment.allCases, Selection.allCases)
   func arriving(_ moment: Moment, _ selection: Selection) async throws {
     for options in [[], ["--preserve-host"]] {
       let directory = try TemporaryDirectory()
       let cache = directory.file("cache")
-      let origin = try await WaitingOrigin(
-        start: moment == .beforeHead ? "" : Self.head + "start",
-        rest: moment == .beforeHead ? Self.head + "start-end" : "-end")
+      let (start, rest) =
+        moment == .beforeHead ? ("", Self.head + "start-end") : (Self.head + "start", "-end")
+      let origin = try RawOrigin()
       let serve = try await ServeProcess(
         ["--upstream", origin.base, "--disk", "64M", "--dir", cache] + options)
       let port = try await serve.port()
       let client = "http://127.0.0.1:\(port)"
-      let first = try await RawClient(port: port, path: "/a")
-      try await origin.arrived(1)
-      if moment == .duringBody { try await first.gets("start") }
+      let first = try Self.client(port)
+      let (peer, _) = try await origin.acceptRequest()
+      peer.send(start)
+      if moment == .duringBody { _ = try await first.receive(through: "start") }
       let arguments = selection.arguments(client: client, stored: options.isEmpty ? origin.base : client)
       let purge = await CommandRun(["purge", "--dir", cache] + arguments)
       #expect(purge.status == 0, "\(purge.errors)")
-      origin.release()
-      try await first.gets("start-end")
-      let second = try await RawClient(port: port, path: "/a")
-      try await second.gets("start-end")
-      #expect(origin.requests == 2, "\(arguments)")
-      let third = try await RawClient(port: port, path: "/a")
-      try await third.gets("start-end")
-      #expect(origin.requests == 2, "the response after the purge is stored")
+      peer.send(rest)
+      peer.finish()
+      _ = try await first.receive(through: "-end")
+      let second = try Self.client(port)
+      let (later, _) = try await origin.acceptRequest()
+      later.send(start + rest)
+      later.finish()
+      _ = try await second.receive(through: "start-end")
+      let third = try Self.client(port)
+      _ = try await third.receive(through: "start-end")
+      #expect(try await origin.acceptIfAny() == nil, "the response after the purge is stored")
       serve.send(SIGTERM)
       #expect(await serve.end() == 0)
     }
   }
 
   @Test(
-    "purge, explain and ls take the URL of clients, and decide by the overrides of the server",
+    "purge, explain, ls, show and path take the URL of clients, and decide by the overrides of the server",
     arguments: [[], ["--preserve-host"]])
   func served(_ options: [String]) async throws {
     let directory = try TemporaryDirectory()
     let cache = directory.file("cache")
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n"
-    let origin = try await WaitingOrigin(start: head, rest: "ok")
+    let origin = try RawOrigin()
     let file = directory.file("serve.yaml")
     try """
     upstream: \(origin.base)/base
@@ -82,18 +94,68 @@ import Testing
     let serve = try await ServeProcess(["--config", file, "--disk", "64M", "--dir", cache] + options)
     let port = try await serve.port()
     let url = "http://127.0.0.1:\(port)/a"
-    let first = try await RawClient(port: port, path: "/a")
-    try await origin.arrived(1)
-    origin.release()
-    try await first.gets("ok")
-    let second = try await RawClient(port: port, path: "/a")
-    try await second.gets("ok")
-    #expect(origin.requests == 1, "the server uses the override")
+    let first = try Self.client(port)
+    let (peer, _) = try await origin.acceptRequest()
+    peer.send(head + "ok")
+    peer.finish()
+    _ = try await first.receive(through: "\r\n\r\nok")
+    let second = try Self.client(port)
+    _ = try await second.receive(through: "\r\n\r\nok")
+    #expect(try await origin.acceptIfAny() == nil, "the server uses the override")
     let explain = await CommandRun("explain", url, "--dir", cache)
     #expect(explain.output.contains("What is done? reuse, fresh"), "\(explain.output) \(explain.errors)")
     let list = await CommandRun("ls", "--dir", cache, "--json")
     #expect(list.output.contains("\"isFresh\":true"), "\(list.output)")
+    let below = await CommandRun("ls", "http://127.0.0.1:\(port)/", "--dir", cache, "--json")
+    #expect(below.output.contains("\"isFresh\":true"), "\(below.output) \(below.errors)")
+    let show = await CommandRun("show", url, "--dir", cache)
+    #expect(show.status == 0 && show.output.contains("freshness   fresh"), "\(show.output) \(show.errors)")
+    let path = await CommandRun("path", url, "--dir", cache)
+    #expect(path.errors.contains("is kept in the index"), "\(path.errors)")
     let purge = await CommandRun("purge", url, "--dir", cache)
+    #expect(purge.output.contains("removed 1 response"), "\(purge.output) \(purge.errors)")
+    serve.send(SIGTERM)
+    #expect(await serve.end() == 0)
+  }
+
+  /// The arguments that select the response by a URL of the server's clients.
+  enum ClientSelection: CaseIterable {
+    case prefix, prefixInSegment, group
+
+    func arguments(client: String) -> [String] {
+      switch self {
+      case .prefix: ["--prefix", client + "/"]
+      case .prefixInSegment: ["--prefix", client + "/ap"]
+      case .group: ["--group", "g", "--origin", client]
+      }
+    }
+  }
+
+  @Test(
+    "a prefix or group of clients reaches routes below other paths, also where no route serves /",
+    arguments: ClientSelection.allCases, ["http", "https"])
+  func routesBelow(_ selection: ClientSelection, _ scheme: String) async throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.file("cache")
+    let origin = try RawOrigin()
+    let file = directory.file("serve.yaml")
+    // With preserve-host, responses are stored under the client's host and the scheme of the upstream.
+    let preservesHost = scheme == "https"
+    try """
+    routes:
+      - path: /app
+        upstream: \(origin.base)
+        preserve-host: \(preservesHost)
+    """.write(toFile: file, atomically: true, encoding: .utf8)
+    let serve = try await ServeProcess(["--config", file, "--disk", "64M", "--dir", cache])
+    let port = try await serve.port()
+    let client = try Self.client(port, path: "/app/a")
+    let (peer, _) = try await origin.acceptRequest()
+    peer.send(Self.head + "start-end")
+    peer.finish()
+    _ = try await client.receive(through: "start-end")
+    let arguments = selection.arguments(client: "\(scheme)://127.0.0.1:\(port)")
+    let purge = await CommandRun(["purge", "--dir", cache] + arguments)
     #expect(purge.output.contains("removed 1 response"), "\(purge.output) \(purge.errors)")
     serve.send(SIGTERM)
     #expect(await serve.end() == 0)

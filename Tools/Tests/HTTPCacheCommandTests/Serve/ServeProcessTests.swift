@@ -13,57 +13,17 @@ import Testing
 #endif
 
 @Suite("serve as a process", .timeLimit(.minutes(10))) struct ServeProcessTests {
-  /// A connection to a port of this machine.
-  private final class Client: Sendable {
-    let descriptor: Int32
-
-    init(_ port: Int) throws {
-      #if canImport(Glibc)
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      #else
-        descriptor = socket(AF_INET, SOCK_STREAM, 0)
-      #endif
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_port = in_port_t(port).bigEndian
-      address.sin_addr.s_addr = inet_addr("127.0.0.1")
-      let result = withUnsafePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-      }
-      try #require(result == 0)
-    }
-
-    deinit { close(descriptor) }
-
-    /// Sends a request and returns its answer, with the content that `Content-Length` tells of.
-    func ask(_ text: String) async -> String {
-      await withCheckedContinuation { continuation in
-        Thread.detachNewThread { [self] in
-          _ = text.utf8.withContiguousStorageIfAvailable { send(descriptor, $0.baseAddress, $0.count, 0) }
-          var answer = ""
-          var buffer = [UInt8](repeating: 0, count: 4096)
-          while !Self.isComplete(answer) {
-            let count = recv(descriptor, &buffer, buffer.count, 0)
-            guard count > 0 else { break }
-            answer += String(decoding: buffer[..<count], as: UTF8.self)
-          }
-          continuation.resume(returning: answer)
-        }
-      }
-    }
-
-    private static func isComplete(_ answer: String) -> Bool {
-      guard let end = answer.firstRange(of: "\r\n\r\n") else { return false }
-      let field = answer[..<end.lowerBound].firstRange(of: "Content-Length: ")
-      let length = field.flatMap { Int(answer[$0.upperBound...].prefix(while: \.isNumber)) } ?? 0
-      return answer[end.upperBound...].utf8.count >= length
-    }
-  }
-
   private static let upstream = ["--upstream", "http://127.0.0.1:9"]
   private static let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+
+  /// Sends a request and returns its answer, with the content that `Content-Length` tells of.
+  private static func answer(to text: String, on client: RawPeer) async throws -> String {
+    client.send(text)
+    let head = try await client.receiveHead()
+    let field = head.firstRange(of: "Content-Length: ")
+    let length = field.flatMap { Int(head[$0.upperBound...].prefix(while: \.isNumber)) } ?? 0
+    return head + (try await client.receive(count: length))
+  }
 
   @Test("--admin: says where the listener is, and answers there")
   func admin() async throws {
@@ -72,7 +32,8 @@ import Testing
     try await serve.says("\nhttpcache: admin listener")
     let line = try #require(serve.errors.lines.first { $0.contains("admin listener") })
     let port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
-    let answer = try await Client(port).ask("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    let answer = try await Self.answer(
+      to: "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", on: RawPeer.connect(port))
     #expect(answer.hasSuffix("ok\n"))
     serve.send(SIGTERM)
     #expect(await serve.end() == 0)
@@ -116,12 +77,12 @@ import Testing
   func descriptorsOut() async throws {
     let serve = try await ServeProcess(Self.upstream, limit: "-n 80")
     let port = try await serve.port()
-    var clients = try (0..<100).map { _ in try Client(port) }
+    var clients = try (0..<100).map { _ in try RawPeer.connect(port) }
     try await serve.says("accepting no connections for now: the process is out of file descriptors")
     clients = []
     _ = clients
-    let client = try Client(port)
-    #expect(await client.ask(Self.request).hasPrefix("HTTP/1.1 502 "))
+    let client = try RawPeer.connect(port)
+    #expect(try await Self.answer(to: Self.request, on: client).hasPrefix("HTTP/1.1 502 "))
     try await serve.says("accepting connections again")
     #expect(serve.errors.lines.filter { $0.contains("accepting no") }.count == 1)
   }
@@ -130,9 +91,9 @@ import Testing
   func secondSignal(_ number: Int32) async throws {
     let origin = try await ScriptedOrigin { _ in nil }
     let serve = try await ServeProcess(["--upstream", origin.base, "--grace", "3600"])
-    let client = try Client(try await serve.port())
+    let client = try RawPeer.connect(try await serve.port())
     let upload = "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n"
-    #expect(await client.ask(upload) == "HTTP/1.1 100 Continue\r\n\r\n")
+    #expect(try await Self.answer(to: upload, on: client) == "HTTP/1.1 100 Continue\r\n\r\n")
     serve.send(number)
     try await serve.says("ending")
     serve.send(number)
@@ -145,8 +106,8 @@ import Testing
     let serve = try await ServeProcess(Self.upstream)
     let port = try await serve.port()
     for number in [SIGHUP, SIGUSR1, SIGUSR2] { serve.send(number) }
-    let client = try Client(port)
-    #expect(await client.ask(Self.request).hasPrefix("HTTP/1.1 502 "))
+    let client = try RawPeer.connect(port)
+    #expect(try await Self.answer(to: Self.request, on: client).hasPrefix("HTTP/1.1 502 "))
     serve.send(SIGTERM)
     #expect(await serve.end() == 0)
   }
@@ -161,8 +122,8 @@ import Testing
     while write(ends[1], full, full.count) > 0 {}
     #expect(fcntl(ends[1], F_SETFL, 0) == 0)
     let serve = try await ServeProcess(Self.upstream, output: ends[1])
-    let client = try Client(try await serve.port())
-    #expect(await client.ask(Self.request).hasPrefix("HTTP/1.1 502 "))
+    let client = try RawPeer.connect(try await serve.port())
+    #expect(try await Self.answer(to: Self.request, on: client).hasPrefix("HTTP/1.1 502 "))
     serve.send(SIGTERM)
     #expect(await serve.end() == 0)
   }
@@ -173,8 +134,8 @@ import Testing
     let serve = try await ServeProcess(Self.upstream, output: pipe.fileHandleForWriting.fileDescriptor)
     try pipe.fileHandleForWriting.close()
     try pipe.fileHandleForReading.close()
-    let client = try Client(try await serve.port())
-    for _ in 1...3 { #expect(await client.ask(Self.request).hasPrefix("HTTP/1.1 502 ")) }
+    let client = try RawPeer.connect(try await serve.port())
+    for _ in 1...3 { #expect(try await Self.answer(to: Self.request, on: client).hasPrefix("HTTP/1.1 502 ")) }
     serve.send(SIGTERM)
     #expect(await serve.end() == 0)
   }

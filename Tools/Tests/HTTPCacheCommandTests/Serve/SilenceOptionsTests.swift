@@ -44,9 +44,12 @@ import Testing
       ("--tunnel-silence", "86401", 0),
     ])
   func range(_ option: String, _ value: String, _ least: Int) async {
-    let run = await CommandRun("serve", "--upstream", "http://127.0.0.1:1", "\(option)=\(value)")
-    #expect(run.status == ExitStatus.usage.rawValue)
-    #expect(run.errors.contains("\(option) must be between \(least) and 86400 seconds (got \(value))."))
+    let serve = await CommandRun("serve", "--upstream", "http://127.0.0.1:1", "\(option)=\(value)")
+    let get = await CommandRun("get", "http://127.0.0.1:1/", "\(option)=\(value)")
+    for run in option == "--origin-silence" ? [serve, get] : [serve] {
+      #expect(run.status == ExitStatus.usage.rawValue)
+      #expect(run.errors.contains("\(option) must be between \(least) and 86400 seconds (got \(value))."))
+    }
   }
 
   @Test("a route of the file has limits of its own")

@@ -34,17 +34,22 @@ struct StoreFailureObserverTests {
         lines.withLock { $0.append(line) }
       })
     counts.observe(.storeFailed(operation: "read body", CacheError(.unavailable, "evicted")))
+    counts.observe(.storeFailed(operation: "open body", CacheError(.unavailable, "evicted")))
     counts.observe(.storeFailed(operation: "extend", CacheError(.superseded, "replaced")))
     counts.observe(.storeFailed(operation: "store", CacheError(.unavailable, "the part is gone")))
     #expect(lines.withLock { $0.isEmpty })
     counts.observe(.storeFailed(operation: "read body", CacheError(.damaged, "block 7")))
-    #expect(lines.withLock { $0.first?.hasPrefix("a stored response is damaged") } == true)
+    counts.observe(.storeFailed(operation: "open body", CacheError(.damaged, "too short")))
+    let told = lines.withLock { $0 }
+    #expect(told.count == 2 && told.allSatisfy { $0.hasPrefix("a stored response is damaged") })
     var text = PrometheusText()
     counts.add(to: &text)
     #expect(!text.text.contains("operation="))
+    counts.observe(.storeFailed(operation: "open body", CacheError(.io, "too many open files")))
     counts.observe(.storeFailed(operation: "store", CacheError(.noSpace, "full")))
     text = PrometheusText()
     counts.add(to: &text)
+    #expect(text.text.contains("httpcache_store_errors_total{operation=\"open body\"} 1"))
     #expect(text.text.contains("httpcache_store_errors_total{operation=\"store\"} 1"))
     #expect(lines.withLock { $0.last?.hasPrefix("cache storage error (store: ") } == true)
   }

@@ -1,4 +1,5 @@
 import NIOPosix
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy

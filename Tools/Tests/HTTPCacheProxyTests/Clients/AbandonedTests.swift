@@ -2,6 +2,7 @@ import HTTPCaching
 import HTTPTypes
 import NIOCore
 import NIOEmbedded
+import ServerTesting
 import Synchronization
 import Testing
 
@@ -19,6 +20,18 @@ import Testing
       if isAtOnce { client.finish() }
       let (peer, _) = try await fixture.origin.acceptRequest()
       if !isAtOnce { client.finish() }
+      #expect(try await peer.receiveAll() == "")
+      #expect(try await client.receiveAll() == "")
+    }
+  }
+
+  @Test("a request for an upgrade is cancelled, too")
+  func upgrade() async throws {
+    try await withProxy(configure: { $0.abandonedTimeout = .milliseconds(20) }) { fixture in
+      let client = try fixture.connect(
+        sending: "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+      client.finish()
+      let (peer, _) = try await fixture.origin.acceptRequest()
       #expect(try await peer.receiveAll() == "")
       #expect(try await client.receiveAll() == "")
     }

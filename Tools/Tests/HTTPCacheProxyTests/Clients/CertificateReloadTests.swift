@@ -1,5 +1,6 @@
 import NIOCore
 import NIOSSL
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy

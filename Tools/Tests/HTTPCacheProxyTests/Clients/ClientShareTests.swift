@@ -2,6 +2,7 @@ import HTTPCaching
 import NIOCore
 import NIOPosix
 import NIOSSL
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy

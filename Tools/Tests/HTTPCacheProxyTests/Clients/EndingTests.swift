@@ -1,4 +1,5 @@
 import NIOCore
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy

@@ -1,6 +1,7 @@
 import HTTPCaching
 import NIOCore
 import NIOPosix
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy

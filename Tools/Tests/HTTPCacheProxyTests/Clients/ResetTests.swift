@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOEmbedded
 import NIOSSL
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy

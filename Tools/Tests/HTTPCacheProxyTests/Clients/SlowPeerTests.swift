@@ -3,6 +3,7 @@ import HTTPTypes
 import NIOCore
 import NIOEmbedded
 import NIOPosix
+import ServerTesting
 import Synchronization
 import Testing
 

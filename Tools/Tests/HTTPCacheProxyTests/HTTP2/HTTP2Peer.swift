@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHPACK
+import ServerTesting
 
 /// A client of HTTP/2 that sends exactly the frames it is told to.
 final class HTTP2Peer {

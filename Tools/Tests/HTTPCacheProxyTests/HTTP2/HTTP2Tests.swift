@@ -44,6 +44,17 @@ import Testing
     }
   }
 
+  @Test("Location has escapes for octets outside of ASCII, which values over HTTP/2 lose (RFC 3986 §2.5)")
+  func location() async throws {
+    try await withHTTP2 { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 302 Found\r\nLocation: /caf\u{e9}\r\nContent-Length: 0\r\n\r\n")
+      #expect(try await client.response(1)["location"] == "/caf%E9")
+    }
+  }
+
   @Test("streams are answered in any order")
   func order() async throws {
     try await withHTTP2 { fixture in

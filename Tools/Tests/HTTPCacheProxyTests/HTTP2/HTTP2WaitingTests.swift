@@ -1,6 +1,7 @@
 import HTTPCaching
 import NIOCore
 import NIOHTTP2
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy

@@ -2,6 +2,7 @@ import NIOCore
 import NIOEmbedded
 import NIOHPACK
 import NIOHTTP2
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy

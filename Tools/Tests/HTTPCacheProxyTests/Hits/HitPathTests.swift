@@ -3,6 +3,7 @@ import HTTPCacheSemantics
 import HTTPCacheTesting
 import HTTPCaching
 import NIOCore
+import ServerTesting
 import Synchronization
 import Testing
 

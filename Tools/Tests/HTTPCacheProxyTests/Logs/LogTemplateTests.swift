@@ -1,4 +1,5 @@
 import HTTPTypes
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy
@@ -12,7 +13,7 @@ import Testing
 #endif
 
 @Suite("Formats of the access log", .timeLimit(.minutes(10))) struct LogTemplateTests {
-  private static let time = timespec(tv_sec: 1_795_459_196, tv_nsec: 0)
+  private static let time = Duration.seconds(1_795_459_196)
 
   private static func entry(fields: [String?] = [], bytes: Int64 = 2_326) -> AccessLog.Entry {
     var entry = AccessLog.Entry.sample(

@@ -2,6 +2,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import HTTPTypes
 import Logging
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy
@@ -12,13 +13,18 @@ import Testing
   private static let machine = [AddressRange("127.0.0.0/8"), AddressRange("::1")].compactMap { $0 }
 
   private func withPurging(
-    from addresses: [AddressRange] = machine, _ body: (Fixture, HTTPCache) async throws -> Void
+    from addresses: [AddressRange] = machine, routes change: (inout [GatewayRoute]) -> Void = { _ in },
+    storing paths: [String] = ["/a", "/a/b", "/c"], _ body: (Fixture, HTTPCache) async throws -> Void
   ) async throws {
     let cache = try memoryCache()
     try await withProxy(
-      cache: cache, configure: { $0.purgeRights = PurgeRights(token: Self.token, addresses: addresses) }
+      cache: cache,
+      configure: {
+        $0.purgeRights = PurgeRights(token: Self.token, addresses: addresses)
+        $0.changeRoutes(change)
+      }
     ) { fixture in
-      for path in ["/a", "/a/b", "/c"] { try await store(path, fixture) }
+      for path in paths { try await store(path, fixture) }
       try await body(fixture, cache)
     }
   }
@@ -60,6 +66,45 @@ import Testing
       let (head, body) = try await answer(request, fixture)
       #expect(head.hasPrefix("HTTP/1.1 200 ") && body == "{\"removed\":\(count)}\n")
       #expect(try await stored(cache) == left)
+    }
+  }
+
+  /// Makes a route for `/a` to an origin with another name before the route for all requests.
+  private static func addRoute(_ routes: inout [GatewayRoute]) {
+    guard let first = routes.first else { return }
+    var below = GatewayRoute(
+      to: OriginGroup(Origin(isSecure: false, host: "below.test"), addresses: first.group.addresses))
+    below.path = "/a"
+    routes.insert(below, at: 0)
+  }
+
+  private static func ban(_ path: String, soft: Bool = false) -> String {
+    "BAN \(path) HTTP/1.1\r\nHost: h\r\n\(authorization)\(soft ? "Soft-Purge: 1\r\n" : "")\r\n"
+  }
+
+  @Test("BAN reaches the origins of routes whose paths begin with the target")
+  func bansBelow() async throws {
+    try await withPurging(routes: Self.addRoute) { (fixture: Fixture, cache: HTTPCache) async throws in
+      #expect(try await answer(Self.ban("/c"), fixture).body == "{\"removed\":1}\n")
+      #expect(try await stored(cache) == ["/a", "/a/b"])
+      #expect(try await answer(Self.ban("/", soft: true), fixture).body == "{\"expired\":2}\n")
+      #expect(try await answer(Self.ban("/x/../"), fixture).body == "{\"removed\":2}\n")
+      #expect(try await stored(cache).isEmpty)
+    }
+  }
+
+  @Test("BAN needs no route for the target itself, if routes begin with it")
+  func bansAboveRoutes() async throws {
+    let change: (inout [GatewayRoute]) -> Void = { routes in
+      Self.addRoute(&routes)
+      routes.removeLast()
+    }
+    try await withPurging(routes: change, storing: ["/a", "/a/b"]) {
+      (fixture: Fixture, cache: HTTPCache) async throws in
+      #expect(try await answer(Self.ban("/c"), fixture).head.hasPrefix("HTTP/1.1 404 "))
+      #expect(try await stored(cache) == ["/a", "/a/b"])
+      #expect(try await answer(Self.ban("/"), fixture).body == "{\"removed\":2}\n")
+      #expect(try await stored(cache).isEmpty)
     }
   }
 

@@ -2,6 +2,7 @@ import HTTPCaching
 import Logging
 import NIOCore
 import NIOPosix
+import ServerTesting
 
 @testable import HTTPCacheProxy
 

@@ -1,4 +1,5 @@
 import HTTPCaching
+import ServerTesting
 
 /// A shared cache in memory.
 func memoryCache() throws -> HTTPCache {

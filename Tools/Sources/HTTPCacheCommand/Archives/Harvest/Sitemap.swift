@@ -22,7 +22,7 @@ struct Sitemap {
   /// - Throws: `Failure` if it is neither.
   init(_ bytes: BodyBytes) throws {
     if bytes.withUnsafeBytes({ $0.starts(with: [0x1F, 0x8B]) }) {
-      var decoder = try GzipDecoder()
+      var decoder = try DeflateDecoder()
       var input = bytes
       repeat { try read(try decoder.decode(&input).array) } while !input.isEmpty || decoder.hasOutput
     } else {

@@ -36,17 +36,27 @@ struct ServedDirectory {
   func prefixes(for prefix: String) throws -> [String] {
     guard TargetURL.namesHost(prefix) else { return [] }
     let url = try TargetURL(parsing: prefix)
-    guard let place = place(of: url) else { return [] }
-    // A prefix may end above the paths of routes, which may lead to other origins.
-    let below = routes.filter { $0.path != "/" && $0.path.hasPrefix(url.path) }.compactMap {
-      try? self.place(of: url.with(path: $0.path))?.target
+    return StoredPlace.prefixes(of: url.path, in: routes) { path in
+      (try? url.with(path: path)).flatMap { place(of: $0)?.target }
     }
-    return [place.target] + below.filter { $0 != place.target }
+  }
+
+  /// The targets under which responses to a URL may be stored: the URL's own, and that of the server's route.
+  func targets(of url: TargetURL) -> [String] {
+    let places = [url, url.asGiven].compactMap { url in url.flatMap { place(of: $0)?.target } }
+    var targets: [String] = []
+    for target in url.targets + places {
+      for key in rules.keyTargets(of: target) ?? [target] where !targets.contains(key) { targets.append(key) }
+    }
+    return targets
   }
 
   /// The origins under which responses to URLs of an origin's clients are stored.
   func origins(for url: TargetURL) -> [String] {
-    guard place(of: url) != nil else { return [] }
-    return Set(routes.map { "\($0.group.origin)/" }).sorted()
+    let places = routes.compactMap { route in (try? url.with(path: route.path)).flatMap { place(of: $0) } }
+    guard !places.isEmpty else { return [] }
+    // A route that preserves `Host` stores under the client's host, with the scheme of its upstream.
+    let origins = places.compactMap { TargetURI.origin(of: $0.target) }
+    return Set(origins + routes.map { "\($0.group.origin)" }).sorted()
   }
 }

@@ -43,6 +43,37 @@ struct OverrideEffectsTests {
     #expect(run.status == 0, "\(run.errors)")
   }
 
+  private func disjoint(_ one: String, _ other: String) async throws -> CommandRun {
+    try await check(
+      "overrides: [{match: '\(one)', ignore: [no-store]}, {match: '\(other)', sharing-despite: [no-store]}]"
+    ).run
+  }
+
+  @Test(
+    "an override of other targets lifts nothing",
+    arguments: [
+      ("/a/**", "/b/**"), ("/a/x*", "/a/y*"), ("host:a.example", "host:b.example"),
+      ("https://a.example/*", "https://b.example/*"),
+    ])
+  func otherTargets(_ one: String, _ other: String) async throws {
+    let run = try await disjoint(one, other)
+    #expect(run.status == ExitStatus.usage.rawValue)
+    #expect(
+      run.errors.hasSuffix(" in a shared cache without sharing-despite: [no-store]\n"), "\(run.errors)")
+  }
+
+  @Test(
+    "an override that may match the same targets lifts the rule",
+    arguments: [
+      ("/a/**", "/a/b/*"), ("/a/b", "/a/**"), ("/a/**", "/**/b"), ("/a/**", "/a?x=1"), ("/%61/**", "/a/**"),
+      ("/a/**", "host:a.example"), ("/a/**", "https://a.example/*"), ("host:*.example", "host:a.example"),
+      ("HTTPS://A.example/*", "https://a.example/b"),
+    ])
+  func sharedTargets(_ one: String, _ other: String) async throws {
+    let run = try await disjoint(one, other)
+    #expect(run.status == 0, "\(run.errors)")
+  }
+
   @Test(
     "others are valid",
     arguments: [

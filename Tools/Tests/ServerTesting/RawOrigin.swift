@@ -9,30 +9,22 @@ import Foundation
 #endif
 
 /// An origin whose every byte a test writes by hand.
-final class RawOrigin: Sendable {
-  let port: Int
+package final class RawOrigin: Sendable {
+  package let port: Int
   private let descriptor: Int32
 
-  init() throws {
-    let descriptor = socket(AF_INET, RawPeer.streamType, 0)
-    guard descriptor >= 0 else { throw RawPeer.Failure(description: "socket: \(errno)") }
-    let bound = RawPeer.withAddress(0) { bind(descriptor, $0, $1) }
-    guard bound == 0, listen(descriptor, 64) == 0 else {
-      throw RawPeer.Failure(description: "listen: \(errno)")
-    }
-    var address = sockaddr_in()
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(descriptor, $0, &length) }
-    }
-    self.descriptor = descriptor
-    port = Int(in_port_t(bigEndian: address.sin_port))
+  package init() throws {
+    (descriptor, port) = try RawPeer.boundSocket()
+    guard listen(descriptor, 64) == 0 else { throw RawPeer.Failure(description: "listen: \(errno)") }
   }
 
   deinit { close(descriptor) }
 
+  /// Its URL without a path, such as `http://127.0.0.1:50123`.
+  package var base: String { "http://127.0.0.1:\(port)" }
+
   /// The next connection.
-  func accept() async throws -> RawPeer {
+  package func accept() async throws -> RawPeer {
     guard let peer = try await acceptIfAny(within: RawPeer.patience) else {
       throw RawPeer.Failure(description: "nobody connected to the origin")
     }
@@ -40,7 +32,7 @@ final class RawOrigin: Sendable {
   }
 
   /// A connection that is there now; nil if there is none.
-  func acceptIfAny(within milliseconds: Int32 = 0) async throws -> RawPeer? {
+  package func acceptIfAny(within milliseconds: Int32 = 0) async throws -> RawPeer? {
     let descriptor = descriptor
     return await withCheckedContinuation { continuation in
       Thread.detachNewThread {
@@ -59,7 +51,7 @@ final class RawOrigin: Sendable {
   }
 
   /// Takes a connection and the head of the request on it.
-  func acceptRequest() async throws -> (peer: RawPeer, head: String) {
+  package func acceptRequest() async throws -> (peer: RawPeer, head: String) {
     let peer = try await accept()
     return (peer, try await peer.receiveHead())
   }

@@ -9,13 +9,13 @@ import Foundation
 #endif
 
 /// A TCP connection that sends exactly the bytes it is told to, and shows exactly those it gets.
-final class RawPeer: Sendable {
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
+package final class RawPeer: Sendable {
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
   }
 
   /// How long anything may take before a test fails.
-  static let patience: Int32 = 60_000
+  package static let patience: Int32 = 60_000
 
   private let descriptor: Int32
   private let inbox = Inbox()
@@ -38,7 +38,7 @@ final class RawPeer: Sendable {
   private static func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
 
   /// Connects to a port of this machine.
-  static func connect(_ port: Int, receiveBuffer: Int32? = nil) throws -> RawPeer {
+  package static func connect(_ port: Int, receiveBuffer: Int32? = nil) throws -> RawPeer {
     let descriptor = socket(AF_INET, streamType, 0)
     guard descriptor >= 0 else { throw Failure(description: "socket: \(errno)") }
     if var size = receiveBuffer {
@@ -83,8 +83,26 @@ final class RawPeer: Sendable {
     }
   }
 
+  /// A socket on a free port of this machine, which no other socket gets while it is open.
+  static func boundSocket() throws -> (descriptor: Int32, port: Int) {
+    let descriptor = socket(AF_INET, streamType, 0)
+    guard descriptor >= 0 else { throw Failure(description: "socket: \(errno)") }
+    var address = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withAddress(0) { bind(descriptor, $0, $1) == 0 }
+    let hasAddress = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
+    }
+    guard isBound, hasAddress else {
+      let failure = Failure(description: "bind: \(errno)")
+      closeDescriptor(descriptor)
+      throw failure
+    }
+    return (descriptor, Int(in_port_t(bigEndian: address.sin_port)))
+  }
+
   /// Sends text, in which every character is one byte; short, so that the system takes it at once.
-  func send(_ text: String) {
+  package func send(_ text: String) {
     _ = push(text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }, Self.patience)
   }
 
@@ -92,7 +110,7 @@ final class RawPeer: Sendable {
   ///
   /// - Returns: how many it took.
   @discardableResult
-  func send(_ bytes: [UInt8], milliseconds: Int32 = patience) async -> Int {
+  package func send(_ bytes: [UInt8], milliseconds: Int32 = patience) async -> Int {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread { continuation.resume(returning: self.push(bytes, milliseconds)) }
     }
@@ -126,22 +144,45 @@ final class RawPeer: Sendable {
   }
 
   /// Sends as many bytes as the system takes at once.
-  func sendNow(_ bytes: [UInt8]) { _ = push(bytes, 0) }
+  package func sendNow(_ bytes: [UInt8]) { _ = push(bytes, 0) }
 
   /// Makes the end of this object a reset of the connection.
-  func resetWhenClosed() {
+  package func resetWhenClosed() {
     var linger = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
   }
 
+  /// Waits until the system of the other side has acknowledged all bytes: a reset then discards none of them.
+  package func acknowledged() async {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        while self.unacknowledgedCount > 0 { sched_yield() }
+        continuation.resume()
+      }
+    }
+  }
+
+  private var unacknowledgedCount: Int32 {
+    var count: Int32 = 0
+    #if canImport(Darwin)
+      var length = socklen_t(MemoryLayout<Int32>.size)
+      getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &length)
+    #else
+      // SIOCOUTQ, a macro that is not imported.
+      let bytesUnacknowledged: UInt = 0x5411
+      if ioctl(descriptor, bytesUnacknowledged, &count) != 0 { return 0 }
+    #endif
+    return count
+  }
+
   /// Ends the sending side.
-  func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
+  package func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// Ends both sides, so that the other one sees the end at once.
-  func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+  package func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   /// Everything up to and with `mark`; what follows stays for the next call.
-  func receive(through mark: String) async throws -> String {
+  package func receive(through mark: String) async throws -> String {
     let mark = mark.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     return try await take { bytes in
       let start = bytes.indices.first { bytes[$0] == mark[0] && bytes[$0...].starts(with: mark) }
@@ -150,15 +191,15 @@ final class RawPeer: Sendable {
   }
 
   /// Exactly `count` bytes.
-  func receive(count: Int) async throws -> String {
+  package func receive(count: Int) async throws -> String {
     try await take { $0.count >= count ? count : nil }
   }
 
   /// A head up to its empty line.
-  func receiveHead() async throws -> String { try await receive(through: "\r\n\r\n") }
+  package func receiveHead() async throws -> String { try await receive(through: "\r\n\r\n") }
 
   /// Everything up to the end of the connection.
-  func receiveAll() async throws -> String {
+  package func receiveAll() async throws -> String {
     try await onThread {
       while try self.fill() {}
       defer { self.inbox.bytes = [] }
@@ -167,7 +208,7 @@ final class RawPeer: Sendable {
   }
 
   /// Takes everything up to the end of the connection, and tells whether that was a reset.
-  func endsWithReset() async throws -> Bool {
+  package func endsWithReset() async throws -> Bool {
     try await onThread {
       while try self.fill() {}
       return self.inbox.isReset
@@ -175,7 +216,7 @@ final class RawPeer: Sendable {
   }
 
   /// Counts what comes up to the end or to `limit`, keeping nothing.
-  func count(upTo limit: Int) async throws -> Int {
+  package func count(upTo limit: Int) async throws -> Int {
     try await onThread {
       var count = self.inbox.bytes.count
       self.inbox.bytes = []
