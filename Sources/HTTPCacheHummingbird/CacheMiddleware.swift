@@ -22,8 +22,8 @@
   /// `DefaultCacheControlMiddleware` and compression after it.
   ///
   /// A middleware can call the routes only while it handles a request: so a response with
-  /// `stale-while-revalidate` (RFC 5861 §3) is validated before it is used. With a `CacheService`, and behind a
-  /// `CachingResponder`, it is validated afterwards.
+  /// `stale-while-revalidate` (RFC 5861 §3) is validated before it is used. With a `CacheService` it is validated
+  /// afterwards.
   public struct CacheMiddleware<Context: RequestContext>: RouterMiddleware {
     /// Separates users (RFC 9111 §7.2): the partition of a request, which is the private cache of one user: also `private`
     /// responses are stored there. Empty is what all users share; nil bypasses the cache. An unsafe request still

@@ -1,6 +1,5 @@
 import HTTPCacheStore
 
-/// A stored body that is sealed.
 final class SealedBody: StoredBody {
   private let base: any StoredBody
   private let opened: SealedRecord

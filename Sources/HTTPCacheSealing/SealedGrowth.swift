@@ -45,7 +45,6 @@ final class SealedGrowth: Sendable {
 
   var snapshot: State { state.withLock { $0 } }
 
-  /// Changes the state.
   func change<Result: Sendable>(_ body: (inout sending State) -> sending Result) -> Result {
     state.withLock { body(&$0) }
   }

@@ -181,7 +181,6 @@ struct SealedRecord {
 
   // MARK: Contexts
 
-  /// The context of a chunk.
   static func context(chunk index: Int64, isLast: Bool, of bodyID: BodyID) -> [UInt8] {
     var context: [UInt8] = [Kind.chunk.rawValue, isLast ? 1 : 0]
     context.reserveCapacity(10 + bodyID.count)

@@ -135,11 +135,6 @@ public struct ScriptedResponse: Sendable {
     return copy
   }
 
-  /// This response, except that the end of the body waits for a gate.
-  public func stallingAtEnd(at gate: Gate) -> ScriptedResponse {
-    stalling(after: steps.count, at: gate)
-  }
-
   /// This response with 1xx responses before the head.
   public func preceded(by interim: [HTTPResponse]) -> ScriptedResponse {
     var copy = self

@@ -40,6 +40,17 @@ public final class CachedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
       url: url, statusCode: response.head.status.code, httpVersion: "HTTP/1.1", headerFields: fields)
   }
 
+  /// The response to a request for `url`, with the URL of the last redirect.
+  ///
+  /// - Throws: `URLError` if Foundation refuses the response.
+  static func made(of response: CacheResponse, to url: URL) throws -> CachedHTTPURLResponse {
+    let final = response.redirects.isEmpty ? url : URL(string: response.finalTarget) ?? url
+    guard let made = CachedHTTPURLResponse(response, url: final) else {
+      throw URLError.make(.badServerResponse, "no response for Foundation", url: url)
+    }
+    return made
+  }
+
   /// Reads an archived response.
   public required init?(coder: NSCoder) {
     outcome = nil

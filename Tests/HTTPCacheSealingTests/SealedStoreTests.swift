@@ -12,15 +12,6 @@ import Testing
 
   init() throws { directory = try SealedDirectory() }
 
-  @Test("a remove by prefix marks what is on its way")
-  func purgeOvertakes() async throws {
-    let store = try directory.sealed(try directory.disk())
-    let writer = try await store.write(StoreSample.record(), variantLimit: 8)
-    try await writer.append(StoreSample.body(1_000))
-    try await store.invalidate(.prefix("https://example.com/a"))
-    #expect(try await writer.commit(trailers: [:]).response.isInvalidated)
-  }
-
   @Test("everything opens where nothing was changed, and verify says what does not")
   func verify() async throws {
     let disk = try directory.disk()

@@ -51,84 +51,6 @@ import Testing
     }
   }
 
-  @Test("Whatever arrives, no rule traps, and what is fresh is younger than its lifetime")
-  func nothingTraps() throws {
-    var random = Seeded(seed: 9111)
-    var storedCount = 0
-    for _ in 0..<4_000 {
-      let rules = CacheRules(
-        mode: Bool.random(using: &random) ? .private : .shared,
-        targetedFields: Bool.random(using: &random) ? ["CDN-Cache-Control"] : [],
-        normalizesVary: Bool.random(using: &random))
-      let method = [HTTPRequest.Method.get, .head, .post, .put].randomElement(
-        using: &random, orElse: .get)
-      let request = HTTPRequest(
-        method: method, scheme: "https", authority: "example.com",
-        path: "/" + String(decoding: Self.octets(&random), as: UTF8.self),
-        headerFields: try Self.fields(&random))
-      let response = HTTPResponse(
-        status: .init(code: [200, 206, 304, 404, 500, 599].randomElement(using: &random, orElse: 200)),
-        headerFields: try Self.fields(&random))
-      let times = [Self.time(&random), Self.time(&random), Self.time(&random)]
-      _ = Invalidation.targets(request: request, response: response)
-      _ = FieldHygiene.forwardable(response.headerFields)
-      _ = CacheStatus.list(in: response.headerFields)
-      let making = StoredResponse.make(
-        request: request, response: ReceivedResponse(response, requestTime: times[0], responseTime: times[1]),
-        isDecoded: Bool.random(using: &random), rules: rules, digest: reversing)
-      guard case .made(let kept) = making else { continue }
-      storedCount += 1
-      #expect(kept.facts.freshnessLifetime >= 0)
-      #expect(Age.current(kept, now: times[2]) >= 0)
-      try use(kept, for: request, response: response, rules: rules, now: times[2], &random)
-    }
-    #expect(storedCount > 2_000)
-  }
-
-  private func use(
-    _ kept: StoredResponse, for request: HTTPRequest, response: HTTPResponse, rules: CacheRules,
-    now: Timestamp, _ random: inout Seeded
-  ) throws {
-    // A response always matches the very request that it answered.
-    #expect(Vary.matches(kept, request: request, rules: rules, digest: reversing))
-    let other = HTTPRequest(
-      method: .get, scheme: "https", authority: "example.com", path: "/",
-      headerFields: try Self.fields(&random))
-    let directives = RequestDirectives(other.headerFields)
-    let policy = [
-      CachePolicy.standard, .revalidate, .cacheElseNetwork, .cacheOnly,
-      .networkElseCache(maxStale: .seconds(5)),
-    ].randomElement(using: &random, orElse: .standard)
-    _ = Vary.select(among: [kept, kept], for: other, rules: rules, digest: reversing)
-    let decision = Reuse.decide(
-      stored: kept, request: other, directives: directives, policy: policy, rules: rules, now: now)
-    switch decision {
-    case .fresh(let age, let lifetime): #expect(age < lifetime)
-    case .stale(_, let age, let lifetime): #expect(age >= lifetime)
-    case .validate, .miss: #expect(policy != .cacheOnly && !directives.onlyIfCached)
-    case .unsatisfiable: #expect(policy == .cacheOnly || directives.onlyIfCached)
-    }
-    _ = Reuse.afterFailure(
-      stored: kept, request: other, policy: policy, rules: rules, now: now,
-      failure: .unreachable)
-    _ = Validation.request(other, validating: [kept], policy: policy)
-    _ = Preconditions.evaluate(other, stored: kept, now: now)
-    if case .partial(let ranges) = RangeRequest.evaluate(other, stored: kept, length: 100) {
-      for range in ranges {
-        #expect(range.lowerBound >= 0 && range.upperBound <= 100 && !range.isEmpty)
-      }
-    }
-    _ = Freshening.decide(notModified: response, candidates: [kept, kept])
-    let updated = Freshening.updated(
-      kept,
-      with: ReceivedResponse(
-        HTTPResponse(status: .notModified, headerFields: other.headerFields), requestTime: now,
-        responseTime: now), rules: rules, validating: request, digest: reversing)
-    #expect(updated.facts.freshnessLifetime >= 0)
-    _ = Freshening.updatedByHead(
-      kept, with: ReceivedResponse(response, requestTime: now, responseTime: now), rules: rules)
-  }
-
   @Test("§4.3.4 Whatever tags and dates are stored, a 304 updates only what the request matches")
   func confirmations() throws {
     var random = Seeded(seed: 434)
@@ -174,32 +96,6 @@ import Testing
       }
     }
     #expect(updates > 500 && reuses > 50)
-  }
-
-  @Test("§4.1 Normalising a nominated value twice is the same as once")
-  func normalisingTwice() throws {
-    var random = Seeded(seed: 41)
-    let names = ["Accept-Encoding", "Accept-Language", "Accept", "Foo"]
-    for _ in 0..<4_000 {
-      let name = try #require(HTTPField.Name(names.randomElement(using: &random, orElse: "Foo")))
-      let octets = Self.octets(&random).filter { $0 < 0x80 }
-      func request(_ value: [UInt8]) -> HTTPRequest {
-        HTTPRequest(
-          method: .get, scheme: "https", authority: "a.b", path: "/",
-          headerFields: HTTPFields([HTTPField(name: name, value: value)]))
-      }
-      func nominated(_ request: HTTPRequest) -> NominationResult {
-        Vary.nominated(
-          by: HTTPResponse(status: .ok, headerFields: [.vary: name.rawName]), in: request,
-          rules: privateRules, digest: reversing)
-      }
-      let once = nominated(request(octets))
-      guard case .fields(let fields) = once, case .text(let text) = fields.first?.value else {
-        Issue.record("no text for \(octets)")
-        continue
-      }
-      #expect(nominated(request(Array(text.utf8))) == once)
-    }
   }
 
   @Test("RFC 9211 Writing a member and parsing it returns the same member")

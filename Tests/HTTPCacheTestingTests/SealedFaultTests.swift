@@ -10,7 +10,9 @@ import Testing
 /// Errors of system calls, and power losses, under an encrypted store. Kills at each call are what
 /// `cache-torture --encrypted` does, since they need processes of their own.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: SystemFaults.isAvailable)) struct SealedFaultTests {
-  private let directory = TemporaryFolder()
+  private let directory: TestFolder
+
+  init() throws { directory = try TestFolder() }
 
   /// Damage that the cipher found, but the checksums did not.
   private final class Damage: Sendable {
@@ -108,14 +110,8 @@ import Testing
   }
 }
 
-private final class TemporaryFolder: Sendable {
-  let path = FileManager.default.temporaryDirectory.appendingPathComponent("sealed-faults-\(UUID())").path
-
-  init() { try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  func contains(_ text: String, in folder: String) -> Bool {
+extension TestFolder {
+  fileprivate func contains(_ text: String, in folder: String) -> Bool {
     (FileManager.default.subpaths(atPath: folder) ?? []).contains {
       FileManager.default.contents(atPath: folder + "/" + $0)?.range(of: Data(text.utf8)) != nil
     }

@@ -52,6 +52,7 @@ public enum ExchangeProperties {
   static func checkStored(
     _ stored: StoredResponse, _ exchange: HostileExchange
   ) throws(PropertyViolation) {
+    try require(stored.facts.freshnessLifetime >= 0, "a lifetime is negative")
     try checkReuse(stored, exchange)
     try checkRanges(stored, exchange)
     let now = exchange.times[2]

@@ -38,7 +38,6 @@ final class ChangeBatch: Sendable {
     }
   }
 
-  /// Adds a refusal.
   func note(_ refusal: RefusalNote) { add { $0.refusals.add(refusal) } }
 
   // Has the index thread write the batch if it is large.

@@ -3,7 +3,7 @@ import HTTPCacheStore
 
 /// The columns of the table `entry`. This list makes the table, the statement that inserts a row, the
 /// positions of columns in results, and the comparisons of `verify`. For a new column, add a case: the
-/// compiler asks for the rest.
+/// compiler asks for its type and values, and CONTRIBUTING.md tells the rest.
 enum EntryColumn: Int, CaseIterable, Sendable {
   case id, hash, variant, mark, invalid, pinned, stored, touched, priority, size, cost, length, checksum,
     mode,
@@ -118,12 +118,10 @@ struct RowHashes: Sendable {
     variants = SipHash13.Secret(secret.dropFirst(16))
   }
 
-  /// The hash of a key.
   func hash(of key: CacheKey) -> UInt64 { key.hash(under: keys) }
 
   /// The hash of a variant, given as the bytes that `RecordCodec.variant(of:)` returns.
   func hash(ofVariant variant: [UInt8]) -> UInt64 { SipHash13.hash(variant, variants) }
 
-  /// The hash of a record's variant.
   func variantHash(of record: CacheRecord) -> UInt64 { hash(ofVariant: RecordCodec.variant(of: record)) }
 }

@@ -5,7 +5,6 @@ import HTTPCacheStore
 /// A record and its body, whole or partial, that has no row yet.
 struct NewEntry: Sendable {
   enum Body: Sendable {
-    /// An inline body.
     case inline(BodyBytes)
     case file(BodyName, StoredPieces)
   }

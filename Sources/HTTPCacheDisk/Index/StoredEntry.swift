@@ -115,7 +115,6 @@ extension SQLiteConnection {
     try entries(StoredEntry.ofHash, [.hash(hash)]).entries
   }
 
-  /// The entry with an id.
   func entry(_ id: Int64) throws(CacheError) -> StoredEntry? {
     try entries(StoredEntry.ofID, [.integer(id)]).entries.first
   }

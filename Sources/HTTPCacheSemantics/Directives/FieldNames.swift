@@ -15,7 +15,6 @@ enum FieldNames {
   static let pragma = name("Pragma")
   static let proxyConnection = name("Proxy-Connection")
   static let reprDigest = name("Repr-Digest")
-  static let acceptCharset = name("Accept-Charset")
 
   private static func name(_ constant: String) -> HTTPField.Name {
     guard let name = HTTPField.Name(constant) else {

@@ -145,11 +145,7 @@ extension CacheStatus {
         output.append(UInt8(ascii: "\\"))
         output.append(octet)
       case 0x20...0x7E: output.append(octet)
-      default:
-        output.append(UInt8(ascii: "%"))
-        for digit in [octet >> 4, octet & 15] {
-          output.append(digit < 10 ? 0x30 + digit : 0x37 + digit)
-        }
+      default: TargetURI.appendEncoded(octet, to: &output)
       }
     }
     output.append(UInt8(ascii: "\""))

@@ -31,7 +31,6 @@ final class OverrideSet: Sendable, Hashable {
       unmatched: OverrideSet(overrides, matched: [], readings: [], unmatched: nil))
   }
 
-  /// The overrides, resolved for a request.
   func resolved(for request: HTTPRequest, target: String) -> OverrideSet {
     var matched: [Int] = []
     var mayHaveReadings = false

@@ -27,7 +27,6 @@ struct TargetForm: RandomAccessCollection {
       target: target, pathEnd: pathEnd, hasSlash: hasSlash, queryStart: queryStart, startIndex: start)
   }
 
-  /// This form without its query.
   var withoutQuery: TargetForm {
     TargetForm(
       target: target, pathEnd: pathEnd, hasSlash: hasSlash, queryStart: target.count, startIndex: startIndex)

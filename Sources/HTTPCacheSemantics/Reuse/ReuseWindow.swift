@@ -1,4 +1,4 @@
-/// A directive of a response whose seconds are kept with the stored response.
+/// A directive that permits the use of a stale response for some seconds, which are kept with the stored response.
 #if hasAttribute(nonexhaustive)
   @nonexhaustive
 #endif

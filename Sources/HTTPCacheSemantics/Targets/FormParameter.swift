@@ -41,14 +41,10 @@ struct FormParameter: Sendable, Hashable {
 
   static func append(_ octets: [UInt8], to output: inout [UInt8]) {
     for octet in octets {
-      switch octet {
-      case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): output.append(octet)
-      case let plain where plain.isLetter || plain.isDigit: output.append(plain)
-      default:
-        output.append(UInt8(ascii: "%"))
-        for digit in [octet >> 4, octet & 15] {
-          output.append(digit < 10 ? 0x30 + digit : 0x37 + digit)
-        }
+      if TargetURI.isUnreserved(octet) {
+        output.append(octet)
+      } else {
+        TargetURI.appendEncoded(octet, to: &output)
       }
     }
   }

@@ -78,8 +78,8 @@ package struct SearchVariance: Sendable, Hashable {
 
 extension SearchVariance {
   /// A target with the simplest query that is equivalent to its own: without parameters that do not matter,
-  /// and sorted by name if the order does not matter (draft-ietf-httpbis-no-vary-search §7). The canonical
-  /// target of a canonical target is itself.
+  /// and sorted by name if the order does not matter (draft-ietf-httpbis-no-vary-search §7). Targets are equivalent
+  /// (§6) if their canonical targets are equal. The canonical target of a canonical target is itself.
   ///
   /// - Parameter target: a normalised target URI.
   package func canonical(_ target: String) -> String {
@@ -91,12 +91,6 @@ extension SearchVariance {
       parameter.append(to: &output)
     }
     return String(decoding: output, as: UTF8.self)
-  }
-
-  /// Whether two normalised target URIs are equivalent modulo this variance (§6).
-  package func areEquivalent(_ first: String, _ second: String) -> Bool {
-    if isDefault { return first == second }
-    return Self.path(of: first) == Self.path(of: second) && significant(first) == significant(second)
   }
 
   /// A target without its query.

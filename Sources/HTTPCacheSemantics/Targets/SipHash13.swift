@@ -40,7 +40,6 @@ package struct SipHash13: Sendable {
     v3 = secret.high ^ 0x7465_6462_7974_6573
   }
 
-  /// The hash of `bytes`.
   package static func hash(_ bytes: [UInt8], _ secret: Secret) -> UInt64 {
     var hash = SipHash13(secret)
     bytes.withUnsafeBytes { hash.append($0) }

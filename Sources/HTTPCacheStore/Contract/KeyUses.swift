@@ -2,7 +2,6 @@ package import HTTPCacheSemantics
 
 /// Uses of one key that a memory tier answered.
 package struct KeyUses: Sendable, Equatable {
-  /// The key.
   package let key: CacheKey
   /// The number of uses.
   package let count: Int

@@ -1,4 +1,5 @@
 import Dispatch
+import HTTPCacheFiles
 
 #if canImport(Darwin)
   import Darwin
@@ -48,24 +49,11 @@ package enum NewFile {
     let flags = isMore ? O_APPEND | O_NOFOLLOW : O_CREAT | O_EXCL
     let descriptor = open(path, O_WRONLY | O_CLOEXEC | flags, 0o600)
     guard descriptor >= 0 else { return failure(errno, "cannot make a file for a copy") }
-    var code = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
+    var code = bytes.withUnsafeBytes { Descriptor.writeAll($0, to: descriptor) }
     if close(descriptor) != 0, code == 0 { code = errno }
     guard code != 0 else { return nil }
     unlink(path)
     return failure(code, "cannot write a copy")
-  }
-
-  private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let written = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-      if written < 0 {
-        if errno == EINTR { continue }
-        return errno
-      }
-      rest = rest.dropFirst(written)
-    }
-    return 0
   }
 
   private static func failure(_ code: Int32, _ what: String) -> CacheError {

@@ -173,7 +173,6 @@ public final class MemoryStore: CacheStore {
     compact()
   }
 
-  /// The shard of a key.
   func shard(of key: CacheKey) -> MemoryShard { shards[Int(key.processHash >> 60)] }
 
   /// The first sequence number of a tier for responses that are only in its memory: above the numbers of any
@@ -239,7 +238,6 @@ public final class MemoryStore: CacheStore {
   /// See `EvictionPolicy.inflation`.
   var inflation: Double { Double(bitPattern: inflationBits.load(ordering: .relaxed)) }
 
-  /// Raises `inflation`.
   func raiseInflation(to priority: Double) {
     inflationBits.max(priority.bitPattern, ordering: .relaxed)
   }

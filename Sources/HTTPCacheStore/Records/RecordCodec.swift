@@ -103,7 +103,6 @@ package enum RecordCodec {
     return flags
   }
 
-  /// Writes a key.
   package static func write(_ key: CacheKey, to writer: inout BinaryWriter) {
     writer.byte(key.mode.rawValue)
     writer.byte(key.methodClass.rawValue)
@@ -126,7 +125,6 @@ package enum RecordCodec {
     write(field.value, to: &writer)
   }
 
-  /// Writes the value of a nominated field.
   package static func write(_ value: NominatedField.Value, to writer: inout BinaryWriter) {
     switch value {
     case .absent: writer.byte(0)

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheSemantics
 
 #if canImport(Darwin)
@@ -65,16 +66,8 @@ struct SeedMarkFile: Sendable {
       return nil
     }
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size) / recordLength * recordLength)
-    var done = 0
-    while done < bytes.count {
-      let wanted = bytes.count - done
-      let count = bytes.withUnsafeMutableBytes { buffer in
-        pread(descriptor, buffer.baseAddress?.advanced(by: done), wanted, off_t(done))
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return nil }
-      done += count
-    }
+    let count = bytes.withUnsafeMutableBytes { Descriptor.read(into: $0, from: descriptor, at: 0) }
+    guard count == bytes.count else { return nil }
     var marks: [Mark] = []
     for start in stride(from: 0, to: bytes.count, by: recordLength) {
       guard let mark = decode(Array(bytes[start..<start + recordLength])) else { return nil }
@@ -108,21 +101,11 @@ struct SeedMarkFile: Sendable {
       )
     }
     // Write the records that replace the file before it is cut: a crash in between leaves the old ones, too.
-    try Self.write(records.flatMap(Self.encode), at: start, to: descriptor)
-    guard ftruncate(descriptor, off_t(start + records.count * Self.recordLength)) == 0, fsync(descriptor) == 0
+    let bytes = records.flatMap(Self.encode)
+    guard lseek(descriptor, off_t(start), SEEK_SET) >= 0,
+      bytes.withUnsafeBytes({ Descriptor.writeAll($0, to: descriptor) }) == 0,
+      ftruncate(descriptor, off_t(start + bytes.count)) == 0, fsync(descriptor) == 0
     else { throw Self.failure("write") }
-  }
-
-  private static func write(_ bytes: [UInt8], at start: Int, to descriptor: Int32) throws(CacheError) {
-    var done = 0
-    while done < bytes.count {
-      let count = bytes.withUnsafeBytes { buffer in
-        pwrite(descriptor, buffer.baseAddress?.advanced(by: done), bytes.count - done, off_t(start + done))
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw failure("write") }
-      done += count
-    }
   }
 
   static func encode(_ mark: Mark) -> [UInt8] {

@@ -61,7 +61,7 @@ public final class TieredStore: CacheStore {
   private func useCurrent(_ key: CacheKey, generation: UInt64) -> [StoredVariant]? {
     guard let (group, uses) = memory.use(key, generation: generation) else { return nil }
     if !uses.isEmpty { tierBase?.recordUses(uses) }
-    return isOutdated(group, key) ? nil : group.variants
+    return isOutdated(group) ? nil : group.variants
   }
 
   /// Tells the store below of all uses and counts that memory has collected.
@@ -182,7 +182,7 @@ public final class TieredStore: CacheStore {
     return base.isOvertaken(record.key, groups: record.groups, since: ticket)
   }
 
-  private func isOutdated(_ group: MemoryGroup, _ key: CacheKey) -> Bool {
+  private func isOutdated(_ group: MemoryGroup) -> Bool {
     group.hasMemoryOnly && group.variants.contains { isOutdated($0.record) }
   }
 
@@ -192,7 +192,7 @@ public final class TieredStore: CacheStore {
   /// - Parameter group: the variants in memory for the key.
   /// - Returns: the variants afterwards.
   private func distrustOutdated(_ group: MemoryGroup?, of key: CacheKey) -> MemoryGroup? {
-    guard let group, isOutdated(group, key) else { return group }
+    guard let group, isOutdated(group) else { return group }
     // Take the ticket before the comparison, so that later changes are not missed.
     let now = ticket()
     memory.change(key) { group in group.mark(as: .invalidated, taking: now) { isOutdated($0) } }

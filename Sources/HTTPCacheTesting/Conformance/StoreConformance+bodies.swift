@@ -43,7 +43,8 @@ extension StoreConformance {
       }
       let ranges: [Range<Int64>] = [
         0..<1, 0..<size, size - 1..<size, 262_143..<262_145, 262_144..<524_288, 5..<5,
-        100_000..<400_000, size - 10..<size + 10, size..<size + 1, size + 5..<size + 9,
+        1..<65_536, 1..<size, 65_536..<262_143, 262_145..<size, 524_288..<size, 100_000..<400_000,
+        size - 10..<size + 10, size..<size + 1, size + 5..<size + 9,
       ]
       for range in ranges {
         let expected = range.clamped(to: 0..<size)
@@ -77,16 +78,19 @@ extension StoreConformance {
       let reader = try writer.reader()
       let nothing = try await reader.read(0..<10)
       try require(nothing.isEmpty, "bytes are read that were not written")
+      try requireEqual(reader.availableRanges.filter { !$0.isEmpty }, [], "ranges before the first byte")
       var start = 0
       for piece in [1, 999, 20_000, 300_000, 179_000] {
         try await writer.append(body[start..<start + piece])
         start += piece
         try requireEqual(writer.bytesWritten, Int64(start), "bytes written")
+        try requireEqual(reader.availableRanges, [0..<Int64(start)], "ranges of the growing body")
         let found = try await reader.readAll()
         try require(found == body[0..<start].array, "after \(start) bytes others are read")
       }
-      try requireEqual(reader.availableRanges, [0..<500_000], "ranges of the growing body")
+      try requireEqual(reader.length, nil, "length before the commit")
       try await writer.commit(trailers: [:])
+      try requireEqual(reader.length, 500_000, "length after the commit")
       let after = try await reader.readAll()
       try require(after == body.array, "the growing body's reader lost it at the commit")
     },
@@ -120,6 +124,7 @@ extension StoreConformance {
       let rest = try await reader.readAll()
       try require(
         rest == StoreSample.body(100_000).array, "the reader of an abandoned body lost bytes")
+      try requireEqual(reader.length, nil, "length of an abandoned body")
     },
     StoreCheck("A dropped writer leaves nothing that passes for a response") { makeStore in
       let store = try await makeStore(StoreRequirements())
@@ -155,12 +160,12 @@ extension StoreConformance {
     },
     StoreCheck("A body that is not as long as announced is not committed") { makeStore in
       let store = try await makeStore(StoreRequirements())
-      for (announced, sent) in [(50_000, 49_999), (50_000, 10), (100, 99)] {
+      for (announced, sent) in [(50_000, 49_999), (50_000, 10), (100, 99), (99, 100)] {
         let key = StoreSample.key("/\(announced)/\(sent)")
         let record = StoreSample.record(key, bodyLength: Int64(announced))
         let writer = try await store.write(record, variantLimit: 8)
-        try await writer.append(StoreSample.body(sent))
-        try await requireFailure("commit of \(sent) of \(announced) bytes") {
+        try await requireFailure("commit of \(sent) bytes, of which \(announced) were announced") {
+          try await writer.append(StoreSample.body(sent))
           try await writer.commit(trailers: [:])
         }
         try requireEqual(completeVariants(in: store, key), 0, "complete variants")

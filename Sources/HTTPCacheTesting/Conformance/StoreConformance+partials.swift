@@ -26,6 +26,29 @@ extension StoreConformance {
         }
       }
     },
+    StoreCheck("A part in two ranges is written at once") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      for size in sizes {
+        let body = StoreSample.body(size)
+        for start in [0, size / 10] {
+          let key = StoreSample.key("/\(size)/\(start)")
+          let (end, next, last) = (size / 5, 3 * size / 5, 4 * size / 5)
+          let ranges = [Int64(start)..<Int64(end), Int64(next)..<Int64(last)]
+          let record = StoreSample.record(key).storing(ranges, bodyLength: Int64(size))
+          let bytes = BodyBytes(joining: [body[start..<end], body[next..<last]])
+          let stored = try await store.store(record, bytes)
+          try requireEqual(stored.storedRanges, ranges, "ranges after the commit")
+          try requireEqual(stored.bodyLength, Int64(size), "length of the body")
+          let reader = try await requirePart(ranges, of: body, at: key, in: store)
+          try requireEqual(reader.length, Int64(size), "length of the reader")
+          try require(reader.bytesInMemory == nil && reader.fileRegion == nil, "a part passes for the whole")
+          let before = try await reader.read(0..<Int64(start))
+          try require(before.isEmpty, "bytes come from before the part")
+          let across = try await reader.read(Int64(start)..<Int64(last))
+          try require(across.array == body[start..<end].array, "a read goes on after a gap")
+        }
+      }
+    },
     StoreCheck("A part that is the whole is complete, and nothing at all is not stored") { makeStore in
       let store = try await makeStore(StoreRequirements())
       for size in sizes {

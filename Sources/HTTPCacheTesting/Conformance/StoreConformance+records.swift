@@ -32,9 +32,12 @@ extension StoreConformance {
       try await writer.append(StoreSample.body(10))
       var trailers = HTTPFields()
       trailers[.eTag] = "\"late\""
-      try await writer.commit(trailers: trailers)
-      let found = try store.read(StoreSample.key()).first?.record.response.trailers
-      try requireEqual(found, trailers, "trailers")
+      let stored = try await writer.commit(trailers: trailers)
+      let found = try store.read(StoreSample.key()).first?.record.response
+      for response in [stored.response, found] {
+        try requireEqual(response?.trailers, trailers, "trailers")
+        try requireEqual(response?.head, StoreSample.response().head, "head of a response with trailers")
+      }
     },
     StoreCheck("An update replaces the record and keeps the body") { makeStore in
       let store = try await makeStore(StoreRequirements())
@@ -67,6 +70,8 @@ extension StoreConformance {
       try require(!isOldUpdated, "a replaced response was updated")
       let found = try store.read(StoreSample.key()).first?.record.response
       try requireEqual(found, new.response, "response")
+      let bytes = try await store.onlyBody(StoreSample.key())
+      try require(bytes == StoreSample.body(10, seed: 2).array, "the body is not that of the new response")
       try await store.remove(.all)
       let isNewUpdated = try await store.update(new)
       try require(!isNewUpdated, "a removed response was updated")
@@ -93,6 +98,8 @@ extension StoreConformance {
       try await store.update(found.with(response: response, ticket: store.ticket()))
       let after = try store.read(StoreSample.key()).first?.record.response.isInvalidated
       try requireEqual(after, false, "invalidation after an update")
+      let kept = try await store.onlyBody(StoreSample.key())
+      try require(kept == body.array, "the update of an invalidated response changed the body")
     },
     StoreCheck("A response whose lifetime was ended is kept, and is not fresh until it is updated") {
       makeStore in

@@ -50,7 +50,8 @@ extension StoreConformance {
           let writer = try await store.write(record(nil), variantLimit: 8)
           try await writer.append(StoreSample.body(100))
           try await change(selection, removes: removes, in: store)
-          try await writer.commit(trailers: [:])
+          let committed = try await writer.commit(trailers: [:])
+          try requireEqual(committed.response.isInvalidated, true, "invalidation of the committed record")
           try requireNotFresh(store, "a response that was being written")
 
           let validation = store.ticket()

@@ -40,11 +40,25 @@ extension StoreConformance {
       await store.flush()
       try requireEqual(entryCount(of: store), 2, "entries in use")
     },
+    StoreCheck("A variant that is replaced comes first") { makeStore in
+      let store = try await makeStore(StoreRequirements())
+      for (seed, language) in ["de", "en", "fr", "en"].enumerated() {
+        try await store.store(
+          StoreSample.record(language: language), StoreSample.body(100, seed: UInt64(seed)), variantLimit: 2)
+      }
+      let variants = try store.read(StoreSample.key())
+      try requireEqual(variants.map { language(of: $0.record) }, ["en", "fr"], "variants")
+      let bytes = try await variants.first?.body.open().readAll()
+      try require(bytes == StoreSample.body(100, seed: 3).array, "the body is not the latest one")
+      await store.flush()
+      try requireEqual(entryCount(of: store), 2, "entries in use")
+    },
     StoreCheck("Modes and partitions do not see each other") { makeStore in
       let store = try await makeStore(StoreRequirements())
       let keys = [
         StoreSample.key("/"), StoreSample.key("/", mode: .shared),
         StoreSample.key("/", partition: "a"), StoreSample.key("/", partition: "b"),
+        StoreSample.key("/", mode: .shared, partition: "a"),
         CacheKey(
           mode: .private, methodClass: .query, target: "https://example.com/",
           contentDigest: [1]),

@@ -21,11 +21,9 @@ extension CachedURLSession {
   ) async throws -> CachedFile? {
     do {
       try checkValid()
-      var options = RequestOptions(partition: partition, bodyForms: .decoded)
-      options.isOneUser = true
       let made = try cacheRequest(request, .none)
       if made.namesOtherHost { return nil }
-      return try await cache.file(for: made, policy: cachePolicy, options: options)
+      return try await cache.file(for: made, policy: cachePolicy, options: inspectingOptions)
     } catch {
       throw Self.foundationError(error, request.url)
     }

@@ -68,7 +68,8 @@ extension CachedURLSession {
     }
   }
 
-  private var inspectingOptions: RequestOptions {
+  /// The options of a call that never asks the origin.
+  var inspectingOptions: RequestOptions {
     var options = RequestOptions(partition: partition, bodyForms: .decoded)
     options.isOneUser = true
     return options

@@ -50,10 +50,7 @@ public struct StoredThenNewData: AsyncSequence, Sendable {
           hasToldFailure = true
           return .failure(CachedURLSession.foundationError(failure, url))
         }
-        let final = response.redirects.isEmpty ? url : URL(string: response.finalTarget) ?? url
-        guard let made = CachedHTTPURLResponse(response, url: final) else {
-          throw URLError.make(.badServerResponse, "no response for Foundation", url: url)
-        }
+        let made = try CachedHTTPURLResponse.made(of: response, to: url)
         let loaded = LoadedResponse(response: made, body: response.body, cached: response)
           .metered(meter, endsRequest: false)
         return .response(try await loaded.data(), made)

@@ -31,23 +31,16 @@ public struct WatchedResponses: AsyncSequence, Sendable {
       while let update = await updates.next() {
         switch update {
         case .stored(let response):
-          let made = try made(response)
+          let made = try CachedHTTPURLResponse.made(of: response, to: url)
           let loaded = LoadedResponse(response: made, body: response.body, cached: response)
           do { return .stored(try await loaded.data(), made) } catch is CacheError { continue }
-        case .freshened(let response): return .freshened(try made(response))
+        case .freshened(let response):
+          return .freshened(try CachedHTTPURLResponse.made(of: response, to: url))
         case .invalidated: return .invalidated
         case .removed: return .removed
         }
       }
       return nil
-    }
-
-    private func made(_ response: CacheResponse) throws -> CachedHTTPURLResponse {
-      let final = response.redirects.isEmpty ? url : URL(string: response.finalTarget) ?? url
-      guard let made = CachedHTTPURLResponse(response, url: final) else {
-        throw URLError.make(.badServerResponse, "no response for Foundation", url: url)
-      }
-      return made
     }
   }
 }

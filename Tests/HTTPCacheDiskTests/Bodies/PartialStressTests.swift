@@ -65,7 +65,7 @@ import Testing
             while true {
               let index = Int.random(in: 0..<4, using: &numbers)
               try? await Self.step(store, index, &numbers)
-              if done.next() == steps { kill(getpid(), SIGKILL) }
+              if done.increment() == steps { kill(getpid(), SIGKILL) }
             }
           }
         }

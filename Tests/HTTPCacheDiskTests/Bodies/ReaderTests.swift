@@ -6,36 +6,6 @@ import HTTPTypes
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ReaderTests {
-  @Test("each range of a body has the bytes that were written")
-  func ranges() async throws {
-    let fixture = try Fixture()
-    let body = bytes(700_001)
-    try await fixture.store.put(try record("/a"), body)
-    let reader = try #require(try fixture.store.read(key("/a")).first).body.open()
-    let edges: [Int64] = [0, 1, 65_536, 262_143, 262_144, 262_145, 524_288, 700_000, 700_001]
-    for lower in edges {
-      for upper in edges where upper > lower {
-        let found = try await reader.read(lower..<upper)
-        #expect(found.array == Array(body[Int(lower)..<Int(upper)]))
-      }
-    }
-    #expect(try await reader.read(699_990..<800_000).array == Array(body[699_990...]))
-    #expect(try await reader.read(700_001..<800_000).isEmpty)
-    #expect(try await reader.read(5..<5).isEmpty)
-  }
-
-  @Test("a body that is open stays readable after its entry was replaced and removed")
-  func removed() async throws {
-    let fixture = try Fixture()
-    let body = bytes(600_000)
-    try await fixture.store.put(try record("/a"), body)
-    let reader = try #require(try fixture.store.read(key("/a")).first).body.open()
-    try await fixture.store.put(try record("/a"), bytes(600_000, seed: 2))
-    try await fixture.store.remove(.all)
-    #expect(try fixture.directory.bodyFiles().isEmpty)
-    #expect(try await reader.read(0..<600_000).array == body)
-  }
-
   @Test("a file region is verified once every block was read")
   func region() async throws {
     let fixture = try Fixture()
@@ -67,21 +37,6 @@ import Testing
     }
   }
 
-  @Test("a body is cloned as a new file, and never over one")
-  func clone() async throws {
-    for size in [0, 10_000, 600_000] {
-      let fixture = try Fixture()
-      let body = bytes(size)
-      try await fixture.store.put(try record("/a"), body)
-      let reader = try #require(try fixture.store.read(key("/a")).first).body.open()
-      let path = fixture.directory.path("clone")
-      try await reader.clone(to: path)
-      #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(body))
-      await #expect(throws: CacheError.self) { try await reader.clone(to: path) }
-      #expect(FileManager.default.fileExists(atPath: path))
-    }
-  }
-
   @Test("a damaged body is not cloned")
   func cloneDamaged() async throws {
     let fixture = try Fixture()
@@ -96,46 +51,6 @@ import Testing
     let path = fixture.directory.path("clone")
     await #expect(throws: CacheError.self) { try await reader.clone(to: path) }
     #expect(!FileManager.default.fileExists(atPath: path))
-  }
-
-  @Test("a growing body is read as far as it has come, in memory and in its file")
-  func growing() async throws {
-    let fixture = try Fixture()
-    let body = bytes(900_000)
-    let writer = try await fixture.store.write(try record("/a"), variantLimit: 8)
-    let reader = try writer.reader()
-    #expect(reader.length == nil)
-    #expect(reader.availableRanges == [])
-    #expect(try await reader.read(0..<10).isEmpty)
-    var written = 0
-    while written < body.count {
-      let end = min(body.count, written + 70_001)
-      try await writer.append(BodyBytes(body[written..<end]))
-      written = end
-      #expect(reader.availableRanges == [0..<Int64(written)])
-      let start = max(0, written - 200_000)
-      let found = try await reader.read(Int64(start)..<Int64(written) + 1_000)
-      #expect(found.array == Array(body[start..<written]))
-    }
-    try await writer.commit(trailers: [:])
-    #expect(reader.length == 900_000)
-    #expect(try await reader.read(0..<900_000).array == body)
-    let path = fixture.directory.path("clone")
-    try await reader.clone(to: path)
-    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(body))
-  }
-
-  @Test("bytes that were appended before a writer was abandoned can still be read")
-  func givenUp() async throws {
-    let fixture = try Fixture()
-    let body = bytes(400_000)
-    let writer = try await fixture.store.write(try record("/a"), variantLimit: 8)
-    let reader = try writer.reader()
-    try await writer.append(BodyBytes(body))
-    writer.abandon()
-    try await until { try fixture.directory.bodyFiles().isEmpty }
-    #expect(try await reader.read(0..<400_000).array == body)
-    #expect(reader.length == nil)
   }
 
   @Test("many tasks read, write and remove at once, and none sees a wrong body")

@@ -13,6 +13,10 @@ import Testing
     try #require(try store.read(key("/a")).first).body.open()
   }
 
+  private func file(_ fixture: Fixture) throws -> FileHandle {
+    try #require(FileHandle(forUpdatingAtPath: try path(fixture)))
+  }
+
   private func path(_ fixture: Fixture) throws -> String {
     fixture.directory.path("cache/bodies/" + (try #require(try fixture.directory.bodyFiles().first)))
   }
@@ -91,12 +95,12 @@ import Testing
       try FileManager.default.removeItem(atPath: path)
       try Data(damaged).write(to: url)
     case "cut and filled up":
-      let handle = try #require(FileHandle(forUpdatingAtPath: path))
+      let handle = try file(fixture)
       try handle.truncate(atOffset: 599_999)
       try handle.seekToEnd()
       try handle.write(contentsOf: Data(damaged.suffix(1)))
     default:
-      let handle = try #require(FileHandle(forUpdatingAtPath: path))
+      let handle = try file(fixture)
       try handle.write(contentsOf: Data(damaged))
     }
     if how == "times set back" { #expect(utimensat(AT_FDCWD, path, &times, 0) == 0) }
@@ -119,5 +123,63 @@ import Testing
     let reader = try open(fixture.store)
     #expect(reader.fileRegion?.isVerified == false)
     #expect(try await reader.read(0..<600_000).array == body)
+  }
+
+  // MARK: Another process writes into the file while a reader has it open
+
+  @Test(
+    "bytes written after a body was opened are found, although all blocks were checked",
+    arguments: [0, 300_000, 599_999])
+  func written(at offset: Int) async throws {
+    let fixture = try await checked()
+    let reader = try open(fixture.store)
+    #expect(reader.isVerified(0..<600_000))
+    let file = try file(fixture)
+    try file.seek(toOffset: UInt64(offset))
+    try file.write(contentsOf: Data([body[offset] ^ 1]))
+    #expect(!reader.isVerified(0..<600_000))
+    let start = Int64(offset) / 262_144 * 262_144
+    let error = await #expect(throws: CacheError.self) {
+      _ = try await reader.read(start..<min(600_000, start + 262_144))
+    }
+    #expect(error?.code == .damaged)
+    try await until { try fixture.store.read(key("/a")).isEmpty }
+  }
+
+  @Test("other blocks of a file that was written to are read, each checked")
+  func otherBlocks() async throws {
+    let fixture = try await checked()
+    let reader = try open(fixture.store)
+    try file(fixture).write(contentsOf: Data([body[0] ^ 1]))
+    for range in [262_144..<524_288, 300_000..<300_010, 524_288..<600_000] {
+      let bytes = try await reader.read(Int64(range.lowerBound)..<Int64(range.upperBound))
+      #expect(bytes.array == Array(body[range]))
+    }
+  }
+
+  @Test("the same bytes written again are read")
+  func sameBytes() async throws {
+    let fixture = try await checked()
+    let reader = try open(fixture.store)
+    try file(fixture).write(contentsOf: Data(body))
+    #expect(try await reader.read(0..<600_000).array == body)
+  }
+
+  @Test(
+    "an open body whose entry is removed, or whose file is renamed, can be read and sent from its file"
+  )
+  func unlinked() async throws {
+    let fixture = try await checked()
+    let (first, second) = (try open(fixture.store), try open(fixture.store))
+    try await second.clone(to: fixture.directory.path("copy"))
+    let name = try #require(try fixture.directory.bodyFiles().first)
+    try FileManager.default.linkItem(
+      atPath: fixture.directory.path("cache/bodies/" + name), toPath: fixture.directory.path("link"))
+    #expect(first.isVerified(0..<600_000))
+    #expect(try await fixture.store.remove(.all) == 1)
+    try await until { try fixture.directory.bodyFiles().isEmpty }
+    try FileManager.default.removeItem(atPath: fixture.directory.path("link"))
+    #expect(first.isVerified(0..<600_000))
+    #expect(try await first.read(0..<600_000).array == body)
   }
 }

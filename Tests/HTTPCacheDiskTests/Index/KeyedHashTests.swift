@@ -1,4 +1,4 @@
-import HTTPCacheDisk
+@testable import HTTPCacheDisk
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
@@ -120,10 +120,8 @@ import Testing
     let fixture = try Fixture()
     try await fixture.store.put(try record("/a"), [1])
     await fixture.store.flush()
-    let columns = """
-      mark, invalid, pinned, stored, touched, priority, size, cost, length, checksum, mode, method, groups,
-      partition, target, digest, file, record, body, partial
-      """
+    let columns = EntryColumn.allCases.filter { ![.id, .hash, .variant].contains($0) }.map(\.name)
+      .joined(separator: ", ")
     try execute(
       """
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)

@@ -28,7 +28,7 @@ import Testing
       var most: Int64 = 0
       while !Task.isCancelled {
         most = max(most, DiskMeter.taken(below: cache))
-        _ = done.next()
+        done.increment()
         await Task.yield()
       }
       return most
@@ -38,7 +38,7 @@ import Testing
     let most = await watch.value
     // Decision 27: two other processes with three bodies each of up to 2.6 MB, and three times the log's limit.
     let bound = capacity + 2 * 3 * 2_600_000 + 3 * 4 << 20
-    #expect(most <= bound, "\(most) bytes of \(bound), \(done.next()) looks")
+    #expect(most <= bound, "\(most) bytes of \(bound), \(done.value) looks")
     #expect(most > capacity / 2, "the cache was never full")
     let store = try DiskStore.open(directory: cache, capacity: capacity)
     await store.flush()

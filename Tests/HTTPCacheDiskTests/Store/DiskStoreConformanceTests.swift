@@ -11,7 +11,7 @@ import Testing
     let stores = Counter()
     try await check.run { requirements in
       try DiskStore.open(
-        directory: directory.path("cache-\(stores.next())"), capacity: requirements.capacity,
+        directory: directory.path("cache-\(stores.increment())"), capacity: requirements.capacity,
         largestEntry: requirements.largestEntry, clock: requirements.clock)
     }
   }
@@ -24,7 +24,7 @@ import Testing
       TieredStore(
         memory: MemoryStore(capacity: requirements.capacity / 4, clock: requirements.clock),
         base: try DiskStore.open(
-          directory: directory.path("cache-\(stores.next())"), capacity: requirements.capacity,
+          directory: directory.path("cache-\(stores.increment())"), capacity: requirements.capacity,
           largestEntry: requirements.largestEntry, clock: requirements.clock))
     }
   }

@@ -4,7 +4,6 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPTypes
-import Synchronization
 import Testing
 
 /// A directory for one test, removed when the object is released.
@@ -136,13 +135,6 @@ extension DiskStore {
     let reader = try variant.body.open()
     return try await reader.read(0..<(reader.length ?? 0)).array
   }
-}
-
-/// A counter that threads can share.
-final class Counter: Sendable {
-  private let value = Atomic<Int>(0)
-
-  func next() -> Int { value.add(1, ordering: .relaxed).newValue }
 }
 
 /// Waits until a condition holds that other threads bring about; for a minute at least.

@@ -161,40 +161,6 @@ struct MemoryStoreTests {
     writer.abandon()
   }
 
-  @Test("keeps a part of a body and reads what is there")
-  func partial() async throws {
-    let memory = MemoryStore(capacity: 1 << 20)
-    let body = StoreSample.body(1_000)
-    let record = CacheRecord(
-      key: StoreSample.key(), response: StoreSample.response(), bodyLength: 1_000,
-      storedRanges: [100..<200, 600..<700])
-    let writer = try await memory.write(record, variantLimit: 8)
-    try await writer.append(body[100..<200])
-    try await writer.append(body[600..<700])
-    let stored = try await writer.commit(trailers: [:])
-    #expect(stored.bodyLength == 1_000)
-    let reader = try #require(try memory.read(StoreSample.key()).first).body.open()
-    #expect(reader.bytesInMemory == nil)
-    #expect(reader.availableRanges == [100..<200, 600..<700])
-    #expect(try await reader.read(150..<650).array == body[150..<200].array)
-    #expect(try await reader.read(600..<650).array == body[600..<650].array)
-    #expect(try await reader.read(0..<100).isEmpty)
-    #expect(try await reader.read(700..<800).isEmpty)
-  }
-
-  @Test("copies a body to a new file, and never over one that exists")
-  func clone() async throws {
-    let memory = MemoryStore(capacity: 1 << 20)
-    try await store(memory, "/", size: 70_000)
-    let reader = try #require(try memory.read(StoreSample.key()).first).body.open()
-    let path = TemporaryFile.path()
-    defer { TemporaryFile.remove(path) }
-    try await reader.clone(to: path)
-    #expect(TemporaryFile.read(path) == StoreSample.body(70_000).array)
-    await #expect(throws: CacheError.self) { try await reader.clone(to: path) }
-    #expect(TemporaryFile.read(path) == StoreSample.body(70_000).array)
-  }
-
   // holds 9875-2-2
   @Test("groups are scoped to their origin, not to what begins like it")
   func origins() {

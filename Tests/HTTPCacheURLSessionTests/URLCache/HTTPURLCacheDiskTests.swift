@@ -13,12 +13,10 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct HTTPURLCacheDiskTests {
   private typealias Make = HTTPURLCacheTests
 
-  private func withDirectory(_ body: (URL) async throws -> Void) async throws {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "HTTPURLCacheTests-\(UInt64.random(in: .min ... .max))")
-    defer { try? FileManager.default.removeItem(at: directory) }
-    try await body(directory)
-  }
+  private let folder: Folder
+  private var directory: URL { folder.file("cache") }
+
+  init() throws { folder = try Folder() }
 
   /// Whether a text is anywhere in the files of a directory.
   private func contains(_ text: String, in directory: URL) throws -> Bool {
@@ -30,92 +28,103 @@ import Testing
   }
 
   @Test func isThereAfterOpeningAgain() async throws {
-    try await withDirectory { directory in
-      let large = String(repeating: "large ", count: 50_000)
-      do {
-        let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 50 << 20, directory: directory)
-        try cache.storeCachedResponse(
-          Make.response("small", userInfo: ["a": 1]), for: Make.request())
-        try cache.storeCachedResponse(
-          Make.response(large), for: Make.request("https://example.com/large"))
-        #expect(cache.currentDiskUsage > large.utf8.count)
-        #expect(cache.diskCapacity == 50 << 20)
-        await cache.cache.flush()
-      }
-      let cache = HTTPURLCache(memoryCapacity: 0, diskCapacity: 50 << 20, diskPath: directory.path)
-      let small = try #require(cache.cachedResponse(for: Make.request()))
-      #expect(small.data == Data("small".utf8))
-      #expect(small.userInfo?["a"] as? Int == 1)
-      let found = cache.cachedResponse(for: Make.request("https://example.com/large"))
-      #expect(found?.data == Data(large.utf8))
-      cache.removeAllCachedResponses()
-      #expect(cache.cachedResponse(for: Make.request()) == nil)
+    let large = String(repeating: "large ", count: 50_000)
+    do {
+      let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 50 << 20, directory: directory)
+      try cache.storeCachedResponse(
+        Make.response("small", userInfo: ["a": 1]), for: Make.request())
+      try cache.storeCachedResponse(
+        Make.response(large), for: Make.request("https://example.com/large"))
+      #expect(cache.currentDiskUsage > large.utf8.count)
+      #expect(cache.diskCapacity == 50 << 20)
+      await cache.cache.flush()
     }
+    let cache = HTTPURLCache(memoryCapacity: 0, diskCapacity: 50 << 20, diskPath: directory.path)
+    let small = try #require(cache.cachedResponse(for: Make.request()))
+    #expect(small.data == Data("small".utf8))
+    #expect(small.userInfo?["a"] as? Int == 1)
+    let found = cache.cachedResponse(for: Make.request("https://example.com/large"))
+    #expect(found?.data == Data(large.utf8))
+    cache.removeAllCachedResponses()
+    #expect(cache.cachedResponse(for: Make.request()) == nil)
   }
 
   @Test func whatIsForMemoryNeverReachesTheDisk() async throws {
-    try await withDirectory { directory in
-      let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 50 << 20, directory: directory)
-      try cache.storeCachedResponse(
-        Make.response(
-          "very secret", ["X-Secret": "header secret"], userInfo: ["a": "info secret"],
-          policy: .allowedInMemoryOnly), for: Make.request("https://example.com/path-secret"))
-      let found = cache.cachedResponse(for: Make.request("https://example.com/path-secret"))
-      #expect(found?.storagePolicy == .allowedInMemoryOnly)
-      #expect(found?.data == Data("very secret".utf8))
-      await cache.cache.flush()
-      for text in ["very secret", "header secret", "info secret", "path-secret"] {
-        #expect(try !contains(text, in: directory))
-      }
-      try cache.storeCachedResponse(Make.response("no secret"), for: Make.request())
-      await cache.cache.flush()
-      #expect(try contains("no secret", in: directory))
+    let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 50 << 20, directory: directory)
+    try cache.storeCachedResponse(
+      Make.response(
+        "very secret", ["X-Secret": "header secret"], userInfo: ["a": "info secret"],
+        policy: .allowedInMemoryOnly), for: Make.request("https://example.com/path-secret"))
+    let found = cache.cachedResponse(for: Make.request("https://example.com/path-secret"))
+    #expect(found?.storagePolicy == .allowedInMemoryOnly)
+    #expect(found?.data == Data("very secret".utf8))
+    try cache.storeCachedResponse(
+      Make.response("refused secret", policy: .notAllowed), for: Make.request("https://example.com/refused"))
+    await cache.cache.flush()
+    for text in ["very secret", "header secret", "info secret", "path-secret", "refused secret"] {
+      #expect(try !contains(text, in: directory))
     }
+    try cache.storeCachedResponse(Make.response("no secret"), for: Make.request())
+    await cache.cache.flush()
+    #expect(try contains("no secret", in: directory))
   }
 
   @Test func withoutMemoryNothingIsKeptInIt() async throws {
-    try await withDirectory { directory in
-      let cache = HTTPURLCache(memoryCapacity: 0, diskCapacity: 50 << 20, directory: directory)
-      #expect(cache.memoryCapacity == 0)
-      try cache.storeCachedResponse(
-        Make.response(policy: .allowedInMemoryOnly), for: Make.request())
-      #expect(cache.cachedResponse(for: Make.request()) == nil)
-      try cache.storeCachedResponse(Make.response("disk"), for: Make.request())
-      #expect(cache.cachedResponse(for: Make.request())?.data == Data("disk".utf8))
-      #expect(cache.currentMemoryUsage == 0)
-      cache.memoryCapacity = 1 << 20
-      try cache.storeCachedResponse(
-        Make.response(policy: .allowedInMemoryOnly), for: Make.request("https://example.com/m"))
-      #expect(cache.cachedResponse(for: Make.request("https://example.com/m")) != nil)
-    }
+    let cache = HTTPURLCache(memoryCapacity: 0, diskCapacity: 50 << 20, directory: directory)
+    #expect(cache.memoryCapacity == 0)
+    try cache.storeCachedResponse(
+      Make.response(policy: .allowedInMemoryOnly), for: Make.request())
+    #expect(cache.cachedResponse(for: Make.request()) == nil)
+    try cache.storeCachedResponse(Make.response("disk"), for: Make.request())
+    #expect(cache.cachedResponse(for: Make.request())?.data == Data("disk".utf8))
+    #expect(cache.currentMemoryUsage == 0)
+    cache.memoryCapacity = 1 << 20
+    try cache.storeCachedResponse(
+      Make.response(policy: .allowedInMemoryOnly), for: Make.request("https://example.com/m"))
+    #expect(cache.cachedResponse(for: Make.request("https://example.com/m")) != nil)
   }
 
   @Test func withoutDiskItGoesOnInMemory() async throws {
-    try await withDirectory { directory in
-      let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 50 << 20, directory: directory)
-      let copied = Make.request("https://example.com/copied")
-      try cache.storeCachedResponse(Make.response("copied"), for: copied)
-      cache.diskCapacity = 0
-      #expect(cache.diskCapacity == 0)
-      #expect(cache.cachedResponse(for: copied)?.data == Data("copied".utf8))
-      await cache.cache.flush()
-      #expect(try !contains("copied", in: directory))
-      #expect(cache.memoryCapacity == 1 << 20)
-      try cache.storeCachedResponse(Make.response("in memory"), for: Make.request())
-      #expect(cache.cachedResponse(for: Make.request())?.data == Data("in memory".utf8))
-      #expect(cache.currentMemoryUsage > 0)
-      await cache.cache.flush()
-      #expect(try !contains("in memory", in: directory))
-      cache.diskCapacity = 50 << 20
-      try cache.storeCachedResponse(
-        Make.response("on disk"), for: Make.request("https://example.com/2"))
-      await cache.cache.flush()
-      #expect(try contains("on disk", in: directory))
-      #expect(cache.cachedResponse(for: Make.request())?.data == Data("in memory".utf8))
-      #expect(cache.cachedResponse(for: copied)?.data == Data("copied".utf8))
-      cache.removeCachedResponse(for: copied)
-      #expect(cache.cachedResponse(for: copied) == nil)
-    }
+    let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 50 << 20, directory: directory)
+    let copied = Make.request("https://example.com/copied")
+    try cache.storeCachedResponse(Make.response("copied"), for: copied)
+    cache.diskCapacity = 0
+    #expect(cache.diskCapacity == 0)
+    #expect(cache.cachedResponse(for: copied)?.data == Data("copied".utf8))
+    #expect(try await cache.cache.entries().entries.allSatisfy(\.record.isMemoryOnly))
+    await cache.cache.flush()
+    #expect(try !contains("copied", in: directory))
+    #expect(cache.memoryCapacity == 1 << 20)
+    try cache.storeCachedResponse(Make.response("in memory"), for: Make.request())
+    #expect(cache.cachedResponse(for: Make.request())?.data == Data("in memory".utf8))
+    #expect(cache.currentMemoryUsage > 0)
+    await cache.cache.flush()
+    #expect(try !contains("in memory", in: directory))
+    cache.diskCapacity = 50 << 20
+    try cache.storeCachedResponse(
+      Make.response("on disk"), for: Make.request("https://example.com/2"))
+    await cache.cache.flush()
+    #expect(try contains("on disk", in: directory))
+    #expect(cache.cachedResponse(for: Make.request())?.data == Data("in memory".utf8))
+    #expect(cache.cachedResponse(for: copied)?.data == Data("copied".utf8))
+    cache.removeCachedResponse(for: copied)
+    #expect(cache.cachedResponse(for: copied) == nil)
+  }
+
+  @Test func withoutDiskAndMemoryNothingIsFound() async throws {
+    let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 50 << 20, directory: directory)
+    try cache.storeCachedResponse(Make.response(), for: Make.request())
+    cache.diskCapacity = 0
+    #expect(cache.cachedResponse(for: Make.request()) != nil)
+    cache.memoryCapacity = 0
+    #expect(cache.cachedResponse(for: Make.request()) == nil)
+  }
+
+  @Test func aDiskCapacityOfZeroMakesNoFolder() async throws {
+    let cache = HTTPURLCache(memoryCapacity: 1 << 20, diskCapacity: 0, directory: directory)
+    try cache.storeCachedResponse(Make.response(), for: Make.request())
+    #expect(!FileManager.default.fileExists(atPath: directory.path))
+    #expect(cache.cachedResponse(for: Make.request()) != nil && cache.currentDiskUsage == 0)
   }
 
   @Test func aDirectoryThatCannotBeUsedLeavesItInMemory() throws {
