@@ -98,6 +98,32 @@ import Testing
     #expect(updates > 500 && reuses > 50)
   }
 
+  @Test("§4.1 Normalising a nominated value twice is the same as once")
+  func normalisingTwice() throws {
+    var random = Seeded(seed: 41)
+    let names = ["Accept-Encoding", "Accept-Language", "Accept", "Foo"]
+    for _ in 0..<4_000 {
+      let name = try #require(HTTPField.Name(names.randomElement(using: &random, orElse: "Foo")))
+      let octets = Self.octets(&random).filter { $0 < 0x80 }
+      func request(_ value: [UInt8]) -> HTTPRequest {
+        HTTPRequest(
+          method: .get, scheme: "https", authority: "a.b", path: "/",
+          headerFields: HTTPFields([HTTPField(name: name, value: value)]))
+      }
+      func nominated(_ request: HTTPRequest) -> NominationResult {
+        Vary.nominated(
+          by: HTTPResponse(status: .ok, headerFields: [.vary: name.rawName]), in: request,
+          rules: privateRules, digest: reversing)
+      }
+      let once = nominated(request(octets))
+      guard case .fields(let fields) = once, case .text(let text) = fields.first?.value else {
+        Issue.record("no text for \(octets)")
+        continue
+      }
+      #expect(nominated(request(Array(text.utf8))) == once)
+    }
+  }
+
   @Test("RFC 9211 Writing a member and parsing it returns the same member")
   func cacheStatusRoundTrip() throws {
     var random = Seeded(seed: 9211)
