@@ -20,7 +20,7 @@ BINARY, SECONDS = ARGUMENTS[0], float(ARGUMENTS[1]) if len(ARGUMENTS) > 1 else 6
 LIMIT = int(ARGUMENTS[2]) if len(ARGUMENTS) > 2 else 400
 ONLY = os.environ.get("ONLY", "").split(",") if os.environ.get("ONLY") else []
 IS_TIMED = "--no-times" not in sys.argv
-CALM = min(10, SECONDS / 4)
+CALM = min(60, SECONDS / 4)
 # Without times, as many requests as a debug build answers beside other programs.
 RATE, PATIENCE = (200, 10) if IS_TIMED else (40, 60)
 # What waits in the buffers of hostile clients and of their origin would wait on their machines. Here it would use up the
