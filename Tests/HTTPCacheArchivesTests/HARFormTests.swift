@@ -59,6 +59,29 @@ struct HARFormTests {
     #expect(try seed.responses(from: 0, limit: 1).first?.bodyLength == 0)
   }
 
+  @Test(
+    "a size that is the length of the coded body does not count beside a decoded text",
+    arguments: [
+      (#"{"size":22,"text":"{}"}"#, "", 22, true), (#"{"size":22,"text":"{}"}"#, "22", -1, true),
+      (#"{"size":20,"text":""}"#, "", 20, true), (#"{"size":9,"text":"{}"}"#, "", 5, false),
+      (#"{"size":20}"#, "", 20, false),
+      (#"{"size":22,"text":"e30=","encoding":"base64","_isCoded":true}"#, "", 22, false),
+    ])
+  func codedSize(content: String, length: String, bodySize: Int, isKept: Bool) throws {
+    let coding = field("Content-Encoding", "gzip")
+    let fields = length.isEmpty ? coding : coding + "," + field("Content-Length", length)
+    let seed = try RecordingSeed(
+      path: try path(entry(content, fields: fields, rest: #","bodySize":\#(bodySize)"#)))
+    #expect(seed.count == (isKept ? 1 : 0) && seed.notes.count == (isKept ? 0 : 1), "\(seed.notes)")
+  }
+
+  @Test("RFC 9110 §5.5: white space at the ends of a value is not part of it")
+  func spaceAroundValue() throws {
+    let seed = try RecordingSeed(
+      path: try path(entry(#"{"size":1,"text":"x"}"#, fields: field("ETag", #" \"1\"\t"#))))
+    #expect(try seed.responses(from: 0, limit: 1).first?.response.head.headerFields[.eTag] == "\"1\"")
+  }
+
   @Test("a space of a URL counts as encoded")
   func space() throws {
     let seed = try RecordingSeed(

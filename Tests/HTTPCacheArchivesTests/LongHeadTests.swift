@@ -69,7 +69,9 @@ struct LongHeadTests {
       path: try folder.write(
         "a.warc",
         record("response", "a", "", "HTTP/1.1 200 OK\r\n\r\ntext")
-          + record(type, "b", "WARC-Concurrent-To: <urn:a>\r\n", start + long + "\nbody")
+          + record(
+            type, "b", "WARC-Concurrent-To: <urn:a>\r\n",
+            start + long + "\nbody\n" + record("response", "d", "", "HTTP/1.1 200 OK\r\n\r\nforged"))
           + record("response", "c", "", "HTTP/1.1 200 OK\r\n\r\ntext")
       ).path)
     #expect(seed.count == 2 && seed.notes == ["record 2: its head has more than 16384 fields: left out"])

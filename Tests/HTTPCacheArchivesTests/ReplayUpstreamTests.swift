@@ -51,6 +51,27 @@ struct ReplayUpstreamTests {
     #expect(error.code == .unavailable)
   }
 
+  @Test("a recording that was compressed with gzip answers, and is added to without compression")
+  func compressed() async throws {
+    try await record("/a")
+    let file = URL(fileURLWithPath: path)
+    try Data(contentsOf: file).gzipped.write(to: file)
+    #expect(try await ask(upstream(.replay), "/a").1 == "GET /a 1")
+    let adding = try upstream(.recordMissing)
+    _ = try await ask(adding, "/b")
+    #expect(try await adding.finish() == 1)
+    #expect(try Data(contentsOf: file).first == UInt8(ascii: "{"))
+    let both = try upstream(.replay)
+    #expect(try await ask(both, "/a").1 == "GET /a 1")
+    #expect(try await ask(both, "/b").1 == "GET /b 2")
+    for mode in [ReplayMode.recordAll, .recordMissing] {
+      let error = #expect(throws: CacheError.self) {
+        try ReplayUpstream(path: path + ".gz", mode: mode, origin: origin)
+      }
+      #expect(error?.code == .invalidRequest)
+    }
+  }
+
   @Test("answers without the origin as the origin answered")
   func replay() async throws {
     try await record("/a", "/a", "/b")
@@ -136,6 +157,36 @@ struct ReplayUpstreamTests {
     #expect(error?.message.hasSuffix("(its Accept is \"text/plain\")") == true)
     let lax = try self.upstream(.replay, ReplayMatching(comparesContent: false))
     #expect(try await ask(lax, "/a", method: .post, content: "three").1 == "POST /a 1")
+  }
+
+  @Test("of a form that is recorded without its text the parameters are compared, however they are encoded")
+  func form() async throws {
+    let posted =
+      #"{"mimeType":"application/x-www-form-urlencoded","params":[{"name":"a","value":"b c"},{"name":"d","value":"é&="}]}"#
+    try folder.write(
+      "api.har",
+      #"{"log":{"entries":[{"request":{"method":"POST","url":"https://example.com/a","postData":\#(posted)},"#
+        + #""response":{"status":200,"content":{"text":"form"}}}]}}"#)
+    let upstream = try upstream(.replay)
+    let fields: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
+    for content in ["a=b+c&d=%C3%A9%26%3D", "a=b%20c&d=%c3%a9%26="] {
+      let answer = try await ask(upstream, "/a", method: .post, fields, content: content).1
+      #expect(answer == "form", "\(content)")
+    }
+    for content in ["a=b&d=%C3%A9%26%3D", "d=%C3%A9%26%3D&a=b+c", ""] {
+      await #expect(throws: UpstreamError.self, "\(content)") {
+        try await ask(upstream, "/a", method: .post, fields, content: content)
+      }
+    }
+  }
+
+  @Test("a space of a recorded URL counts as encoded")
+  func space() async throws {
+    try folder.write(
+      "api.har",
+      #"{"log":{"entries":[{"request":{"method":"GET","url":"https://example.com/a b"},"#
+        + #""response":{"status":200,"content":{"text":"space"}}}]}}"#)
+    #expect(try await ask(upstream(.replay), "/a%20b").1 == "space")
   }
 
   @Test("secrets are not recorded, and a removed parameter matches any value")

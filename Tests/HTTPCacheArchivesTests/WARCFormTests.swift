@@ -5,38 +5,12 @@ import HTTPCacheStore
 import HTTPTypes
 import Testing
 
-/// Forms of WARC, ARC and WACZ that crawlers write, beside those of `WARCSeedTests`.
+/// Forms of WARC that crawlers write, beside those of `WARCSeedTests`.
 @Suite("WARC as other programs write it", .timeLimit(.minutes(10)))
-struct WARCFormTests {
-  private let folder: TestFolder
+struct WARCFormTests: RecordingTests {
+  let folder: TestFolder
 
   init() throws { folder = try TestFolder() }
-
-  private func seed(_ records: String..., name: String = "a.warc") throws -> RecordingSeed {
-    try seed(Data(records.joined().utf8), name)
-  }
-
-  private func seed(_ bytes: Data, _ name: String) throws -> RecordingSeed {
-    let path = folder.path + "/" + name
-    try bytes.write(to: URL(fileURLWithPath: path))
-    return try RecordingSeed(path: path)
-  }
-
-  private func record(
-    _ type: String, id: String, to url: String = "https://example.com/a",
-    date: String = "2020-09-13T12:26:40Z",
-    content: String? = nil, rest: String = "", _ block: String
-  ) -> String {
-    "WARC/1.1\r\nWARC-Type: \(type)\r\nWARC-Record-ID: <urn:\(id)>\r\nWARC-Target-URI: \(url)\r\n"
-      + "WARC-Date: \(date)\r\n" + (content.map { "Content-Type: \($0)\r\n" } ?? "") + rest
-      + "Content-Length: \(block.utf8.count)\r\n\r\n\(block)\r\n\r\n"
-  }
-
-  private func http(_ body: String, status: String = "200 OK", fields: String = "") -> String {
-    "HTTP/1.1 \(status)\r\nContent-Type: text/plain\r\n\(fields)\r\n\(body)"
-  }
-
-  private let message = "application/http; msgtype=response"
 
   @Test("a response record without Content-Type has the status and body of its block")
   func noContentType() async throws {
@@ -201,6 +175,12 @@ struct WARCFormTests {
     let decoded = try seed.responses(to: "https://example.com/b").first?.response
     #expect(decoded?.isDecoded == true && decoded?.head.headerFields[.contentEncoding] == nil)
     #expect(seed.count == 2 && seed.notes.count == 1)
+    let short = try self.seed(
+      record(
+        "response", id: "1", content: message,
+        http("{}", fields: "Content-Length: 22\r\nContent-Encoding: gzip\r\n")), name: "d.warc")
+    #expect(try await short.text("https://example.com/a") == "{}")
+    #expect(try short.responses(to: "https://example.com/a").first?.response.isDecoded == true)
 
     for coding in ["br", "deflate"] {
       let fields = "Content-Length: 5\r\nContent-Encoding: \(coding)\r\n"
@@ -226,6 +206,42 @@ struct WARCFormTests {
     #expect(try await lengths.text("https://example.com/a") == "hello")
     #expect(try await lengths.text("https://example.com/c") == "other")
     #expect(lengths.notes == ["record 2: https://example.com/b: 4 of 5 bytes were recorded"])
+  }
+
+  @Test("WARC 1.1 §4: a body with broken chunks has no records, and reading goes on behind it")
+  func recordInBrokenBody() async throws {
+    let forged = record(
+      "response", id: "9", to: "https://victim.example/app.js", content: message, http("forged"))
+    let chunk = "text\r\n" + forged
+    let body =
+      "493e0\r\n" + chunk + String(repeating: "x", count: 300_000 - chunk.utf8.count) + "\r\nbroken\r\n"
+    let text =
+      record("response", id: "1", content: message, http("a"))
+      + record(
+        "response", id: "2", to: "https://example.com/b", content: message,
+        http(body, fields: "Transfer-Encoding: chunked\r\n"))
+      + record("response", id: "3", to: "https://example.com/c", content: message, http("c"))
+    for bytes in [Data(text.utf8), try Data(text.utf8).gzipped] {
+      let seed = try seed(bytes, "a.warc")
+      #expect(try seed.responses(to: "https://victim.example/app.js").isEmpty)
+      #expect(try await seed.text("https://example.com/a") == "a")
+      #expect(try await seed.text("https://example.com/c") == "c")
+      #expect(seed.count == 2 && seed.notes == ["record 2: its chunks are broken: left out"])
+    }
+  }
+
+  @Test("a redirect stays without its body, which clients do not need")
+  func redirect() throws {
+    let fields = ["Transfer-Encoding: chunked\r\n", "Content-Length: 178\r\n"]
+    for field in fields {
+      let seed = try seed(
+        record(
+          "response", id: "1", content: message,
+          http("", status: "301 Moved Permanently", fields: "Location: /b\r\n" + field)),
+        record("response", id: "2", to: "https://example.com/c", content: message, http("", fields: field)))
+      #expect(try seed.responses(from: 0, limit: 1).first?.response.head.headerFields[.location] == "/b")
+      #expect(seed.count == 1 && seed.notes.count == 1)
+    }
   }
 
   @Test("more line ends behind a record do not count, also in a file of one gzip member")
@@ -261,117 +277,6 @@ struct WARCFormTests {
         "record 2: https://example.com/b: cut when it was recorded (length)",
       ])
     #expect(seed.count == 0)
-  }
-
-  private func document(
-    _ url: String, _ type: String, _ block: String, rest: String = "", date: String = "20200913122640"
-  ) -> String {
-    "\(url) 127.0.0.1 \(date) \(type) \(rest)\(block.utf8.count)\n\(block)\n"
-  }
-
-  private func arc(isSecond: Bool = false) -> String {
-    let (one, head) =
-      isSecond
-      ? (
-        "200 - - 0 a.arc ",
-        "2 0 test\nURL IP-address Archive-date Content-type Result-code Checksum Location Offset Filename Archive-length\n"
-      )
-      : ("", "1 0 test\nURL IP-address Archive-date Content-type Archive-length\n")
-    return document("filedesc://a.arc", "text/plain", head, rest: one)
-      + document("https://example.com/a", "text/plain", http("one"), rest: one)
-      + document("dns:example.com", "text/dns", "1.2.3.4", rest: one)
-      + document("https://example.com/a b", "text/plain", http("two"), rest: one)
-      + document("https://example.com/a", "text/plain", http("new"), rest: one)
-  }
-
-  @Test("an ARC file, version 1 and 2", arguments: [false, true])
-  func arc(_ isSecond: Bool) async throws {
-    let seed = try seed(arc(isSecond: isSecond), name: "a.arc")
-    #expect(try await seed.text("https://example.com/a") == "new")
-    #expect(try await seed.text("https://example.com/a%20b") == "two")
-    #expect(seed.newest.seconds == 1_600_000_000 && seed.count == 2)
-    let opened = try Seeds.open(path: folder.path + "/a.arc")
-    #expect(opened.count == 2)
-  }
-
-  @Test(
-    "a document of ARC whose date is no date has the time 0", arguments: ["00000000000000", "20201340", "-"])
-  func arcDates(_ date: String) async throws {
-    let seed = try seed(
-      arc(), document("https://example.com/c", "text/plain", http("c"), date: date),
-      document("https://example.com/d", "text/plain", http("d")), name: "a.arc")
-    let found = try #require(try seed.responses(to: "https://example.com/c").first)
-    #expect(try await found.text() == "c" && found.response.responseTime.seconds == 0)
-    #expect(try await seed.text("https://example.com/d") == "d")
-    #expect(seed.count == 4)
-  }
-
-  @Test("an ARC file that was cut keeps what is whole")
-  func cutARC() async throws {
-    let whole = Data(arc().utf8)
-    for length in stride(from: 200, to: whole.count, by: 3) {
-      guard let seed = try? seed(whole.prefix(length), "a.arc") else { continue }
-      if let text = try await seed.text("https://example.com/a") { #expect(["one", "new"].contains(text)) }
-    }
-  }
-
-  /// A ZIP file without compression.
-  private func zip(_ files: [(name: String, content: Data)]) -> Data {
-    func number(_ value: Int, _ count: Int) -> Data {
-      Data((0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) })
-    }
-    var (output, directory) = (Data(), Data())
-    for (name, content) in files {
-      let rest =
-        number(20, 2) + number(0, 8) + number(0, 4) + number(content.count, 4) + number(content.count, 4)
-        + number(name.utf8.count, 2) + number(0, 2)
-      directory +=
-        number(0x0201_4B50, 4) + number(20, 2) + rest + number(0, 10) + number(output.count, 4)
-        + Data(name.utf8)
-      output += number(0x0403_4B50, 4) + rest + Data(name.utf8) + content
-    }
-    return output + directory + number(0x0605_4B50, 4) + number(0, 4) + number(files.count, 2)
-      + number(files.count, 2) + number(directory.count, 4) + number(output.count, 4) + number(0, 2)
-  }
-
-  @Test("a WACZ file: the WARC files of its archive")
-  func wacz() async throws {
-    let (one, two) = (
-      Data(record("response", id: "1", content: message, http("one")).utf8),
-      Data(
-        (record("response", id: "1", content: message, http("two"))
-          + record("response", id: "2", to: "https://example.com/b", content: message, http("b"))
-          + record("response", id: "3", to: "https://example.com/c", content: message, "no message")).utf8)
-    )
-    let bytes = zip([
-      ("datapackage.json", Data("{}".utf8)), ("archive/1.warc", one), ("archive/2.warc", two),
-      ("pages/pages.jsonl", Data()),
-    ])
-    let seed = try seed(bytes, "a.wacz")
-    #expect(try await seed.text("https://example.com/a") == "two")
-    #expect(try await seed.text("https://example.com/b") == "b")
-    #expect(seed.count == 2 && seed.notes.count == 1)
-    #expect(seed.notes.first?.hasPrefix("archive/2.warc, record ") == true)
-    for length in stride(from: 4, to: bytes.count, by: 5) {
-      _ = try? self.seed(bytes.prefix(length), "b.wacz")
-    }
-    #expect(throws: CacheError.self) { try self.seed(zip([("a.txt", one)]), "c.zip") }
-  }
-
-  @Test("a revisit in a WACZ file has the body of a record in another WARC file, before or behind its own")
-  func waczRevisit() async throws {
-    let first = Data(record("response", id: "1", content: message, http("body")).utf8)
-    let revisit = Data(
-      record("revisit", id: "2", to: "https://example.com/b", rest: "WARC-Refers-To: <urn:1>\r\n", "").utf8)
-    for files in [[first, revisit], [revisit, first]] {
-      let seed = try seed(zip([("archive/1.warc", files[0]), ("archive/2.warc", files[1])]), "a.wacz")
-      for name in "ab" { #expect(try await seed.text("https://example.com/\(name)") == "body", "\(name)") }
-      #expect(seed.count == 2 && seed.notes.isEmpty)
-    }
-    let other = Data(record("resource", id: "3", "other").utf8)
-    let alone = try seed(zip([("archive/1.warc", revisit), ("archive/2.warc", other)]), "b.wacz")
-    #expect(
-      alone.notes == ["archive/1.warc, record 1: https://example.com/b: the recording has no body for it"])
   }
 
   @Test(

@@ -48,18 +48,28 @@ struct WARCSeedTests {
 
   @Test("removes chunks, also where they were removed before")
   func chunked() async throws {
-    let chunked = "Transfer-Encoding: chunked\r\n"
-    let seed = try seed(
-      record("response", response("4;a=b\r\ntext\r\n2\r\n!!\r\n0\r\nA: b\r\n\r\n", fields: chunked)),
-      record("response", id: "2", to: "https://example.com/b", response("plain", fields: chunked)),
-      record("response", id: "3", to: "https://example.com/c", response("4\r\ntext\r\n", fields: chunked)),
-      record("response", id: "4", to: "https://example.com/d", response("a{color:red}", fields: chunked)),
-      record("response", id: "5", to: "https://example.com/e", response("a{}\nb{c:d}\n", fields: chunked)))
-    #expect(try await seed.text("https://example.com/a") == "text!!")
-    #expect(try await seed.text("https://example.com/b") == "plain")
-    #expect(try await seed.text("https://example.com/d") == "a{color:red}")
-    #expect(try await seed.text("https://example.com/e") == "a{}\nb{c:d}\n")
-    #expect(seed.count == 4 && seed.notes.count == 1)
+    let plain = [
+      "plain", "a{color:red}", "a{}\nb{c:d}\n", "Bad Request", "Bad Gateway\r\n", "A new day\n",
+      "2019 report", "1\r\n00:00:01,000 --> 00:00:02,000\r\nHello\r\n", "1\r\n00:00:01,000 --> 00:00:02,000",
+    ]
+    var bodies: [(block: String, text: String?)] = [
+      ("4;a=b\r\ntext\r\n2\r\n!!\r\n0\r\nA: b\r\n\r\n", "text!!"), ("4 \r\ntext\r\n0\r\n\r\n", "text"),
+      ("00000000000000000004\r\ntext\r\n0\r\n\r\n", "text"),
+      // Cut, and broken behind a whole chunk.
+      ("4\r\ntext\r\n", nil), ("5\r\nhello\r\nXYZ\r\n", nil),
+    ]
+    for text in plain { bodies.append((text, text)) }
+    var records = ""
+    for (index, body) in bodies.enumerated() {
+      records += record(
+        "response", id: "\(index)", to: "https://example.com/\(index)",
+        response(body.block, fields: "Transfer-Encoding: chunked\r\n"))
+    }
+    let seed = try seed(records)
+    for (index, body) in bodies.enumerated() {
+      #expect(try await seed.text("https://example.com/\(index)") == body.text, "\(body.block)")
+    }
+    #expect(seed.count == bodies.count - 2 && seed.notes.count == 2)
   }
 
   @Test("a request tells method and nominated fields, before or after its response")

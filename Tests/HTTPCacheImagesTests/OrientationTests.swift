@@ -1,3 +1,4 @@
+import Foundation
 import HTTPCaching
 import Testing
 
@@ -60,6 +61,36 @@ struct OrientationTests {
       let expected = try JPEGDecoder().decode(BodyBytes(bytes), options: ImageDecodingOptions())
         .upright(from: .right, original: ImageSize(width: 64, height: 32))
       #expect(Picture.difference(image, expected) == 0)
+    }
+
+    @Test("of several EXIF segments of a JPEG the first one tells: a second one continues it")
+    func continued() throws {
+      let bytes = try JPEGEncoder(quality: 95).encode(Picture.make(64, 32)).array
+      let segments = [Self.turned, [1, 2, 3, 4]].flatMap { data -> [UInt8] in
+        [0xFF, 0xE1, 0, UInt8(data.count + 8)] + Array("Exif\0\0".utf8) + data
+      }
+      let turned = BodyBytes(Array(bytes[..<2]) + segments + bytes[2...])
+      #expect(try JPEGHeader(turned).orientation == .right)
+    }
+
+    @Test("each picture of an animation in WebP comes upright")
+    func animation() throws {
+      let folder = try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures")
+      var bytes = [UInt8](try Data(contentsOf: folder.appendingPathComponent("kind-animated.webp")))
+      let stored = try ImageFormats.standard.frames(of: BodyBytes(bytes))
+      bytes += [0x45, 0x58, 0x49, 0x46, UInt8(Self.turned.count), 0, 0, 0]
+      bytes += Self.turned
+      let length = bytes.count - 8
+      bytes.replaceSubrange(4..<8, with: [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: length >> $0) })
+      // The header announces EXIF.
+      bytes[20] |= 0x08
+      let turned = try ImageFormats.standard.frames(of: BodyBytes(bytes))
+      #expect(stored.count > 1 && turned.count == stored.count)
+      for (frame, other) in zip(turned, stored) {
+        let expected = try other.image.upright(from: .right, original: other.image.size)
+        #expect(Picture.difference(frame.image, expected) == 0)
+        #expect(frame.duration == other.duration)
+      }
     }
   #endif
 }

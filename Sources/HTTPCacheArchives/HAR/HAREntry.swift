@@ -27,10 +27,12 @@ struct HAREntry: Codable, Sendable {
   struct PostData: Codable, Sendable {
     var mimeType: String?
     var text: String?
+    /// The parameters of a form, decoded; a recording may have them without a text.
+    var params: [Pair]?
     var encoding: String?
 
     enum CodingKeys: String, CodingKey {
-      case mimeType, text
+      case mimeType, text, params
       case encoding = "_encoding"
     }
   }
@@ -108,6 +110,15 @@ extension HAREntry.Request {
       url: try members.decode(String.self, forKey: .url),
       headers: try members.pairs(.headers),
       postData: members.lenient(HAREntry.PostData.self, .postData))
+  }
+}
+
+extension HAREntry.PostData {
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      mimeType: members.lenient(String.self, .mimeType), text: members.lenient(String.self, .text),
+      params: try? members.pairs(.params), encoding: members.lenient(String.self, .encoding))
   }
 }
 
@@ -199,8 +210,8 @@ extension HAREntry {
     let fields = headers(response.headers)
     // Clients follow a redirect without its body, which browsers do not read (RFC 9110 §15.4).
     if (300..<400).contains(response.status), fields["location"] != nil { return false }
-    if content?.size ?? 0 > 0 { return true }
-    let isCoded = fields["content-encoding"].map { $0.lowercased() != "identity" } ?? false
+    if expectedLength ?? 0 > 0 { return true }
+    let isCoded = Self.isCoded(fields)
     let announced = fields["content-length"].flatMap { Int64($0) }
     // The coded form of an empty body has bytes.
     if let announced, announced > 0, !isCoded || content?.text == nil { return true }
@@ -208,8 +219,23 @@ extension HAREntry {
     return content?.size != 0 || response.bodySize ?? 0 > 0
   }
 
+  /// The length that the recorded body should have; nil if it is not known. mitmproxy writes the length of the coded body
+  /// as `size`, beside the decoded text.
+  var expectedLength: Int64? {
+    guard let content = response.content, let size = content.size else { return nil }
+    let fields = headers(response.headers)
+    guard content.text != nil, content.isCoded != true, Self.isCoded(fields) else { return size }
+    let announced = fields["content-length"].flatMap { Int64($0) }
+    return size == response.bodySize || size == announced ? nil : size
+  }
+
+  private static func isCoded(_ fields: [String: String]) -> Bool {
+    fields["content-encoding"].map { $0.lowercased() != "identity" } ?? false
+  }
+
   private func headers(_ pairs: [Pair]?) -> [String: String] {
-    Dictionary((pairs ?? []).map { ($0.name.lowercased(), $0.value) }) { first, _ in first }
+    let fields = (pairs ?? []).map { ($0.name.lowercased(), $0.value.trimmingCharacters(in: [" ", "\t"])) }
+    return Dictionary(fields) { first, _ in first }
   }
 }
 
@@ -235,8 +261,11 @@ extension HAREntry {
       // The pseudo-header fields of HTTP/2, which browsers list, have no valid name.
       guard let name = HTTPField.Name(pair.name) else { continue }
       // Chromium joins the lines of a repeated field.
-      for value in pair.value.split(whereSeparator: \.isNewline) where HTTPField.isValidValue(String(value)) {
-        guard fields.appendBounded(HTTPField(name: name, value: String(value))) else { throw tooMany }
+      for line in pair.value.split(whereSeparator: \.isNewline) {
+        // White space at the ends is not part of a value (RFC 9110 §5.5).
+        let value = line.trimmingCharacters(in: [" ", "\t"])
+        guard HTTPField.isValidValue(value) else { continue }
+        guard fields.appendBounded(HTTPField(name: name, value: value)) else { throw tooMany }
       }
       if pair.value.isEmpty, !fields.appendBounded(HTTPField(name: name, value: "")) { throw tooMany }
     }

@@ -36,7 +36,7 @@ enum HARImport {
         continue
       }
       let text = HARText(content?.text ?? "", encoding: content?.encoding, of: slice, in: file)
-      try add(head, content: content, text: text, number: slice.number, to: &output)
+      try add(head, of: entry, text: text, number: slice.number, to: &output)
     }
   }
 
@@ -63,7 +63,7 @@ enum HARImport {
   }
 
   private static func add(
-    _ head: RecordedHead, content: HAREntry.Content?, text: HARText, number: Int,
+    _ head: RecordedHead, of entry: HAREntry, text: HARText, number: Int,
     to output: inout RecordingOutput
   ) throws(CacheError) {
     let place = "entry \(number)"
@@ -79,10 +79,11 @@ enum HARImport {
       try output.archive.discardBody()
       return output.note("\(place): \(head.target): \(error.message)")
     }
-    let isText = content?.encoding == nil || content?.encoding?.isEmpty == true
+    let encoding = entry.response.content?.encoding
+    let isText = encoding == nil || encoding?.isEmpty == true
     let body = try output.archive.endBody()
     // A text may have lost its byte order mark.
-    if let size = content?.size, size > body.length + (isText ? 3 : 0),
+    if let size = entry.expectedLength, size > body.length + (isText ? 3 : 0),
       !isText || !Charset.isOther(head.fields[.contentType])
     {
       return output.note("\(place): \(head.target): \(body.length) of \(size) bytes were recorded")

@@ -34,12 +34,8 @@ public final class RecordingSeed: SeedSource {
     let file = try CacheFile(path: path)
     var output = try RecordingOutput(of: file, path)
     switch try SeedKind(of: file, path) {
-    case .har: try HARImport.run(file, name: path, into: &output)
-    case .compressedHAR:
-      let length = try file.length()
-      var limit = UnpackedLimit(length: length)
-      let copy = try UnpackedCopy.make(0..<length, of: file, .gzip, name: path, limit: &limit)
-      try HARImport.run(copy, name: path, into: &output)
+    case .har, .compressedHAR:
+      try HARImport.run(try UnpackedCopy.har(file, name: path), name: path, into: &output)
     case .warc: try WARCImport.run(file, name: path, into: &output)
     case .wacz: try WACZImport.run(file, name: path, into: &output)
     case .archive, nil:

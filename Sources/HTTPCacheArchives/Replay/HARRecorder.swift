@@ -42,7 +42,7 @@ final class HARRecorder: Sendable {
     let new = try ReplacedFile(path: path)
     var output = try HAROutput(new.file)
     if keepsEarlier, FileManager.default.fileExists(atPath: path) {
-      let earlier = try CacheFile(path: path)
+      let earlier = try UnpackedCopy.har(try CacheFile(path: path), name: path)
       var scanner = try HARScanner.open(earlier, path)
       while let slice = try scanner.next() { try output.copy(slice.range, of: earlier) }
     }

@@ -26,18 +26,20 @@ struct ReplayRecording: Sendable {
   /// An empty recording.
   init(name: String) { self.name = name }
 
-  /// Reads a HAR file.
+  /// Reads a HAR file, also one that is compressed with gzip.
   ///
-  /// - Throws: `CacheError.damaged` if it is not a HAR file, or an entry is not as HAR has it; `CacheError.io`.
+  /// - Throws: `CacheError.damaged` if it is not a HAR file, or an entry is not as HAR has it; `CacheError.tooLarge` if it
+  ///   unpacks to more than 64 MiB and 50 times its length; `CacheError.noSpace`, `CacheError.io`.
   init(_ file: CacheFile, name: String, secrets: RecordingSecrets) throws(CacheError) {
     self.name = name
+    let file = try UnpackedCopy.har(file, name: name)
     var scanner = try HARScanner.open(file, name)
     let decoder = JSONDecoder()
     while let slice = try scanner.next() {
       guard let entry = try? decoder.decode(HAREntry.self, from: Data(slice.json)) else {
         throw CacheError(.damaged, "entry \(slice.number) of \(name) is not as HAR 1.2 has it")
       }
-      guard let target = TargetURI.normalized(entry.request.url), (200...599).contains(entry.response.status)
+      guard let target = TargetURI.recorded(entry.request.url), (200...599).contains(entry.response.status)
       else { continue }
       if entry.lacksBody {
         lacking.insert("\(entry.request.method) \(secrets.removed(from: target))")
@@ -55,12 +57,17 @@ struct ReplayRecording: Sendable {
     _ entry: HAREntry, target: String, slice: HARScanner.Slice, of file: CacheFile
   ) throws(CacheError) -> Exchange {
     let posted = entry.request.postData
-    var content = BodyBytes()
+    var content: BodyBytes?
+    var parameters: [HAREntry.Pair] = []
     if let text = posted?.text {
-      var reader = HARText(text, encoding: posted?.encoding, of: slice, in: file).reader()
-      var pieces: [BodyBytes] = []
-      while let piece = try reader.next() { pieces.append(piece) }
-      content = BodyBytes(joining: pieces)
+      content = try bytes(HARText(text, encoding: posted?.encoding, of: slice, in: file))
+    } else {
+      for pair in posted?.params ?? [] {
+        let value = try bytes(HARText(pair.value, encoding: nil, of: slice, in: file))
+        parameters.append(
+          HAREntry.Pair(name: pair.name, value: String(decoding: value.array, as: UTF8.self)))
+      }
+      if parameters.isEmpty { content = BodyBytes() }
     }
     let recorded = entry.response.content
     var fields = try entry.response.fields
@@ -73,12 +80,20 @@ struct ReplayRecording: Sendable {
     return Exchange(
       request: ReplayRequest(
         method: entry.request.method, target: target, fields: try entry.request.fields,
-        content: ReplayRequest.Content(content)),
+        content: content.map { ReplayRequest.Content($0) }, parameters: parameters),
       head: HTTPResponse(
         status: HTTPResponse.Status(
           code: entry.response.status, reasonPhrase: entry.response.statusText ?? ""),
         headerFields: fields), body: body,
       isDecoded: fields.contains(.contentEncoding) && recorded?.isCoded != true)
+  }
+
+  /// - Throws: `CacheError.damaged` if the text is not in the form that the entry names, `CacheError.io`.
+  private static func bytes(_ text: HARText) throws(CacheError) -> BodyBytes {
+    var reader = text.reader()
+    var pieces: [BodyBytes] = []
+    while let piece = try reader.next() { pieces.append(piece) }
+    return BodyBytes(joining: pieces)
   }
 
   private mutating func add(_ exchange: Exchange) {

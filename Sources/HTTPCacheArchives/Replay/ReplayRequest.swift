@@ -1,3 +1,4 @@
+import Foundation
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
@@ -8,8 +9,10 @@ struct ReplayRequest: Sendable {
   /// The normalised target URI, without secrets.
   let target: String
   let fields: HTTPFields
-  /// The number of bytes of the content and their hash.
-  let content: Content
+  /// The number of bytes of the content and their hash; nil if the recording has only the parameters of a form.
+  let content: Content?
+  /// The names and values of a form, decoded; nil for other content.
+  let parameters: [HAREntry.Pair]?
 
   struct Content: Sendable, Hashable {
     let length: Int
@@ -43,6 +46,24 @@ struct ReplayRequest: Sendable {
     for name in matching.fields where fields[name] != recorded.fields[name] {
       return "its \(name.rawName) is \(recorded.fields[name].map { "\"\($0)\"" } ?? "missing")"
     }
-    return matching.comparesContent && content != recorded.content ? "its content differs" : nil
+    guard matching.comparesContent else { return nil }
+    let isEqual = recorded.content.map { $0 == content } ?? (recorded.parameters == parameters)
+    return isEqual ? nil : "its content differs"
+  }
+
+  /// The names and values of a form (WHATWG URL §5.1), decoded; nil for other content.
+  ///
+  /// - Parameter type: the type of the content.
+  static func parameters(of content: BodyBytes, type: String?) -> [HAREntry.Pair]? {
+    guard type?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true else { return nil }
+    return String(decoding: content.array, as: UTF8.self).split(separator: "&").map { parameter in
+      let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return HAREntry.Pair(name: decoded(parts[0]), value: parts.count > 1 ? decoded(parts[1]) : "")
+    }
+  }
+
+  private static func decoded(_ part: Substring) -> String {
+    let text = String(part).replacing("+", with: " ")
+    return text.removingPercentEncoding ?? text
   }
 }

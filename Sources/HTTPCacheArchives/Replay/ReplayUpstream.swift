@@ -6,7 +6,8 @@ public import HTTPCaching
 public import HTTPTypes
 import Synchronization
 
-/// An origin that answers from a recording, a HAR file, and can make one: record once, replay always.
+/// An origin that answers from a recording, a HAR file, also compressed with gzip, and can make one without compression:
+/// record once, replay always.
 ///
 /// ```swift
 /// let origin = try ReplayUpstream(path: "fixtures/api.har")
@@ -41,8 +42,9 @@ public final class ReplayUpstream: Upstream {
   ///   - origin: where requests go that are not answered from the recording; every mode except `replay` needs it.
   ///   - recordingLimit: the maximum number of bytes of all recorded bodies together; by default 1 GiB.
   ///   - clock: the source of the recorded times.
-  /// - Throws: `CacheError.damaged` if the file is not a HAR file, `CacheError.invalidRequest` for a mode that needs an
-  ///   origin without one, `CacheError.io`.
+  /// - Throws: `CacheError.damaged` if the file is not a HAR file, `CacheError.tooLarge` if it unpacks to more than 64 MiB
+  ///   and 50 times its length, `CacheError.invalidRequest` for a mode that needs an origin without one and for a recording
+  ///   with the extension `gz`; `CacheError.noSpace`, `CacheError.io`.
   public init(
     path: String, mode: ReplayMode = .replay, matching: ReplayMatching = ReplayMatching(),
     secrets: RecordingSecrets = RecordingSecrets(), origin: (any Upstream)? = nil,
@@ -62,6 +64,9 @@ public final class ReplayUpstream: Upstream {
     }
     self.recording = Mutex(recording)
     let isRecording = mode == .recordMissing || mode == .recordAll
+    guard !isRecording || !path.lowercased().hasSuffix(".gz") else {
+      throw CacheError(.invalidRequest, "\(path): a recording is written without compression")
+    }
     // The file is written at the end, when it is too late to name another one.
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
     guard !isRecording || FileManager.default.isWritableFile(atPath: folder) else {
@@ -128,9 +133,11 @@ public final class ReplayUpstream: Upstream {
     guard let target = CacheKey.target(of: head).flatMap(TargetURI.normalized) else {
       throw UpstreamError(.protocol, "the request has no http or https URL")
     }
+    let content = content ?? BodyBytes()
     return ReplayRequest(
       method: head.method.rawValue, target: secrets.removed(from: target), fields: head.headerFields,
-      content: ReplayRequest.Content(content ?? BodyBytes()))
+      content: ReplayRequest.Content(content),
+      parameters: ReplayRequest.parameters(of: content, type: head.headerFields[.contentType]))
   }
 
   /// The request with its content in memory; without content if it is too long, then only its start is read.
@@ -211,7 +218,8 @@ public struct ReplayMatching: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - fields: names of fields that must be equal; a field that is missing in both is equal.
-  ///   - comparesContent: whether the content must be equal, byte by byte.
+  ///   - comparesContent: whether the content must be equal, byte by byte. Where the recording has a form only as a list of
+  ///     parameters, the decoded names and values must be equal.
   public init(fields: [HTTPField.Name] = [], comparesContent: Bool = true) {
     self.fields = fields
     self.comparesContent = comparesContent

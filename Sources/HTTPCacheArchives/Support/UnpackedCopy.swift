@@ -5,6 +5,16 @@ import HTTPCacheStore
 enum UnpackedCopy {
   private static let pieceLength: Int64 = 256 << 10
 
+  /// A HAR file as it is, or a copy of one that is compressed with gzip.
+  ///
+  /// - Throws: as `make`; `CacheError.damaged` also for a file in another form that is known and not read.
+  static func har(_ file: CacheFile, name: String) throws(CacheError) -> CacheFile {
+    guard case .compressedHAR = try SeedKind(of: file, name) else { return file }
+    let length = try file.length()
+    var limit = UnpackedLimit(length: length)
+    return try make(0..<length, of: file, .gzip, name: name, limit: &limit)
+  }
+
   /// Copies a part of a file to a file without a name. Compressed bytes that end too early are copied as far as they go:
   /// the reader of the copy finds that its end is missing.
   ///

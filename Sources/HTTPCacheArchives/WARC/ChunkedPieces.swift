@@ -13,6 +13,8 @@ struct ChunkedPieces {
 
   private var state = State.size
   private var line: [UInt8] = []
+  /// Whether a whole chunk has come: its size, its data and the line end behind them.
+  private(set) var hasChunk = false
 
   /// Whether the last chunk has come.
   var isEnded: Bool { if case .ended = state { true } else { false } }
@@ -36,19 +38,22 @@ struct ChunkedPieces {
     return output
   }
 
-  /// Whether the start of a line may be that of a size.
+  /// Whether the start of a line may be that of a line in the coding.
   private var isPlausible: Bool {
-    guard case .size = state, !line.isEmpty else { return true }
-    return digitCount != nil
+    switch state {
+    case .size: line.isEmpty || size != nil
+    case .dataEnd: line.isEmpty || line == [0x0D]
+    case .data, .trailers, .ended: true
+    }
   }
 
-  /// The number of digits of the size that the line begins with; nil if it does not. An extension or white space may
-  /// follow the digits (RFC 9112 §7.1): other octets are those of a text, such as `a{color:red}`.
-  private var digitCount: Int? {
-    let count = line.prefix(16).prefix { Character(Unicode.Scalar($0)).isHexDigit }.count
-    guard (1...15).contains(count) else { return nil }
-    guard count < line.count else { return count }
-    return [UInt8(ascii: ";"), 0x20, 0x09, 0x0D].contains(line[count]) ? count : nil
+  /// The size that the line begins with; nil if it does not. White space and an extension may follow the digits (RFC 9112
+  /// §7.1.1): other octets are those of a text, such as `a{color:red}` or `Bad Request`.
+  private var size: Int64? {
+    let digits = line.prefix { Character(Unicode.Scalar($0)).isHexDigit }
+    let next = line[digits.endIndex...].first { $0 != 0x20 && $0 != 0x09 }
+    guard next == nil || next == UInt8(ascii: ";") || next == 0x0D else { return nil }
+    return Int64(String(decoding: digits, as: UTF8.self), radix: 16)
   }
 
   /// Takes bytes of a line; false if it goes on in the next piece.
@@ -68,13 +73,11 @@ struct ChunkedPieces {
     defer { line.removeAll(keepingCapacity: true) }
     switch state {
     case .size:
-      guard let count = digitCount,
-        let size = Int64(String(decoding: line[..<count], as: UTF8.self), radix: 16)
-      else { return false }
+      guard let size else { return false }
       state = size == 0 ? .trailers : .data(size)
     case .dataEnd:
       guard line.isEmpty else { return false }
-      state = .size
+      (state, hasChunk) = (.size, true)
     case .trailers: if line.isEmpty { state = .ended }
     case .data, .ended: break
     }

@@ -5,7 +5,7 @@ import HTTPTypes
 /// Copies the body of an HTTP response in a record to an archive, without its transfer coding.
 ///
 /// Bytes behind the end that `Content-Length` gives are not part of the message (RFC 9112 §6.3) and are left out, unless
-/// the recorder removed the content coding and kept the fields: the body is then longer than its coded form.
+/// the recorder removed the content coding and kept the fields: the body then has another length than its coded form.
 struct WARCBody {
   /// The bytes at the start of a body that tell whether it is in its content coding.
   static let startLength = 512
@@ -52,7 +52,7 @@ struct WARCBody {
         return try output.archive.append(BodyBytes(decoded))
       }
       // Some recorders remove the coding and keep the field.
-      guard isFirst else { throw CacheError(.damaged, "its chunks are broken") }
+      guard isFirst, chunks?.hasChunk == false else { throw CacheError(.damaged, "its chunks are broken") }
       chunks = nil
     }
     if length == 0 { looksDecoded = isUncoded(piece) }
@@ -81,7 +81,9 @@ struct WARCBody {
   /// Why the body is not whole; nil if it is.
   var objection: String? {
     if let chunks, !chunks.isEnded { return "the response was cut" }
-    if let expected, expected > length { return "\(length) of \(expected) bytes were recorded" }
+    if let expected, !looksDecoded, expected > length {
+      return "\(length) of \(expected) bytes were recorded"
+    }
     return nil
   }
 }

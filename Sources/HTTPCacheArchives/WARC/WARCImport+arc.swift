@@ -28,6 +28,18 @@ extension WARCImport {
 
   private mutating func document(_ header: ARCHeader, to output: inout RecordingOutput) throws(CacheError) {
     let end = input.taken + header.length
+    do throws(CacheError) { try block(of: header, end: end, to: &output) } catch {
+      guard error.code == .damaged else { throw error }
+      // The header says where the document ends, also if the message in it is damaged.
+      try skip(to: end)
+      try leaveOut(error, "left out", &output)
+    }
+  }
+
+  /// Reads the block of a document, up to its end.
+  private mutating func block(
+    of header: ARCHeader, end: Int64, to output: inout RecordingOutput
+  ) throws(CacheError) {
     let place = self.place
     if header.url.hasPrefix(ARCHeader.start) { return try skip(to: end) }
     guard let target = header.target,

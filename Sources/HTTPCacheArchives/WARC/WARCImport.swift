@@ -104,6 +104,19 @@ struct WARCImport: ~Copyable {
       throw CacheError(.damaged, "not the header of a record")
     }
     let end = input.taken + record.length
+    do throws(CacheError) { try block(of: record, end: end, to: &output) } catch {
+      guard error.code == .damaged else { throw error }
+      // The block has as many octets as the header says (WARC 1.1 §4), also if the message in it is damaged: a line in it
+      // that looks like a record is not one. The length is wrong only if no record ends there.
+      try finish(end)
+      try leaveOut(error, "left out", &output)
+    }
+  }
+
+  /// Reads the block of a record, up to the end of the record.
+  private mutating func block(
+    of record: WARCRecord, end: Int64, to output: inout RecordingOutput
+  ) throws(CacheError) {
     switch record.type {
     case "response":
       // The header should name the type of the block, and need not (WARC 1.1 §5.6).
@@ -201,6 +214,7 @@ struct WARCImport: ~Copyable {
     var head = RecordedHead(
       target: target, status: status, fields: message.fields, request: nil, times: (time, time))
     var body = WARCBody(message.fields)
+    let isEmpty = input.taken == end
     // The first piece has the bytes that tell a content coding: the buffer may have ended behind the head.
     _ = try input.ahead(Int(min(Int64(WARCBody.startLength), end - input.taken)))
     while input.taken < end {
@@ -209,7 +223,9 @@ struct WARCImport: ~Copyable {
       try body.append(piece, to: &output)
     }
     head.isDecoded = body.isDecoded
-    return (head, body.objection)
+    // Clients follow a redirect without its body (RFC 9110 §15.4).
+    let isRedirect = (300..<400).contains(status) && message.fields.contains(.location)
+    return (head, isRedirect && isEmpty ? nil : body.objection)
   }
 
   private mutating func resource(

@@ -257,10 +257,11 @@ extension ImageCache {
     var previews = 0
     let fetched = try await read(response, to: request, since: mark) { bytes in
       guard previews < Self.previewLimit, let whole = scans.preview(of: bytes) else { return }
+      // An attempt that fails counts, too: it reads all bytes again.
+      previews += 1
       guard let image = try? await self.decode(whole, for: request, handle: handle) else {
         return
       }
-      previews += 1
       give(ImageUpdate(image: image, isPreview: true, outcome: response.outcome))
     }
     give(

@@ -4,6 +4,9 @@ import HTTPCaching
 struct ProgressiveScans {
   private var position: Int?
   private var isOver = false
+  /// The number of bytes with which the header is read next. Each attempt begins at the start of the file, so the number
+  /// doubles: a long header in many parts then takes the time of two passes.
+  private var nextCount = 0
   /// Where the last complete scan ends; nil before the end of the first one. The last scan of a file does not count.
   private var end: Int?
 
@@ -25,6 +28,8 @@ struct ProgressiveScans {
   }
 
   private mutating func begin(_ bytes: [UInt8]) -> Int? {
+    guard bytes.count >= nextCount else { return nil }
+    nextCount = 2 * bytes.count
     do throws(ImageError) {
       let header = try JPEGHeader(BodyBytes(bytes))
       isOver = !header.isProgressive

@@ -29,7 +29,7 @@ struct JPEGHeader {
     var position = 2
     var size: ImageSize?
     var isProgressive = false
-    var orientation = ImageOrientation.up
+    var orientation: ImageOrientation?
     var parts: [UInt8: [UInt8]] = [:]
     var partCount = 0
     while true {
@@ -45,7 +45,7 @@ struct JPEGHeader {
       case 0xDA:
         guard let size else { throw .damaged("a scan comes before the frame header") }
         self.init(
-          size: size, isProgressive: isProgressive, orientation: orientation,
+          size: size, isProgressive: isProgressive, orientation: orientation ?? .up,
           profile: Self.profile(parts, partCount), scanStart: position + length)
         return
       case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(marker):
@@ -59,7 +59,8 @@ struct JPEGHeader {
           throw .unsupported("JPEG that states its height behind the first scan")
         }
       case 0xF7: throw .unsupported("JPEG-LS")
-      case 0xE1 where segment.starts(with: Array("Exif\0\0".utf8)):
+      // A second segment continues a long first one, without the header of TIFF.
+      case 0xE1 where orientation == nil && segment.starts(with: Array("Exif\0\0".utf8)):
         orientation = ImageOrientation(exif: Array(segment.dropFirst(6))[...])
       case 0xE2 where segment.count > 14 && segment.starts(with: Array("ICC_PROFILE\0".utf8)):
         parts[segment[12]] = Array(segment.dropFirst(14))

@@ -27,10 +27,12 @@
 
     deinit { WebPAnimDecoderDelete(decoder) }
 
-    /// Decodes all pictures.
+    /// Decodes all pictures, and turns them upright.
     ///
     /// - Throws: `ImageError`.
-    func frames(colorSpace: ImageColorSpace) throws(ImageError) -> [ImageFrame] {
+    func frames(
+      colorSpace: ImageColorSpace, orientation: ImageOrientation
+    ) throws(ImageError) -> [ImageFrame] {
       var frames: [ImageFrame] = []
       var before: Int32 = 0
       while WebPAnimDecoderHasMoreFrames(decoder) != 0 {
@@ -44,7 +46,8 @@
         let pixels = BodyBytes(UnsafeBufferPointer(start: canvas, count: size.width * size.height * 4))
         frames.append(
           ImageFrame(
-            image: try DecodedImage(size: size, pixels: pixels, colorSpace: colorSpace),
+            image: try DecodedImage(size: size, pixels: pixels, colorSpace: colorSpace)
+              .upright(from: orientation, original: size),
             duration: .milliseconds(Int(time) - Int(before))))
         before = time
       }

@@ -59,9 +59,11 @@
       guard try Self.features(bytes).has_animation != 0 else {
         return [ImageFrame(image: try decode(bytes, options: options), duration: .zero)]
       }
-      let space = ImageColorSpace(profile: Self.metadata(bytes).profile)
+      let metadata = Self.metadata(bytes)
+      let space = ImageColorSpace(profile: metadata.profile)
       return try bytes.withUnsafeBytes { (buffer) throws(ImageError) in
-        try WebPAnimation(buffer, pixelLimit: options.pixelLimit).frames(colorSpace: space)
+        try WebPAnimation(buffer, pixelLimit: options.pixelLimit).frames(
+          colorSpace: space, orientation: metadata.orientation)
       }
     }
 
@@ -117,8 +119,8 @@
     }
 
     private static func metadata(_ bytes: BodyBytes) -> (orientation: ImageOrientation, profile: BodyBytes?) {
-      let exif = WebPChunks.data(of: "EXIF", announcedBy: 0x08, in: bytes)
-      let profile = WebPChunks.data(of: "ICCP", announcedBy: 0x20, in: bytes)
+      let exif = WebPChunks.data(of: .exif, in: bytes)
+      let profile = WebPChunks.data(of: .profile, in: bytes)
       return (ImageOrientation(exif: exif.map { tiff(in: $0) } ?? []), profile.map { BodyBytes($0) })
     }
 

@@ -63,7 +63,11 @@ struct HarvestOptions: ParsableArguments {
   /// - Throws: `ExitCode` after a message on standard error.
   func fetch() async throws -> RecordingSeed {
     var urls: [(url: String, role: Harvest.Role)] = []
-    for list in lists { urls += URLList.urls(of: try Self.text(list)).map { ($0, .plain) } }
+    for path in lists {
+      let list = URLList(try Self.text(path))
+      for note in list.others.notes { Console.report("httpcache: \(path): \(note)") }
+      urls += list.urls.map { ($0, .plain) }
+    }
     urls += sitemaps.compactMap { TargetURI.normalized($0) }.map { ($0, .sitemap) }
     urls += pages.compactMap { TargetURI.normalized($0) }.map { ($0, .page) }
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("httpcache-\(UUID()).har").path

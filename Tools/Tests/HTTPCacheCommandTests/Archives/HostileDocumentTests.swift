@@ -46,6 +46,14 @@ struct HostileDocumentTests {
     #expect(try !sitemap(lines.dropLast().joined(separator: "\n")).pages.isCut)
   }
 
+  @Test("of lines that are no URLs the first 100 are told, and the number of the rest")
+  func others() throws {
+    let lines = ["https://a.example/"] + (0..<150).map { "line \($0)" }
+    let notes = URLList(lines.joined(separator: "\n")).others.notes
+    #expect(notes.count == 101 && notes.last == "50 more lines that are no http or https URLs")
+    #expect(try sitemap(lines.joined(separator: "\n")).others.notes == notes)
+  }
+
   @Test("the URLs of a document are together of a limited length")
   func length() throws {
     let path = String(repeating: "a", count: 60_000)

@@ -54,6 +54,21 @@ struct MarkupReaderTests {
   }
 
   @Test(
+    "HTML §13.2.6.5: within svg and math a slash closes an element, and its text does not go on",
+    arguments: ["title", "style", "script"])
+  func foreign(_ name: String) {
+    let image = Event.start("img", attributes: [:])
+    for outer in ["svg", "math"] {
+      #expect(events("<\(outer)><g><\(name)/></g></\(outer)><img>").last == image)
+      #expect(events("<\(outer)><\(name) a=b /></\(outer)><img>").last == image)
+      // The slash belongs to the value.
+      #expect(events("<\(outer)><\(name) a=b/><img>").last != image)
+      #expect(events("<\(outer)><a></\(outer)><\(name)/><img>").last != image)
+      #expect(events("<\(outer)/><\(name) src=x /><img>").last != image)
+    }
+  }
+
+  @Test(
     "comments, declarations and instructions have no elements",
     arguments: [
       "<!-- <b> -->", "<!---->", "<!-->", "<!doctype html PUBLIC \"-//a//'\">", "<?php a ?>",

@@ -13,8 +13,6 @@ actor Harvest {
     case plain
     /// A page: what it needs to be shown is fetched, too.
     case page
-    /// A style sheet.
-    case style
     /// A list of pages, which is not kept itself.
     case sitemap
   }
@@ -159,9 +157,7 @@ actor Harvest {
       return []
     }
     let type = (response.head.headerFields[.contentType] ?? "").lowercased()
-    let isRead =
-      role == .sitemap || (role == .page && type.contains("html")) || type.hasPrefix("text/css")
-      || role == .style
+    let isRead = role == .sitemap || (role == .page && type.contains("html")) || type.hasPrefix("text/css")
     let bytes = try await read(response.body, keeps: isRead)
     if (300..<400).contains(status), let location = response.head.headerFields[.location] {
       return TargetURI.resolved(location, against: url).map { [($0, role)] } ?? []
@@ -177,6 +173,7 @@ actor Harvest {
     case .sitemap:
       let map = try Sitemap(bytes)
       sitemapLength += map.length
+      for note in map.others.notes { report("\(document.url): \(note)") }
       return found(map.sitemaps, as: .sitemap, in: document) + found(map.pages, as: .page, in: document)
     case .page where type.contains("html"):
       let charset = type.split(separator: "=").last.map(String.init)
@@ -187,7 +184,7 @@ actor Harvest {
       guard type.hasPrefix("text/css") else { return [] }
       let text = String(decoding: bytes.array, as: UTF8.self)
       return found(
-        PageReferences.absolute(CSSReferences.find(in: text), document.url), as: .style, in: document)
+        PageReferences.absolute(CSSReferences.find(in: text), document.url), as: .plain, in: document)
     }
   }
 

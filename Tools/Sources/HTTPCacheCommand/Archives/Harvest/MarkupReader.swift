@@ -28,6 +28,8 @@ struct MarkupReader {
   private static let rawElements: Set<String> = [
     "script", "style", "textarea", "title", "xmp",
   ]
+  /// The HTML elements within which a slash at the end of a start tag closes the element (HTML §13.2.6.5).
+  private static let foreignElements: Set<String> = ["math", "svg"]
 
   private enum State {
     case text, tagStart, tagName, inTag, attributeName, afterName, beforeValue
@@ -53,6 +55,8 @@ struct MarkupReader {
   private var value = LimitedBytes(limit: longestValue)
   /// The element whose text is kept, and that text.
   private var collected: (element: String, text: LimitedBytes)?
+  /// The number of open elements of `foreignElements`.
+  private var foreignDepth = 0
   private var rawElement = ""
   private var rawMatch = 0
   private var declarationQuote: UInt8?
@@ -174,7 +178,10 @@ extension MarkupReader {
     guard isEnd else { return value.append(byte) }
     endAttribute()
     state = .inTag
-    if quote == nil { between(byte, visit) }
+    guard quote == nil else { return }
+    // A slash at the end of a value without quotes closes no element (HTML §13.2.5.37).
+    tail = UInt64(byte)
+    between(byte, visit)
   }
 
   private mutating func endAttribute() {
@@ -194,15 +201,18 @@ extension MarkupReader {
     if language == .xml { element = element.split(separator: ":").last.map(String.init) ?? element }
     if isEndTag {
       if collected?.element == element { endText(visit) }
+      if Self.foreignElements.contains(element) { foreignDepth = max(0, foreignDepth - 1) }
       return
     }
     visit(.start(element, attributes: attributes))
     if textOf.contains(element) { collected = (element, LimitedBytes(limit: longestText)) }
-    if language == .html, Self.rawElements.contains(element) {
-      (rawElement, state) = (element, .rawText)
-    } else if language == .xml, tail & 0xFFFF == 0x2F3E, collected?.element == element {
+    let isForeign = Self.foreignElements.contains(element)
+    if tail & 0xFFFF == 0x2F3E, language == .xml || isForeign || foreignDepth > 0 {
       // An empty element ends at once.
-      endText(visit)
+      if collected?.element == element { endText(visit) }
+    } else if language == .html {
+      if isForeign { foreignDepth += 1 }
+      if Self.rawElements.contains(element) { (rawElement, state) = (element, .rawText) }
     }
   }
 

@@ -9,6 +9,7 @@ struct Sitemap {
 
   private(set) var pages = DocumentURLs()
   private(set) var sitemaps = DocumentURLs()
+  private(set) var others = NonURLs()
   /// The number of decoded bytes.
   private(set) var length = 0
   private var form: Form?
@@ -81,12 +82,15 @@ struct Sitemap {
   }
 
   private mutating func addLine(_ line: inout LimitedBytes) {
-    if let bytes = line.bytes { URLList.urls(of: String(decoding: bytes, as: UTF8.self)).forEach { add($0) } }
+    if let bytes = line.bytes, let text = URLList.entry(String(decoding: bytes, as: UTF8.self)[...]) {
+      add(text)
+    }
     line.removeAll()
   }
 
   private mutating func add(_ text: String) {
-    guard let url = TargetURI.normalized(text) else { return }
+    guard !text.isEmpty else { return }
+    guard let url = TargetURI.normalized(text) else { return others.add(text) }
     if isIndex { sitemaps.add(url) } else { pages.add(url) }
   }
 
