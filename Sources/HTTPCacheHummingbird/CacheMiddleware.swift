@@ -32,6 +32,9 @@
 
     private let server: ServerCache<Context>
     private let service: CacheService<Context>?
+    /// The cache that the middleware was made with, which a shared cache replaces if it is private. A service over
+    /// that cache marks its validations with it.
+    private let given: ObjectIdentifier
 
     /// The cache in use.
     public var cache: HTTPCache { server.cache }
@@ -50,6 +53,7 @@
       partition: @escaping Partition = { _, _ in "" }
     ) {
       server = ServerCache(cache, origin: origin, partition: partition)
+      given = ObjectIdentifier(cache)
       self.service = service
     }
 
@@ -60,7 +64,9 @@
       _ request: Request, context: Context,
       next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-      if service != nil, ValidatedCache.current == ObjectIdentifier(cache) {
+      if service != nil, let validated = ValidatedCache.current,
+        validated == given || validated == ObjectIdentifier(cache)
+      {
         return try await next(request, context)
       }
       return try await withoutActuallyEscaping(next) { next in

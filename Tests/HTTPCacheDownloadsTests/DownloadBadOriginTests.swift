@@ -83,10 +83,7 @@ struct DownloadBadOriginTests {
       part("nonsense", [9]),
     ])
   func wrongPart(answer: ScriptedResponse) async throws {
-    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
-    kitchen.origin.change { $0.cuts = [200_000] }
-    let id = try kitchen.add("/file", to: "file")
-    _ = await kitchen.wait(id) { $0.isRetry }
+    let (kitchen, id) = try await DownloadKitchen.brokenOff()
     kitchen.origin.change { $0.answers = [answer] }
     #expect(try await kitchen.end(id) == .done(.fetched))
     #expect(kitchen.contents("file") == kitchen.origin.content)
@@ -94,10 +91,7 @@ struct DownloadBadOriginTests {
 
   @Test("a file that changes during the download begins again, and the status says so")
   func changes() async throws {
-    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
-    kitchen.origin.change { $0.cuts = [200_000] }
-    let id = try kitchen.add("/file", to: "file")
-    _ = await kitchen.wait(id) { $0.isRetry }
+    let (kitchen, id) = try await DownloadKitchen.brokenOff()
     kitchen.origin.change {
       $0.content = FileOrigin.bytes(250_000, seed: 5)
       $0.fields[.eTag] = "\"b\""
@@ -158,12 +152,56 @@ struct DownloadBadOriginTests {
     #expect(kitchen.queue.status(of: id)?.lastRestart == .changed)
   }
 
-  @Test("a stored body that came directly begins anew where a redirect leads later, and the status says so")
-  func laterRedirect() async throws {
+  @Test("bytes of two URLs are not joined by their date")
+  func otherHostByDate() async throws {
     let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
-    kitchen.origin.change { $0.cuts = [200_000] }
+    let location: (String) -> ScriptedResponse = {
+      ScriptedResponse(status: 302, headers: ["Location": "https://\($0)/file", "Cache-Control": "no-store"])
+    }
+    kitchen.origin.change {
+      $0.fields[.eTag] = nil
+      $0.fields[.lastModified] = Timestamp(seconds: 1_600_000_000).httpDate
+      $0.fields[.date] = DownloadKitchen.start.httpDate
+      $0.answers = [location("one.example.com")]
+      $0.cuts = [200_000]
+    }
     let id = try kitchen.add("/file", to: "file")
     _ = await kitchen.wait(id) { $0.isRetry }
+    kitchen.origin.change {
+      $0.answers = [location("two.example.com")]
+      $0.content = FileOrigin.bytes(300_000, seed: 3)
+    }
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+    #expect(
+      kitchen.upstream.requests.contains { $0.head.authority == "two.example.com" && $0["If-Range"] != nil })
+  }
+
+  #if Crypto
+    @Test("a digest is of the file, also if a transfer repeats bytes that are there")
+    func repeatedBytes() async throws {
+      let kitchen = try DownloadKitchen(count: 1_000_000, onDisk: true)
+      kitchen.origin.change {
+        $0.fields[.cacheControl] = "no-store"
+        $0.ignoresRanges = true
+        $0.cuts = [700_000]
+      }
+      var download = try kitchen.download("/file", to: "file")
+      // The digest of a million times "a" (FIPS 180-2, B.3).
+      download.digests = [
+        try #require(.sha256("cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"))
+      ]
+      let id = try kitchen.queue.add(download)
+      _ = await kitchen.wait(id) { $0.isRetry }
+      kitchen.origin.change { $0.content = [UInt8](repeating: 0x61, count: 1_000_000) }
+      #expect(try await kitchen.end(id).failure == .wrongDigest)
+      #expect(kitchen.contents("file") == nil)
+    }
+  #endif
+
+  @Test("a stored body that came directly begins anew where a redirect leads later, and the status says so")
+  func laterRedirect() async throws {
+    let (kitchen, id) = try await DownloadKitchen.brokenOff()
     kitchen.origin.change {
       $0.answers = [ScriptedResponse(status: 302, headers: ["Location": "https://two.example.com/file"])]
     }

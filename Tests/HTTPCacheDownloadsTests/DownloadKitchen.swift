@@ -33,6 +33,15 @@ final class DownloadKitchen: Sendable {
       name: "test", cache: cache, upstream: upstream, configuration: Self.configuration(change))
   }
 
+  /// A download of `/file` whose connection has broken off after 200,000 of 300,000 bytes.
+  static func brokenOff() async throws -> (DownloadKitchen, DownloadID) {
+    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
+    kitchen.origin.change { $0.cuts = [200_000] }
+    let id = try kitchen.add("/file", to: "file")
+    _ = await kitchen.wait(id) { $0.isRetry }
+    return (kitchen, id)
+  }
+
   deinit { try? FileManager.default.removeItem(at: folder) }
 
   static func configuration(

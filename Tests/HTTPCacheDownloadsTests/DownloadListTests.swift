@@ -96,10 +96,7 @@ struct DownloadListTests {
 
   @Test("a file that changed while no process ran begins again, and the status says so")
   func changedMeanwhile() async throws {
-    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
-    kitchen.origin.change { $0.cuts = [200_000] }
-    let id = try kitchen.add("/file", to: "file")
-    _ = await kitchen.wait(id) { $0.isRetry }
+    let (kitchen, id) = try await DownloadKitchen.brokenOff()
     await kitchen.queue.close()
     kitchen.origin.change {
       $0.content = FileOrigin.bytes(300_000, seed: 1)

@@ -197,6 +197,18 @@ struct DownloadQueueTests {
     #expect(code(try Download("https://example.com/2")) == .tooMany)
   }
 
+  @Test("a mirror that is no http or https URL is refused, with the value")
+  func mirrors() throws {
+    let kitchen = try DownloadKitchen()
+    for mirror in ["ftp://mirror.example/a", "/a", ""] {
+      var download = try Download("https://example.com/a")
+      download.mirrors = ["https://mirror.example/a", mirror]
+      let error = #expect(throws: DownloadError.self) { try kitchen.queue.add(download) }
+      #expect(error?.code == .invalidRequest && error?.message.contains("'\(mirror)'") == true)
+    }
+    #expect(kitchen.queue.downloads.isEmpty)
+  }
+
   @Test("adding the same URL to the same destination again starts the download again")
   func addingAgain() async throws {
     let kitchen = try DownloadKitchen(count: 10)

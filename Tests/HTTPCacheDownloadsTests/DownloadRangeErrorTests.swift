@@ -111,6 +111,32 @@ struct DownloadRangeErrorTests {
     #expect(Set(kitchen.upstream.requests.map(\.head.authority)) == ["example.com", "mirror.example"])
   }
 
+  @Test(
+    "a mirror that fails, or has another file, leaves its ranges to the URL that works",
+    arguments: [false, true])
+  func badMirror(isOtherFile: Bool) async throws {
+    let kitchen = try DownloadKitchen(count: 16 << 20, onDisk: true)
+    kitchen.origin.change {
+      $0.special = { request in
+        if isOtherFile {
+          guard request.head.authority == "mirror.example" else { return nil }
+          return ScriptedResponse(
+            head: HTTPResponse(status: .ok, headerFields: [.eTag: "\"m\""]),
+            steps: [.bytes(BodyBytes([1, 2, 3]))], announcedLength: 3)
+        }
+        return request.head.authority == "example.com" ? ScriptedResponse.failure(.unreachable) : nil
+      }
+    }
+    var download = try kitchen.download("/file", to: "file")
+    download.segments = 4
+    download.mirrors = ["https://mirror.example/file"]
+    let id = try kitchen.queue.add(download)
+    let status = await kitchen.wait(id) { $0.isRetry || $0.isEnded }
+    #expect(status?.state == .done(.fetched) && status?.restarts == 0)
+    let isSame = kitchen.contents("file") == kitchen.origin.content
+    #expect(isSame)
+  }
+
   @Test("the list keeps mirrors")
   func record() throws {
     var download = try Download("https://example.com/a", to: "/tmp/a")

@@ -108,6 +108,36 @@ struct DownloadRetryTests {
     #expect(kitchen.contents("file") == kitchen.origin.content)
   }
 
+  @Test("a stale entry does not confirm the file at the destination while the origin cannot be asked")
+  func staleDestination() async throws {
+    let kitchen = try DownloadKitchen(count: 10)
+    let id = try kitchen.add("/file", to: "file")
+    _ = try await kitchen.end(id)
+    kitchen.clock.advance(by: 1_000)
+    kitchen.origin.change { $0.answers = [.failure(.unreachable)] }
+    try kitchen.add("/file", to: "file")
+    try await kitchen.retry(id)
+    #expect(try await kitchen.end(id) == .done(.destination))
+  }
+
+  @Test("a queue to which no reference is left goes on after a break")
+  func unreferenced() async throws {
+    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
+    kitchen.origin.change { $0.cuts = [200_000] }
+    weak var released: DownloadQueue?
+    var queue: DownloadQueue? = try kitchen.reopen(name: "other")
+    released = queue
+    let id = try #require(try queue?.add(try kitchen.download("/file", to: "file")))
+    _ = await kitchen.wait(id, in: queue) { $0.isRetry }
+    queue = nil
+    await kitchen.clock.waitForSleepers()
+    kitchen.clock.advance(by: 1)
+    let status = await released?.finished(id)
+    #expect(status?.state == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+    await released?.close()
+  }
+
   @Test("without a connection a download waits, counts no attempt, and goes on when there is one")
   func network() async throws {
     let kitchen = try DownloadKitchen(count: 10)

@@ -206,6 +206,22 @@ struct DownloadSegmentTests {
     #expect(kitchen.upstream.requests.last?["Range"] == nil)
   }
 
+  @Test(
+    "the entry has the fields that answers to If-Range leave out (RFC 9110 §15.3.7)",
+    arguments: [[], [900_000]])
+  func leftOutFields(cuts: [Int]) async throws {
+    let kitchen = try kitchen()
+    kitchen.origin.change {
+      $0.fields[.contentType] = "video/mp4"
+      $0.leavesOutType = true
+      $0.cuts = cuts
+    }
+    #expect(try await kitchen.end(try add(kitchen)) == .done(.fetched))
+    let request = try kitchen.download().request
+    let stored = kitchen.cache.stored(for: request)?.response
+    #expect(stored?.head.headerFields[.contentType] == "video/mp4")
+  }
+
   @Test("a wrong digest leaves neither a file nor a part")
   func digest() async throws {
     let kitchen = try kitchen()

@@ -11,7 +11,11 @@ final class FileOrigin: Sendable {
     var cuts: [Int] = []
     /// Answers instead of the file, first to last.
     var answers: [ScriptedResponse] = []
+    /// Answers instead of the file to some requests.
+    var special: (@Sendable (ScriptedUpstream.Received) -> ScriptedResponse?)?
     var ignoresRanges = false
+    /// Whether answers to `If-Range` have no `Content-Type` (RFC 9110 §15.3.7).
+    var leavesOutType = false
     var piece = 1 << 16
     /// The body waits here before its first byte.
     var gate: Gate?
@@ -39,6 +43,7 @@ final class FileOrigin: Sendable {
   private func answer(_ request: ScriptedUpstream.Received) -> ScriptedResponse {
     state.withLock { state in
       if !state.answers.isEmpty { return state.answers.removeFirst() }
+      if let answer = state.special?(request) { return answer }
       var head = HTTPResponse(status: .ok, headerFields: state.fields)
       if let tag = state.fields[.eTag], request["If-None-Match"] == tag {
         head.status = .notModified
@@ -50,8 +55,9 @@ final class FileOrigin: Sendable {
       }
       var bytes = state.content[...]
       if !state.ignoresRanges, let range = request["Range"], let resolved = state.resolve(range),
-        request["If-Range"].map({ $0 == state.fields[.eTag] }) ?? true
+        request["If-Range"].map({ $0 == state.fields[.eTag] ?? state.fields[.lastModified] }) ?? true
       {
+        if state.leavesOutType, request["If-Range"] != nil { head.headerFields[.contentType] = nil }
         bytes = bytes[resolved]
         head.status = .partialContent
         head.headerFields[.contentRange] =

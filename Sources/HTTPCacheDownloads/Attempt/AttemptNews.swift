@@ -13,6 +13,8 @@ enum AttemptNews: Sendable {
   case oneStream(isRestart: Bool)
   /// The part file is about to be moved to the destination: from now on a file like this there is the queue's.
   case placing(PlacedFile)
+
+  var isPlacing: Bool { if case .placing = self { true } else { false } }
 }
 
 /// How an attempt ended.

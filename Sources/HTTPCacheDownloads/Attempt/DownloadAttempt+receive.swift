@@ -16,7 +16,10 @@ extension DownloadAttempt {
     try requireSpace(length.map { max(0, $0 - meter.received) } ?? 0)
     let part = try part(for: response, meter: meter)
     let isWritten = part.map { $0.isWritten } ?? false
-    var verifier = try verifier(for: response, isWritten: isWritten, meter: meter)
+    let digests = try digests(for: response, isWritten: isWritten, meter: meter)
+    // The file then has bytes that are not of this transfer.
+    let repeatsBytes = isWritten && part?.file.repeatsBytes == true
+    var verifier = repeatsBytes ? nil : DigestVerifier(digests)
     let source = Self.source(of: response.outcome)
     // A redirect on the way need not be stored.
     let request = Self.request(request, at: response.finalTarget)
@@ -32,7 +35,8 @@ extension DownloadAttempt {
       }
     }
     tell(.state(.verifying))
-    if let algorithm = verifier?.mismatch() {
+    let mismatch = try await repeatsBytes ? part?.file.mismatch(of: digests) : verifier?.mismatch()
+    if let algorithm = mismatch {
       await cache.removeStored(for: request)
       part?.file.discard()
       throw wrongDigest(algorithm)
@@ -133,11 +137,11 @@ extension DownloadAttempt {
     return !isLinked && !Volume.sharesBlocks(of: file.folder, with: directory)
   }
 
-  /// Computes the digests that the caller expects. The cache verifies those that the origin states (RFC 9530)
-  /// before it stores a body; of a body that is written to the destination, they are computed here.
-  private func verifier(
+  /// The digests that the caller expects. The cache verifies those that the origin states (RFC 9530) before it
+  /// stores a body; of a body that is written to the destination, they are among these.
+  private func digests(
     for response: CacheResponse, isWritten: Bool, meter: DownloadMeter
-  ) throws(DownloadFailure) -> DigestVerifier? {
+  ) throws(DownloadFailure) -> [IntegrityDigest] {
     var stated: [IntegrityDigest] = []
     if isWritten, !meter.isDecoded {
       let fields = response.head.headerFields
@@ -146,7 +150,7 @@ extension DownloadAttempt {
         IntegrityDigest.list(of: .representation, in: fields) + IntegrityDigest.list(of: .content, in: fields)
     }
     try requireDigests()
-    return DigestVerifier(item.download.digests + stated)
+    return item.download.digests + stated
   }
 
   /// - Throws: `DownloadFailure` if the download has digests that cannot be computed.

@@ -49,13 +49,20 @@ struct DownloadAttempt: Sendable {
   private func run(_ meter: DownloadMeter, number: Int) async throws -> AttemptEnd {
     tell(.state(.validating))
     let occupant = try file?.occupant(item.placed)
-    let request = try await request(number: number, isPlaced: occupant == .placed)
+    var request = try await request(number: number, isPlaced: occupant == .placed)
     if let end = try await runRanges(request, occupant: occupant, meter: meter) { return end }
-    let response = try await respond(to: request, meter)
+    var response = try await respond(to: request, meter)
     do {
-      if response.head.status.code == 304, occupant == .placed {
-        let size = item.placed?.size ?? 0
-        return .done(.destination, received: size)
+      if response.head.status.code == 304, occupant == .placed, let file {
+        try requireAsked(response)
+        try requireDigests()
+        guard try await file.mismatch(of: item.download.digests) != nil else {
+          return .done(.destination, received: item.placed?.size ?? 0)
+        }
+        // The digests may have been added after the file was placed: ask for the bytes that they are of.
+        response.body.source.cancel()
+        request = request.withoutConditions
+        response = try await respond(to: request, meter)
       }
       try check(response)
       return try await receive(response, to: request, meter: meter)
@@ -98,19 +105,23 @@ struct DownloadAttempt: Sendable {
       validatesInBackground: false)
   }
 
+  /// - Throws: `DownloadFailure` for a stale response that answers because the origin cannot be asked.
+  private func requireAsked(_ response: CacheResponse) throws(DownloadFailure) {
+    guard case .hit(_, _, let allowance?) = response.outcome else { return }
+    switch allowance {
+    case .maxStale, .policy: break
+    case .window(let window) where !window.isAfterFailure: break
+    case .window, .disconnected:
+      throw DownloadFailure(
+        .unreachable, "the origin cannot be asked whether the stored response is current")
+    }
+  }
+
   /// Whether a response has the whole file.
   ///
   /// - Throws: `DownloadFailure` for any other response.
   func check(_ response: CacheResponse) throws(DownloadFailure) {
-    if case .hit(_, _, let allowance?) = response.outcome {
-      switch allowance {
-      case .maxStale, .policy: break
-      case .window(let window) where !window.isAfterFailure: break
-      case .window, .disconnected:
-        throw DownloadFailure(
-          .unreachable, "the origin cannot be asked whether the stored response is current")
-      }
-    }
+    try requireAsked(response)
     let code = response.head.status.code
     let phrase = response.head.status.reasonPhrase
     let name = phrase.isEmpty ? "\(code)" : "\(code) \(phrase)"

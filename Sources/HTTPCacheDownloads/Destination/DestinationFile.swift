@@ -1,3 +1,7 @@
+import Dispatch
+import HTTPCacheFiles
+import HTTPCaching
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -66,6 +70,18 @@ struct DestinationFile: Sendable {
       throw DownloadFailure(.readOnly, "\(path) is write-protected")
     }
     return .otherFile
+  }
+
+  /// The algorithm of the first digest that the file does not have; nil if the file has all.
+  ///
+  /// - Throws: `DownloadFailure` if the file cannot be read; `CancellationError`.
+  func mismatch(of digests: [IntegrityDigest]) async throws -> IntegrityDigest.Algorithm? {
+    if digests.isEmpty { return nil }
+    let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { throw DownloadFailure(systemError: errno, "read \(path)") }
+    return try await DigestVerifier.mismatch(
+      of: digests, in: OpenFile<SystemError>(descriptor: descriptor), at: path,
+      on: DispatchQueue(label: "swift-http-cache.destination"))
   }
 }
 

@@ -22,28 +22,7 @@ extension PartFile {
   /// - Throws: `DownloadFailure` if the file cannot be read; `CancellationError`.
   public func mismatch(of digests: [IntegrityDigest] = []) async throws -> IntegrityDigest.Algorithm? {
     let stated = record.map { IntegrityDigest.list(of: .representation, in: $0.fields) } ?? []
-    guard var verifier = DigestVerifier(digests + stated) else { return nil }
-    var position: Int64 = 0
-    while true {
-      let (bytes, code) = await read(at: position)
-      if code != 0 { throw DownloadFailure(systemError: code, "read \(path)") }
-      if bytes.isEmpty { return verifier.mismatch() }
-      verifier.update(BodyBytes(bytes))
-      position += Int64(bytes.count)
-      try Task.checkCancellation()
-    }
-  }
-
-  /// At most 1 MiB; none at the end.
-  private func read(at offset: Int64) async -> ([UInt8], Int32) {
-    await on(queue) { descriptor in
-      var result = 0
-      let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
-        result = Descriptor.read(into: UnsafeMutableRawBufferPointer(buffer), from: descriptor, at: offset)
-        count = max(0, result)
-      }
-      return (bytes, Int32(min(0, result)) * -1)
-    }
+    return try await DigestVerifier.mismatch(of: digests + stated, in: folder.body, at: path, on: queue)
   }
 
   /// Makes the body a clone of a stored body where the file system can, else a copy.

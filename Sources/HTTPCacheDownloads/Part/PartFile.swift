@@ -62,6 +62,8 @@ public final class PartFile: Sendable {
     let offset = min(received, (record.length ?? .max) - 1)
     return offset > 0 ? offset : nil
   }
+  /// Whether the bytes that come next are there already, and are dropped.
+  var repeatsBytes: Bool { state.withLock { $0.repeated > 0 } }
   /// The bytes that are there.
   var kept: [Range<Int64>] { state.withLock { $0.kept } }
 

@@ -24,7 +24,7 @@ public struct PartRecord: Sendable, Equatable {
 
   private static let version: UInt8 = 1
   private static let kept: Set<String> = [
-    "etag", "last-modified", "content-encoding", "content-disposition", "repr-digest",
+    "etag", "last-modified", "content-type", "content-encoding", "content-disposition", "repr-digest",
   ]
   /// Fields of a request for something else than a whole file.
   private static let excluded: [HTTPField.Name] = [.range, .ifRange, .ifMatch, .ifUnmodifiedSince]
@@ -103,6 +103,33 @@ public struct PartRecord: Sendable, Equatable {
     hasEntityTag && other.hasEntityTag && validator == other.validator && length != nil
       && length == other.length
       && fields[.contentEncoding] == other.fields[.contentEncoding]
+  }
+
+  /// Whether a response has the whole representation that the bytes belong to, as its validators say.
+  package func isPart(of response: HTTPResponse) -> Bool {
+    [200, 203].contains(response.status.code) && ResponseValidators(response.headerFields) == validators
+  }
+
+  /// The head of the whole representation from that of a 206. With `If-Range`, a 206 may leave out the fields that the
+  /// client knows from an earlier response (RFC 9110 §15.3.7).
+  ///
+  /// - Parameters:
+  ///   - part: the head of the 206.
+  ///   - earlier: the fields of an earlier response; nil takes those that the record keeps.
+  ///   - length: the length of the representation in bytes; nil if it is unknown.
+  package func whole(
+    _ part: HTTPResponse, after earlier: HTTPFields? = nil, length: Int64?
+  ) -> HTTPResponse {
+    var whole = HTTPResponse(status: .ok, headerFields: earlier ?? fields)
+    for name in Set(part.headerFields.map(\.name)) {
+      whole.headerFields[fields: name] = part.headerFields[fields: name]
+    }
+    // These fields are of the part alone.
+    for name in [HTTPField.Name.contentRange, HTTPField.Name("Content-Digest")].compactMap({ $0 }) {
+      whole.headerFields[name] = nil
+    }
+    whole.headerFields[.contentLength] = length.map { String($0) }
+    return whole
   }
 
   // MARK: Encoding

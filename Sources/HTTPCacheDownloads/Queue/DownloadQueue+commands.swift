@@ -44,6 +44,9 @@ extension DownloadQueue {
     guard download.request.method == .get, TargetURI.parts(of: download.url) != nil else {
       throw DownloadError(.invalidRequest, "\(download.request.method) \(download.url)")
     }
+    for mirror in download.mirrors where TargetURI.parts(of: mirror) == nil {
+      throw DownloadError(.invalidRequest, "the mirror '\(mirror)' is not an absolute http or https URL")
+    }
     if let destination = download.destination, !DestinationFile.isValid(destination) {
       throw DownloadError(.invalidDestination, "'\(destination)' is not an absolute path of a file")
     }

@@ -39,12 +39,12 @@ extension DownloadQueue {
     part.discard()
   }
 
-  /// An attempt tells how far it is. A download that was told to stop keeps its state.
+  /// An attempt tells how far it is. A download that was told to stop keeps its state, but must know its own file.
   private func heard(_ news: AttemptNews, of id: DownloadID) {
     var mustSave = false
     shared.withLock { shared in
       guard let item = shared.state.items[id] else { return }
-      guard item.state.isRunning else { return }
+      guard item.state.isRunning || news.isPlacing else { return }
       switch news {
       case .state(let state):
         shared.state.change(id, isSaved: false) { $0.state = state }
@@ -78,7 +78,7 @@ extension DownloadQueue {
       shared.tasks[id] = nil
       let now = clock.now
       shared.state.change(id) { item in
-        apply(end, to: &item, now: now)
+        apply(end, of: ended, to: &item, now: now)
       }
       shared.state.ended(id)
       if let item = shared.state.items[id] { scheduleRetry(of: item, now: now, &shared) }
@@ -89,10 +89,17 @@ extension DownloadQueue {
     changed()
   }
 
-  private func apply(_ end: AttemptEnd, to item: inout DownloadItem, now: Timestamp) {
+  private func apply(
+    _ end: AttemptEnd, of attempt: DownloadItem, to item: inout DownloadItem, now: Timestamp
+  ) {
     switch end {
     case .done(let source, let received):
-      item.state = .done(source)
+      if item.download.digests == attempt.download.digests {
+        item.state = .done(source)
+      } else if item.state.isRunning {
+        // The attempt did not check digests that were added while it ran: the next one checks the file.
+        item.state = .waiting(.slot)
+      }
       item.received = received
       item.expected = received
       (item.tries, item.hasBegun, item.furthest) = (0, false, 0)
@@ -119,24 +126,24 @@ extension DownloadQueue {
     }
   }
 
-  /// Wakes a download that waits for a time.
+  /// Wakes a download that waits for a time. The tasks keep the queue, which works until `close()` cancels them.
   func scheduleRetry(of item: DownloadItem, now: Timestamp, _ shared: inout Shared) {
     guard !shared.isClosed else { return }
     let id = item.id
     if item.state == .waiting(.network) {
-      shared.retries[id] = Task { [weak self, clock, cache] in
+      shared.retries[id] = Task {
         repeat {
           do { try await clock.sleep(for: .seconds(5)) } catch { return }
         } while !cache.isOnline
-        self?.retryIsDue(id)
+        retryIsDue(id)
       }
       return
     }
     guard case .waiting(.retry(let time, _)) = item.state else { return }
     let wait = RetryPolicy(configuration: configuration).remaining(until: time, now: now)
-    shared.retries[id] = Task { [weak self, clock] in
+    shared.retries[id] = Task {
       do { try await clock.sleep(for: .seconds(wait)) } catch { return }
-      self?.retryIsDue(id)
+      retryIsDue(id)
     }
   }
 

@@ -53,9 +53,7 @@ final class RangedTransfer: Sendable {
       for worker in 0..<max(1, attempt.item.download.segments) {
         group.addTask { [self] in
           if worker == 0, let first { try await read(first.response, range: first.range) }
-          // Each task has a URL of the file for all its ranges.
-          let request = try await source(of: worker)
-          while let range = plan.take() { try await fetch(range, request) }
+          try await fetchRanges(worker)
         }
       }
       try await group.waitForAll()
@@ -63,9 +61,25 @@ final class RangedTransfer: Sendable {
     guard isComplete else { throw UpstreamError(.protocol, "ranges of the file are missing") }
   }
 
+  /// Fetches ranges until none is left: from one URL of the file for each task, and from the URL of the attempt once a
+  /// mirror has failed or has another file.
+  private func fetchRanges(_ worker: Int) async throws {
+    var source = request
+    do { source = try await self.source(of: worker) } catch { try Task.checkCancellation() }
+    while let range = plan.take() {
+      do { try await fetch(range, source) } catch {
+        guard source != request, !Task.isCancelled else { throw error }
+        source = request
+        // Some of its bytes may have been written.
+        for missing in PartState.missing(part.kept, of: length) { plan.giveBack(missing.clamped(to: range)) }
+      }
+    }
+  }
+
   private func source(of worker: Int) async throws -> HTTPRequest {
     let download = attempt.item.download
-    guard worker > 0, !download.mirrors.isEmpty else { return request }
+    // Bytes of two URLs belong together only by their entity tag.
+    guard worker > 0, !download.mirrors.isEmpty, record.validators.eTag != nil else { return request }
     return try await attempt.request(number: attempt.item.tries + worker).withoutConditions
   }
 
@@ -85,6 +99,8 @@ final class RangedTransfer: Sendable {
   private func accept(_ response: CacheResponse, asked: Range<Int64>) throws -> Range<Int64> {
     switch record.answer(response.head, from: nil, to: asked, now: attempt.clock.now) {
     case .rest(let range):
+      // Without an entity tag, the next redirect may name another URL again: one stream comes from one URL.
+      guard record.mayBeSame(target: response.finalTarget) else { throw RangeStop.oneStream }
       // An origin that sends much less than was asked for would make a request of every few bytes.
       guard !meter.isDecoded, range.upperBound == asked.upperBound || range.count >= Self.shortestRange
       else { throw RangeStop.oneStream }
@@ -125,11 +141,7 @@ final class RangedTransfer: Sendable {
   /// Makes the finished file an entry of the cache, as far as the cache stores the response.
   func adopt(_ file: DestinationFile) async {
     guard let answer = head.withLock({ $0 }) else { return }
-    var head = answer.head
-    head.status = .ok
-    head.headerFields[.contentRange] = nil
-    if let digest = HTTPField.Name("Content-Digest") { head.headerFields[digest] = nil }
-    head.headerFields[.contentLength] = String(length)
+    let head = record.whole(answer.head, after: first?.response.head.headerFields, length: length)
     let request = DownloadAttempt.request(request, at: answer.target).withoutConditions
     // The file is at its destination, whether the cache takes it or not. The observer is told why it does not.
     _ = try? await attempt.cache.adopt(file: file.path, response: head, for: request)

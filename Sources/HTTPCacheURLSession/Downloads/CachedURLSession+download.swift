@@ -30,16 +30,22 @@ extension CachedURLSession {
     options: LoadOptions = LoadOptions(), delegate: (any URLSessionTaskDelegate)? = nil,
     progress: (@Sendable (DownloadProgress) -> Void)? = nil
   ) async throws -> URLResponse {
-    let options = options.using(cachePolicy)
+    var options = options.using(cachePolicy)
+    // The request for the rest of a part and the one after it are reported as one.
+    let meter = options.meter(cache.configuration.clock)
+    defer { meter?.finish() }
+    options.onMetrics = nil
     try Self.requireFolder(of: destination)
     let target = DownloadTarget(url: destination, progress: progress)
-    if let response = try await continuePart(of: request, at: target, options: options, delegate: delegate) {
+    if let response = try await continuePart(
+      of: request, at: target, options: options, delegate: delegate, meter: meter)
+    {
       return response
     }
     return try await reading(
       request, content: try RequestBody(request), options: options, delegate: delegate
     ) { loaded in
-      try await place(loaded, of: request, at: target)
+      try await place(loaded.metered(meter, endsRequest: false), of: request, at: target)
     }
   }
 

@@ -21,18 +21,22 @@ struct DownloadTarget: Sendable {
 extension CachedURLSession {
   /// Continues a part that an earlier download left beside the destination.
   ///
+  /// - Parameter meter: counts the response.
   /// - Returns: the response as if it had come at once; nil if there is no part, or it is out of date.
   /// - Throws: as `download(for:to:cachePolicy:options:delegate:progress:)`.
   func continuePart(
     of request: URLRequest, at target: DownloadTarget, options: LoadOptions,
-    delegate: (any URLSessionTaskDelegate)?
+    delegate: (any URLSessionTaskDelegate)?, meter: LoadMeter?
   ) async throws -> URLResponse? {
     guard Self.isWithoutContent(request), let made = try? cacheRequest(request, .none),
       let part = PartFile(existingBeside: target.url.path),
       let continuation = PartContinuation(
         of: made, part: part, policy: options.cachePolicy ?? policy(of: request), scope: partition)
     else { return nil }
-    if cache.stored(for: made, partition: partition) != nil {
+    // A stored redirect, error or other version does not have the file.
+    if let stored = cache.stored(for: made, partition: partition)?.response,
+      continuation.record.isPart(of: stored.head)
+    {
       part.discard()
       return nil
     }
@@ -43,6 +47,7 @@ extension CachedURLSession {
     var options = options
     options.cachePolicy = .bypass
     return try await reading(rest, content: .none, options: options, delegate: delegate) { loaded in
+      let loaded = loaded.metered(meter, endsRequest: false)
       guard let cached = loaded.cached else { return nil }
       let now = cache.configuration.clock.now
       switch continuation.answer(cached.head, from: cached.finalTarget, now: now) {
@@ -53,7 +58,9 @@ extension CachedURLSession {
         target.modified =
           Self.modified(cached.head, now: now) ?? Self.modified(continuation.record.fields, now: now)
         try await complete(part, with: loaded.body, of: length, at: target)
-        return Self.whole(cached, length: length, url: loaded.response.url)
+        var whole = cached
+        whole.head = continuation.record.whole(cached.head, length: length)
+        return loaded.response.url.flatMap { CachedHTTPURLResponse(whole, url: $0) }
       case .useless(let isChanged):
         // The origin has another file than before, or sends other bytes than it was asked for.
         loaded.body.source.cancel()
@@ -169,14 +176,5 @@ extension CachedURLSession {
 
   private static func isWithoutContent(_ request: URLRequest) -> Bool {
     request.httpBody == nil && request.httpBodyStream == nil
-  }
-
-  /// A 206 that has completed a part, as the 200 that the caller asked for.
-  private static func whole(_ response: CacheResponse, length: Int64?, url: URL?) -> URLResponse? {
-    var response = response
-    response.head.status = .ok
-    response.head.headerFields[.contentRange] = nil
-    response.head.headerFields[.contentLength] = length.map(String.init)
-    return url.flatMap { CachedHTTPURLResponse(response, url: $0) }
   }
 }

@@ -90,6 +90,61 @@ import Testing
     }
   }
 
+  @Test("a stored redirect to the file does not take its part away")
+  func storedRedirect() async throws {
+    let kit = try Kit(largestEntry: .bytes(1_000)) { request in
+      switch request.number {
+      case 2:
+        return OriginAnswer(
+          fields: [("ETag", "\"a\"")], steps: [.pattern(0..<Self.first), .cut], framing: .length(Self.length))
+      case 1, 3: return .redirect(to: "/file", status: 301, [("Cache-Control", "max-age=600")])
+      default: return .ranged(request, length: Self.length, tag: "\"a\"")
+      }
+    }
+    await breakOff(kit)
+    try await kit.session.download(for: kit.request("/"), to: target)
+    #expect(kit.origin.requests.last?["Range"] == "bytes=\(Self.first)-")
+    try requireWhole()
+  }
+
+  @Test("the response has the fields that the answer to the range leaves out (RFC 9110 §15.3.7)")
+  func leftOutFields() async throws {
+    let kit = try Kit(largestEntry: .bytes(1_000)) { request in
+      guard request.number == 1 else { return .ranged(request, length: Self.length, tag: "\"a\"") }
+      return OriginAnswer(
+        fields: [("ETag", "\"a\""), ("Content-Type", "video/mp4")],
+        steps: [.pattern(0..<Self.first), .cut], framing: .length(Self.length))
+    }
+    await breakOff(kit)
+    let response = try await kit.session.download(for: kit.request("/"), to: target)
+    let http = response as? HTTPURLResponse
+    #expect(http?.value(forHTTPHeaderField: "Content-Type") == "video/mp4")
+    try requireWhole()
+  }
+
+  @Test("an unfit answer to the range and the request after it are one report of metrics")
+  func metrics() async throws {
+    let kit = try Kit(largestEntry: .bytes(1_000)) { request in
+      switch request.number {
+      case 1:
+        return OriginAnswer(
+          fields: [("ETag", "\"a\"")], steps: [.pattern(0..<Self.first), .cut], framing: .length(Self.length))
+      case 2:
+        return OriginAnswer(
+          status: 206, fields: [("ETag", "\"a\""), ("Content-Range", "bytes 0-9/\(Self.length)")],
+          steps: [.pattern(0..<10)])
+      default: return .ranged(request, length: Self.length, tag: "\"a\"")
+      }
+    }
+    await breakOff(kit)
+    let reports = Seen<CachedTaskMetrics>()
+    try await kit.session.download(
+      for: kit.request("/"), to: target, options: LoadOptions(onMetrics: { reports.add($0) }))
+    #expect(kit.origin.requests.count == 3)
+    #expect(reports.all.count == 1 && reports.all.last?.countOfBytesFromOrigin == Self.length)
+    try requireWhole()
+  }
+
   @Test("an error of the origin leaves the part; two downloads at once do not mix")
   func errorThenTwo() async throws {
     let latch = Latch()

@@ -30,8 +30,11 @@ import Testing
     }
   }
 
-  @Test("the middleware with a service answers with a stale response and validates in the background")
-  func service() async throws {
+  @Test(
+    "the middleware with a service answers with a stale response and validates in the background",
+    arguments: [CacheMode.shared, .private])
+  func service(mode: CacheMode) async throws {
+    let fixture = Fixture(mode: mode)
     let service = CacheService<Context>(fixture.cache)
     let seen = Counter()
     let router = Router(context: Context.self)
@@ -39,7 +42,7 @@ import Testing
     router.add(middleware: CacheMiddleware(fixture.cache, origin: .host(), service: service))
     router.get("a", use: route)
     let responder = router.buildResponder()
-    try await TestServer.run(responder) { [fixture] server async throws in
+    try await TestServer.run(responder) { server async throws in
       #expect(try await server.send(.GET, "/a").body == "1")
       fixture.clock.advance(by: .seconds(10))
       // The service has no responder yet.

@@ -1,0 +1,43 @@
+import Dispatch
+import HTTPCacheFiles
+import HTTPCacheStore
+import HTTPCaching
+
+extension DigestVerifier {
+  /// The algorithm of the first digest that a file does not have; nil if the file has all, or the package was built
+  /// without the trait `Crypto`.
+  ///
+  /// - Parameters:
+  ///   - path: the path of the file, for errors.
+  ///   - queue: reads the file on a thread that may block.
+  /// - Throws: `DownloadFailure` if the file cannot be read; `CancellationError`.
+  static func mismatch(
+    of digests: [IntegrityDigest], in file: OpenFile<SystemError>, at path: String, on queue: DispatchQueue
+  ) async throws -> IntegrityDigest.Algorithm? {
+    guard var verifier = DigestVerifier(digests) else { return nil }
+    var position: Int64 = 0
+    while true {
+      let offset = position
+      let (bytes, code) = await withCheckedContinuation {
+        (continuation: CheckedContinuation<([UInt8], Int32), Never>) in
+        queue.async { continuation.resume(returning: piece(of: file, at: offset)) }
+      }
+      if code != 0 { throw DownloadFailure(systemError: code, "read \(path)") }
+      if bytes.isEmpty { return verifier.mismatch() }
+      verifier.update(BodyBytes(bytes))
+      position += Int64(bytes.count)
+      try Task.checkCancellation()
+    }
+  }
+}
+
+/// At most 1 MiB, none at the end; and 0 or the number of the error.
+private func piece(of file: OpenFile<SystemError>, at offset: Int64) -> ([UInt8], Int32) {
+  var result = 0
+  let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
+    result = Descriptor.read(
+      into: UnsafeMutableRawBufferPointer(buffer), from: file.descriptor, at: offset)
+    count = max(0, result)
+  }
+  return (bytes, Int32(min(0, result)) * -1)
+}
