@@ -81,7 +81,9 @@ def lines(module, triple, maps):
                 required.add(relation["source"])
             elif relation["kind"] == "defaultImplementationOf":
                 defaults.add((relation["source"], relation["target"]))
-        required -= {target for _, target in defaults}
+        # A default of a protocol that refines another one is none for types that conform to the other one alone.
+        paths = {symbol["identifier"]["precise"]: symbol["pathComponents"][:-1] for symbol in graph["symbols"]}
+        required -= {target for source, target in defaults if paths.get(source) == paths.get(target)}
         implementations = {source for source, _ in defaults}
         for symbol in graph["symbols"]:
             name = symbol["identifier"]["precise"]

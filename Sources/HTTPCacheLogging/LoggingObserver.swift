@@ -33,11 +33,13 @@
       self.level = level
     }
 
-    /// The default level: `.error` for a store that failed; `.warning` for an origin or a hook that failed, for
-    /// encryption notices, and for a lost connection with a fleet; `.info` for what callers removed or invalidated, a
-    /// site that was cleared, and a new connection with a fleet; `.trace` for answers, `.debug` for the other events.
+    /// The default level: `.error` for a store that failed; `.warning` for a damaged entry, for an origin or a hook that
+    /// failed, for encryption notices, and for a lost connection with a fleet; `.info` for what callers removed or
+    /// invalidated, a site that was cleared, and a new connection with a fleet; `.trace` for answers, `.debug` for the
+    /// other events, among them an entry that was evicted while it was used.
     public static func level(of event: CacheEvent) -> Logger.Level? {
       switch event {
+      case .storeFailed(_, let error) where event.isOfOneEntry: error.code == .damaged ? .warning : .debug
       case .storeFailed: .error
       case .upstreamFailed(_, let error): error.kind == .cancelled ? .debug : .warning
       case .hookFailed, .encryption, .fleet(.disconnected), .fleet(.invalidatedAll): .warning

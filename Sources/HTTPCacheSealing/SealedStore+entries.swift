@@ -135,30 +135,6 @@ extension SealedStore {
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     try await base.wipe(mode: mode, partition: names.partition(partition))
   }
-
-  /// Trims the base.
-  public func trimMemory(to bytes: Int64) { base.trimMemory(to: bytes) }
-
-  /// The usage of the base, including entries sealed under other keys.
-  public var usage: StoreUsage { base.usage }
-
-  /// The secret of the base, which is stored there in the clear. No key is made of it alone.
-  public var secret: [UInt8] { base.secret }
-
-  /// Counts in the base.
-  public func count(_ counts: CacheCounts) { base.count(counts) }
-
-  /// The counters of the base.
-  ///
-  /// - Throws: what the store below throws.
-  public func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
-
-  /// Changes the capacities of the base; sealed bodies count with their sealed length.
-  ///
-  /// - Throws: what the store below throws.
-  public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
-    try await base.setCapacity(memory: memory, disk: disk)
-  }
 }
 
 extension SealedStore {

@@ -12,8 +12,9 @@ import Synchronization
 /// Bodies are sealed in chunks of 65,508 bytes, so that reading a range opens only its chunks. A partial body
 /// keeps its whole chunks. Entries sealed under another key are neither found nor changed, but they count
 /// towards usage and are evicted like the rest.
-public final class SealedStore: CacheStore {
-  let base: any CacheStore
+public final class SealedStore: StoreLayer {
+  /// The store below.
+  public let base: any CacheStore
   let cipher: any CacheCipher
   let names: SealedNames
   let layout: SealedLayout
@@ -185,9 +186,6 @@ public final class SealedStore: CacheStore {
       cipher: cipher, names: names)
     return try await base.update(sealed)
   }
-
-  /// The ticket of the base.
-  public func ticket() -> InvalidationTicket { base.ticket() }
 
   /// Asks the base, with the sealed names.
   public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {

@@ -6,7 +6,7 @@ import Synchronization
 ///
 ///     let store = FaultyStore(MemoryStore(capacity: 1 << 20))
 ///     store.fail(.append, at: 2, with: CacheError(.noSpace, "full"))
-public final class FaultyStore: CacheStore, GenerationSource {
+public final class FaultyStore: StoreLayer, GenerationSource {
   private struct Fault {
     let calls: ClosedRange<Int>
     let error: CacheError
@@ -77,9 +77,6 @@ public final class FaultyStore: CacheStore, GenerationSource {
     return try base.read(key).map(wrap)
   }
 
-  /// Evicts from the memory of the store below.
-  public func trimMemory(to bytes: Int64) { base.trimMemory(to: bytes) }
-
   /// Removes everything of a partition from the store below.
   ///
   /// - Throws: the error it was told to throw; what the store below throws.
@@ -87,17 +84,6 @@ public final class FaultyStore: CacheStore, GenerationSource {
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     try check(.remove)
     return try await base.wipe(mode: mode, partition: partition)
-  }
-
-  /// Asks the store below.
-  public var isInMemoryOnly: Bool { base.isInMemoryOnly }
-
-  /// The ticket of the store below.
-  public func ticket() -> InvalidationTicket { base.ticket() }
-
-  /// Asks the store below.
-  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
-    base.isOvertaken(key, groups: groups, since: ticket)
   }
 
   /// Begins to write to the store below.
@@ -119,16 +105,6 @@ public final class FaultyStore: CacheStore, GenerationSource {
   ) async throws(CacheError) -> any BodyWriter {
     try check(.extend)
     return FaultyWriter(try await base.extend(record, at: offset), store: self)
-  }
-
-  /// Keeps the note in the store below.
-  public func note(_ refusal: RefusalNote) { base.note(refusal) }
-
-  /// The notes of the store below.
-  ///
-  /// - Throws: the error it was told to throw; what the store below throws.
-  public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
-    try base.refusals(of: key)
   }
 
   /// Updates the store below.
@@ -166,33 +142,6 @@ public final class FaultyStore: CacheStore, GenerationSource {
     try check(.entries)
     return try await base.entries(selection, after: cursor, limit: limit)
   }
-
-  /// The usage of the store below.
-  public var usage: StoreUsage { base.usage }
-
-  /// The secret of the store below.
-  public var secret: [UInt8] { base.secret }
-
-  /// Counts in the store below.
-  public func count(_ counts: CacheCounts) { base.count(counts) }
-
-  /// The counters of the store below.
-  ///
-  /// - Throws: the error it was told to throw; what the store below throws.
-  public func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
-
-  /// Changes the capacities of the store below.
-  ///
-  /// - Throws: the error it was told to throw; what the store below throws.
-  public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
-    try await base.setCapacity(memory: memory, disk: disk)
-  }
-
-  /// Flushes the store below.
-  public func flush() async { await base.flush() }
-
-  /// Closes the store below.
-  public func close() async { await base.close() }
 
   /// The generation of the store below; 0 if it has none.
   public func generation(of key: CacheKey) -> UInt64 {

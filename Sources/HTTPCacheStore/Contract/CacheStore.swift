@@ -7,7 +7,7 @@ import HTTPTypes
 /// A store implements ten requirements: reading, writing, updating, removing, invalidating and listing responses,
 /// the two of invalidation tickets (`ChangeCounters` have both), its usage and its secret. The others have
 /// default implementations, for a store without memory tier, partial responses, persistent counters, notes of
-/// refusals or files. `StoreConformance` of HTTPCacheTesting checks a store.
+/// refusals or files. A store over another one is a `StoreLayer`. `StoreConformance` of HTTPCacheTesting checks a store.
 ///
 /// `StoredResponse.nominated` separates the records of one key: a record replaces a stored one whose nominated
 /// fields are equal, and is a further variant otherwise. A partial response never replaces a complete one: both

@@ -11,11 +11,12 @@ import HTTPTypes
 /// the origin before that moment, also in later processes. Selections by time (`storedSince`, `storedBefore`,
 /// `unusedSince`) and `wipe` do not change seeds: they free space and forget what an account has stored, and a
 /// seed is neither.
-public final class SeedLayer: CacheStore {
+public final class SeedLayer: StoreLayer {
   /// Sequence numbers from here on belong to seeds; no store gives as many numbers to entries.
   static let firstSequence: UInt64 = 1 << 63
 
-  package let base: any CacheStore
+  /// The store below, which keeps new responses.
+  public let base: any CacheStore
   let seeds: [any SeedSource]
   let mode: CacheMode
   let marks: SeedMarks
@@ -102,33 +103,6 @@ public final class SeedLayer: CacheStore {
 
   /// Reports an error that this store continues without.
   func report(_ operation: String, _ error: CacheError) { onFailure(operation, error) }
-
-  /// Begins to store a response in the store below.
-  ///
-  /// - Throws: what the store below throws.
-  public func write(
-    _ record: CacheRecord, variantLimit: Int
-  ) async throws(CacheError) -> any BodyWriter {
-    try await base.write(record, variantLimit: variantLimit)
-  }
-
-  /// Begins to add to a partial response of the store below. Seeds are complete.
-  ///
-  /// - Throws: what the store below throws.
-  public func extend(_ record: CacheRecord, at offset: Int64) async throws(CacheError) -> any BodyWriter {
-    try await base.extend(record, at: offset)
-  }
-
-  /// Asks the store below; seeds are read-only.
-  public var isInMemoryOnly: Bool { base.isInMemoryOnly }
-
-  /// The ticket of the store below.
-  public func ticket() -> InvalidationTicket { base.ticket() }
-
-  /// Asks the store below.
-  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
-    base.isOvertaken(key, groups: groups, since: ticket)
-  }
 }
 
 extension SeedLayer {
@@ -202,50 +176,4 @@ extension SeedLayer {
       record: record, size: seed.bodyLength, lastUsed: record.response.responseTime,
       bodyPath: seed.bodyPath)
   }
-
-  /// The usage of the store below; seeds take nothing of its capacity.
-  public var usage: StoreUsage { base.usage }
-
-  /// The secret of the store below.
-  public var secret: [UInt8] { base.secret }
-
-  /// Counts in the store below.
-  public func count(_ counts: CacheCounts) { base.count(counts) }
-
-  /// The counters of the store below.
-  ///
-  /// - Throws: what the store below throws.
-  public func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
-
-  /// Keeps the note in the store below.
-  public func note(_ refusal: RefusalNote) { base.note(refusal) }
-
-  /// The notes of the store below.
-  ///
-  /// - Throws: what the store below throws.
-  public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] { try base.refusals(of: key) }
-
-  /// Changes the capacities of the store below.
-  ///
-  /// - Throws: what the store below throws.
-  public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
-    try await base.setCapacity(memory: memory, disk: disk)
-  }
-
-  /// Evicts from the memory of the store below.
-  public func trimMemory(to bytes: Int64) { base.trimMemory(to: bytes) }
-
-  /// Removes what an account has stored below. Seeds stay: they belong to the program.
-  ///
-  /// - Throws: what the store below throws.
-  @discardableResult
-  public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
-    try await base.wipe(mode: mode, partition: partition)
-  }
-
-  /// Flushes the store below.
-  public func flush() async { await base.flush() }
-
-  /// Closes the store below.
-  public func close() async { await base.close() }
 }

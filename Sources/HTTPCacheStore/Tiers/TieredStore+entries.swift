@@ -85,9 +85,6 @@ extension TieredStore {
     return usage
   }
 
-  /// The secret of the store below.
-  public var secret: [UInt8] { base.secret }
-
   /// Counts in the store below, which is told when there are many counts.
   public func count(_ counts: CacheCounts) {
     if let many = untoldCounts.add(counts) { base.count(many) }
@@ -99,16 +96,6 @@ extension TieredStore {
   public func counts() async throws(CacheError) -> CacheCounts {
     tellBase()
     return try await base.counts()
-  }
-
-  /// Keeps the note in the store below.
-  public func note(_ refusal: RefusalNote) { base.note(refusal) }
-
-  /// The notes of the store below.
-  ///
-  /// - Throws: what the store below throws.
-  public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
-    try base.refusals(of: key)
   }
 
   /// Changes the capacity of memory here and the rest in the store below. With a `disk` of 0, responses are

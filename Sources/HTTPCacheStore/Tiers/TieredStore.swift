@@ -11,9 +11,10 @@ import Synchronization
 ///
 /// If the store below fails to store a response, memory keeps the only copy, if it can, and `onFailure` is
 /// called. This copy is found before variants of the store below with equal nominated fields.
-public final class TieredStore: CacheStore {
+public final class TieredStore: StoreLayer {
   let memory: MemoryStore
-  package let base: any CacheStore
+  /// The store below.
+  public let base: any CacheStore
   private let tierBase: (any TierBase)?
   private let baseGenerations: (any GenerationSource)?
   private let ownGenerations = ChangeCounters()
@@ -164,14 +165,6 @@ public final class TieredStore: CacheStore {
   /// Makes all copies of a key, or of all keys, out of date.
   func raiseGeneration(of key: CacheKey?) {
     if let key { ownGenerations.raise(key.processHash) } else { ownGenerations.raiseAll() }
-  }
-
-  /// The ticket of the store below.
-  public func ticket() -> InvalidationTicket { base.ticket() }
-
-  /// Asks the store below.
-  public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
-    base.isOvertaken(key, groups: groups, since: ticket)
   }
 
   /// Whether another process may have invalidated or removed a response that is only in memory, after its

@@ -48,6 +48,14 @@ public enum CacheEvent: Sendable {
   case fleet(FleetEvent)
   /// The store failed; the request went on without it.
   case storeFailed(operation: String, CacheError)
+
+  /// Whether it is a `storeFailed` of one entry, which was evicted, replaced or damaged meanwhile and could not be used or
+  /// completed. The store itself works, and the response comes from the origin.
+  public var isOfOneEntry: Bool {
+    guard case .storeFailed(let operation, let error) = self else { return false }
+    return ["open body", "read body", "extend", "store"].contains(operation)
+      && [.damaged, .unavailable, .superseded].contains(error.code)
+  }
 }
 
 extension CacheEvent: CustomStringConvertible {

@@ -61,6 +61,16 @@ import Testing
       ])
   }
 
+  @Test("an entry that was evicted while it was used is no error, and a damaged one is a warning")
+  func oneEntry() {
+    let observer = LoggingObserver(logger())
+    for code in [CacheError.Code.unavailable, .superseded, .damaged, .io] {
+      observer.observe(.storeFailed(operation: "read body", CacheError(code, "gone", key: key)))
+    }
+    observer.observe(.storeFailed(operation: "open", CacheError(.damaged, "begun anew")))
+    #expect(record.entries.map(\.level) == [.debug, .debug, .warning, .error, .error])
+  }
+
   @Test("a cancelled request is not a warning")
   func cancelled() {
     LoggingObserver(logger()).observe(

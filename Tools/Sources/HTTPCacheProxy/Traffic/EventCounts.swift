@@ -88,13 +88,3 @@ public final class EventCounts: CacheObserver {
       help: "Stale responses that were validated after they were used (RFC 5861).", value: counts.validations)
   }
 }
-
-extension CacheEvent {
-  /// Whether one entry could not be used or completed, because it was evicted, replaced or damaged meanwhile. The store
-  /// itself works, and the response comes from the origin.
-  package var isOfOneEntry: Bool {
-    guard case .storeFailed(let operation, let error) = self else { return false }
-    return ["open body", "read body", "extend", "store"].contains(operation)
-      && [.damaged, .unavailable, .superseded].contains(error.code)
-  }
-}
