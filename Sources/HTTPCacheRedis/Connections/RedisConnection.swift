@@ -87,10 +87,11 @@
     // MARK: Connecting
 
     private func connect(_ settings: RedisSettings) {
-      let (host, end) = (endpoint.host, NIODeadline.now() + RedisSettings.connecting)
+      let (host, limit) = (endpoint.host, settings.connecting)
+      let end = NIODeadline.now() + TimeAmount(limit)
       let handler: @Sendable () -> RedisHandler = { [weak self] in RedisHandler(self) }
       ClientBootstrap(group: loop)
-        .connectTimeout(RedisSettings.connecting)
+        .connectTimeout(TimeAmount(limit))
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
             if let tls = settings.tls {
@@ -108,28 +109,29 @@
           case .success(let channel):
             // A tier that is gone needs no connection.
             guard let self else { return channel.close(promise: nil) }
-            self.connected(channel, settings.greeting)
+            self.connected(channel, settings)
           case .failure(let error): self?.close(.unreachable, "no connection: \(error)")
           }
         }
-      loop.scheduleTask(deadline: end) { [weak self] in self?.connectingEnded() }
+      loop.scheduleTask(deadline: end) { [weak self] in self?.connectingEnded(after: limit) }
     }
 
-    private func connectingEnded() {
+    private func connectingEnded(after limit: Duration) {
       let isLate = state.withLock { state in
         switch state.phase {
         case .connecting, .greeting: true
         case .open, .closed: false
         }
       }
-      if isLate { close(.timeout, "connecting took longer than 500 ms") }
+      if isLate { close(.timeout, "connecting took longer than \(limit)") }
     }
 
-    private func connected(_ channel: any Channel, _ greeting: [RedisCommand]) {
+    private func connected(_ channel: any Channel, _ settings: RedisSettings) {
+      let greeting = settings.greeting
       let flush =
         greeting.isEmpty
         ? nil
-        : RedisFlush(greeting, by: RedisDeadline(.milliseconds(500))) { [weak self] in
+        : RedisFlush(greeting, by: RedisDeadline(settings.connecting)) { [weak self] in
           self?.greeted($0, asked: greeting)
         }
       let isWanted = state.withLock { state in
@@ -260,7 +262,9 @@
         case .greeting(let open): channel = open
         case .open(let open): (channel, wasOpen) = (open, true)
         }
-        state.phase = .closed(error(.unreachable, "the connection was closed: \(message)"))
+        // A server that refused this connection would refuse the next one.
+        state.phase = .closed(
+          error(kind == .refused ? .refused : .unreachable, "the connection was closed: \(message)"))
         defer {
           state.sent.removeAll()
           state.waiting.removeAll()

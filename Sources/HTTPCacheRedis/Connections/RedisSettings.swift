@@ -4,8 +4,6 @@
 
   /// The properties that all connections of a tier have in common.
   struct RedisSettings: Sendable {
-    /// The longest time until a connection can be used: name resolution, TCP, TLS and credentials.
-    static let connecting = TimeAmount.milliseconds(500)
     /// The most bytes of commands of a connection that were not answered.
     static let mostBytes = 16 << 20
 
@@ -15,6 +13,8 @@
     /// Nil for connections without TLS.
     let tls: NIOSSLContext?
     let group: any EventLoopGroup
+    /// The longest time until a connection can be used: name resolution, TCP, TLS and credentials.
+    var connecting = Duration.milliseconds(500)
 
     /// The first commands of each connection.
     var greeting: [RedisCommand] {

@@ -1,6 +1,8 @@
 #if Redis
   /// The deadlines of a tier's functions.
   struct RedisLimits: Sendable {
+    /// Of opening a connection, with TLS and credentials.
+    var connection = Duration.milliseconds(500)
     /// Of look-ups and locks.
     var question = Duration.milliseconds(50)
     /// Of changes, reports, lists of nodes, and each step of a wipe; and what is added to the wait for

@@ -68,7 +68,9 @@
     /// Keys: the table, the log. Arguments: uid, kind, selection, position or `*`, most entries, prefix of the fields of
     /// classes, and the classes.
     ///
-    /// Positions only rise, also after the log was lost and the table was not, and under a clock that was set back.
+    /// Positions only rise, also after the log was lost and the table was not, and under a clock that was set back. A log
+    /// that was lost begins with an entry of an unknown kind, which each version takes as an invalidation of everything:
+    /// otherwise a new log would hide the gap from a node that was away.
     static let change = RedisScript(
       """
       #!lua flags=allow-oom
@@ -76,11 +78,19 @@
         local time, number = string.match(id or '', '^(%d+)-(%d+)$')
         return tonumber(time or 0), tonumber(number or 0)
       end
-      local time, number = numbers(redis.call('HGET', KEYS[1], 'last'))
+      local last = redis.call('HGET', KEYS[1], 'last')
+      local time, number = numbers(last or redis.call('HGET', KEYS[1], 'i0'))
       local function following()
         local now = redis.call('TIME')
         if time < now[1] * 1000 + math.floor(now[2] / 1000) then return '*' end
         return string.format('%.0f-%.0f', time, number + 1)
+      end
+      local first = last and redis.pcall('XRANGE', KEYS[2], '-', '+', 'COUNT', '1')
+      if first and not first.err and #first == 0 then
+        local gap = redis.pcall('XADD', KEYS[2], following(), 'u', 'gap', 'k', 'gap', 's', '')
+        if type(gap) == 'table' and gap.err then return gap end
+        redis.call('HSET', KEYS[1], 'last', gap, 'i0', gap)
+        time, number = numbers(gap)
       end
       local wanted = ARGV[4]
       local wantedTime, wantedNumber = numbers(wanted)
@@ -101,12 +111,21 @@
     /// Makes the random word of the table if there is none, and replies with the word. Without it, a server without memory
     /// would keep each node from connecting.
     ///
+    /// A table without the word may have lost its positions, while responses are left: a new word raises the class of
+    /// everything to the time before this millisecond, so that all later changes are above it.
+    ///
     /// Key: the table. Argument: the word.
+    ///
+    /// Replies with the word, and with the position of the class of everything.
     static let nonce = RedisScript(
       """
       #!lua flags=allow-oom
-      redis.call('HSETNX', KEYS[1], 'nonce', ARGV[1])
-      return redis.call('HGET', KEYS[1], 'nonce')
+      if redis.call('HSETNX', KEYS[1], 'nonce', ARGV[1]) == 1 then
+        local now = redis.call('TIME')
+        local before = now[1] * 1000 + math.floor(now[2] / 1000) - 1
+        redis.call('HSETNX', KEYS[1], 'i0', string.format('%.0f-0', before))
+      end
+      return {redis.call('HGET', KEYS[1], 'nonce'), redis.call('HGET', KEYS[1], 'i0')}
       """)
 
     /// Tells how far a node has applied the log. A node must be known without memory: purges wait for the nodes that are

@@ -79,7 +79,8 @@
       return SharedChanges(entries: entries, nonce: isLost ? "" : replies[2].text ?? "")
     }
 
-    /// All that the log still has. A log that was lost begins with an invalidation of everything.
+    /// All that the log still has. A log that was lost begins with an invalidation of everything. If the table was lost, no
+    /// response is used that was published before.
     public func state() async throws(SharedTierError) -> SharedState {
       let state = try await read()
       guard state.last > state.state.log.last?.position ?? .start else { return state.state }
@@ -96,10 +97,15 @@
         [RedisCommand("HGETALL", .bytes(keys.table))] + page(from: "-"), for: keys.log, on: .newLog,
         by: RedisDeadline(limits.state))
       guard let table = replies[0].elements else { throw Self.unexpected("the table") }
-      let (scopes, nonce, last) = Self.read(table)
+      let read = Self.read(table)
+      var (scopes, nonce) = (read.scopes, read.nonce)
       let (entries, isCut) = try await log(beginningWith: Array(replies.dropFirst()))
-      let current = nonce.isEmpty ? try await makeNonce() : nonce
-      return (SharedState(nonce: current, log: entries, isCut: isCut, scopes: scopes), last)
+      if nonce.isEmpty {
+        let made = try await makeNonce()
+        nonce = made.nonce
+        scopes[0, default: SharedScopePositions()].raise(.invalidate, to: made.everything)
+      }
+      return (SharedState(nonce: nonce, log: entries, isCut: isCut, scopes: scopes), read.last)
     }
 
     /// Commands that read changes of the log.
@@ -157,13 +163,16 @@
       return (scopes, current, last)
     }
 
-    /// The random word of the table, which is made if there is none.
-    private func makeNonce() async throws(SharedTierError) -> String {
+    /// The random word of the table, which is made if there is none, and the position of the class of everything, which is
+    /// raised then.
+    private func makeNonce() async throws(SharedTierError) -> (nonce: String, everything: SharedPosition) {
       let nonce = RedisRecord.text(ofBody: .random(in: 1 ... .max))
       let reply = try await run(
         RedisScripts.nonce, [keys.table], [.text(nonce)], on: .log, by: RedisDeadline(limits.state))
-      guard let made = reply.text else { throw Self.unexpected("the random word") }
-      return made
+      guard let made = reply.elements, made.count == 2, let word = made[0].text,
+        let everything = SharedPosition(made[1].text)
+      else { throw Self.unexpected("the random word") }
+      return (word, everything)
     }
 
     /// Whether a log of `length` entries once had others before them; also if the server does not tell.

@@ -39,7 +39,8 @@
       let address = configuration.address
       let settings = RedisSettings(
         username: address.username, password: address.password, database: address.database,
-        tls: try configuration.makeTLS(), group: MultiThreadedEventLoopGroup.singleton)
+        tls: try configuration.makeTLS(), group: MultiThreadedEventLoopGroup.singleton,
+        connecting: limits.connection)
       try self.init(configuration, limits: limits, client: RedisCluster(address.endpoints, settings))
     }
 

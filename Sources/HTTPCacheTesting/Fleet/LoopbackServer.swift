@@ -28,6 +28,9 @@ public final class LoopbackServer: Sendable {
     var nonce: String?
     var nodes: [String: SharedNode] = [:]
     var last = SharedPosition.start
+
+    /// The position that the next one must be above: a clock that was set back gives none below that of the random word.
+    var highest: SharedPosition { max(last, scopes[0]?.invalidated ?? .start) }
   }
 
   struct State: Sendable {
@@ -120,6 +123,16 @@ public final class LoopbackServer: Sendable {
     state.withLock { $0.contents = Contents() }
   }
 
+  /// Loses the positions of scopes and the random word; the responses stay.
+  ///
+  /// - Parameter losesLog: whether the log is lost, too, as with a server of a cluster that has no responses.
+  public func loseTable(losesLog: Bool = false) {
+    state.withLock { state in
+      (state.contents.scopes, state.contents.nonce) = ([:], nil)
+      if losesLog { (state.contents.log, state.contents.last) = ([], .start) }
+    }
+  }
+
   /// Evicts the responses of a key.
   public func evict(_ key: CacheKey) { state.withLock { _ = $0.contents.responses.removeValue(forKey: key) } }
 
@@ -140,7 +153,7 @@ public final class LoopbackServer: Sendable {
   /// Adds an entry that no node can read, as a newer version may do.
   public func addUnreadableChange() {
     state.withLock { state in
-      let last = state.contents.last
+      let last = state.contents.highest
       state.contents.last = SharedPosition(time: last.time, number: last.number + 1)
       state.contents.log.append(SharedLogEntry(position: state.contents.last, change: nil))
       state.contents.scopes[0, default: SharedScopePositions()].raise(.invalidate, to: state.contents.last)

@@ -14,7 +14,7 @@ extension LoopbackTier {
   ) async throws(SharedTierError) -> SharedPosition {
     try await call("add", within: Deadline.part)
     return server.state.withLock { state in
-      let last = state.contents.last
+      let last = state.contents.highest
       let time = UInt64(max(0, server.time(state)))
       var place =
         time > last.time
@@ -85,6 +85,9 @@ extension LoopbackTier {
       if state.contents.nonce == nil {
         state.nonces += 1
         state.contents.nonce = "nonce-\(state.nonces)"
+        // Responses may be left of the time before the loss.
+        state.contents.scopes[0, default: SharedScopePositions()].raise(
+          .invalidate, to: SharedPosition(time: UInt64(max(0, server.time(state) - 1)), number: 0))
       }
       let shared = SharedState(
         nonce: state.contents.nonce ?? "", log: state.contents.log, isCut: state.contents.isCut,

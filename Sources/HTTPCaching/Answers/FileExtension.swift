@@ -10,7 +10,8 @@ enum FileExtension {
     return name + (codings[essence(coding)] ?? ".encoded")
   }
 
-  private static func essence(_ value: String) -> String {
+  /// The media type or coding of a value, without parameters.
+  static func essence(_ value: String) -> String {
     let end = value.firstIndex { $0 == ";" } ?? value.endIndex
     let text = value[..<end].drop { $0 == " " || $0 == "\t" }
     return String(text.prefix { $0 != " " && $0 != "\t" }.prefix(128)).lowercased()

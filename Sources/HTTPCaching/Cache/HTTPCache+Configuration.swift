@@ -153,9 +153,13 @@ extension HTTPCache.Configuration {
 /// The store that a configuration asks for.
 extension HTTPCache.Configuration {
   /// Opens the store: memory over disk, encrypted if configured. As `HTTPCache.open(_:fallsBackToMemory:)`.
-  func openStore(fallsBackToMemory: Bool) throws(CacheError) -> any CacheStore {
+  ///
+  /// - Returns: the store, and whether it keeps its entries in the directory.
+  func openStore(
+    fallsBackToMemory: Bool
+  ) throws(CacheError) -> (store: any CacheStore, usesDirectory: Bool) {
     let memory = MemoryStore(capacity: memoryCapacity, largestEntry: largestEntry, clock: clock)
-    guard let directory else { return memory }
+    guard let directory else { return (memory, false) }
     FileHandout.sweep(in: directory)
     let disk: DiskStore
     do throws(CacheError) {
@@ -169,7 +173,7 @@ extension HTTPCache.Configuration {
     } catch {
       if error.code == .newerFormat || !fallsBackToMemory { throw error }
       observer?.observe(.storeFailed(operation: "open", error))
-      return memory
+      return (memory, false)
     }
     for note in disk.openingNotes {
       observer?.observe(
@@ -190,12 +194,13 @@ extension HTTPCache.Configuration {
     do throws(CacheError) { base = try prepare(disk, cipher) } catch {
       if !fallsBackToMemory { throw error }
       observer?.observe(.storeFailed(operation: "open", error))
-      return memory
+      return (memory, false)
     }
-    guard memoryCapacity > 0, disk.sharesGenerations else { return base }
-    return TieredStore(memory: memory, base: base) { [observer] operation, error in
+    guard memoryCapacity > 0, disk.sharesGenerations else { return (base, true) }
+    let tiered = TieredStore(memory: memory, base: base) { [observer] operation, error in
       observer?.observe(.storeFailed(operation: operation, error))
     }
+    return (tiered, true)
   }
 
   /// The limit of an entry on disk, after encryption, which makes it longer. Entries that are too long before

@@ -18,7 +18,7 @@ public final class HTTPCache: Sendable {
 
   /// Makes a cache over a store that the caller provides. The configuration's seeds answer below the store.
   public convenience init(configuration: Configuration, store: any CacheStore) {
-    self.init(Engine(configuration: configuration, store: store))
+    self.init(Engine(configuration: configuration, store: store, usesDirectory: true))
   }
 
   private init(_ engine: Engine) {
@@ -52,8 +52,9 @@ public final class HTTPCache: Sendable {
     try configuration.check()
     var configuration = configuration
     configuration.directory = configuration.directory.map { DirectoryPath.absolute($0) }
+    let opened = try configuration.openStore(fallsBackToMemory: fallsBackToMemory)
     return HTTPCache(
-      configuration: configuration, store: try configuration.openStore(fallsBackToMemory: fallsBackToMemory))
+      Engine(configuration: configuration, store: opened.store, usesDirectory: opened.usesDirectory))
   }
 
   /// The store. Only the `Shelf` that this cache shares with those of `using(_:)` changes it, so that running transfers

@@ -20,13 +20,16 @@ final class Engine: Sendable {
   private let fleetRun: FleetRun?
   private let offlineSwitch: OfflineSwitch
 
-  init(configuration: HTTPCache.Configuration, store: any CacheStore) {
+  /// - Parameter usesDirectory: whether the store keeps its entries in the directory of the configuration.
+  init(configuration: HTTPCache.Configuration, store: any CacheStore, usesDirectory: Bool) {
     self.configuration = configuration
     let observers = Observers(observer: configuration.observer)
     self.observers = observers
     coalescing = Coalescing(clock: configuration.clock)
     background = BackgroundWork(limit: 64, executor: configuration.executor)
-    let fleet = configuration.shared.map { Fleet($0, configuration: configuration, observers: observers) }
+    let fleet = configuration.shared.map {
+      Fleet($0, configuration: configuration, observers: observers, usesDirectory: usesDirectory)
+    }
     self.fleet = fleet
     let shelf = Shelf(
       store, configuration: configuration, observers: observers, coalescing: coalescing, fleet: fleet)

@@ -49,11 +49,11 @@ extension Exchange {
     /// Taken before the request is sent; nil before that.
     let ticket: InvalidationTicket?
     /// Taken at that time, for wipes.
-    let wipeTicket: InvalidationTicket?
+    let wipeTicket: UInt64?
 
     init(
       _ request: HTTPRequest, _ reason: ForwardReason, validating: [Int], completion: Completion?,
-      canLead: Bool, ticket: InvalidationTicket? = nil, wipeTicket: InvalidationTicket? = nil
+      canLead: Bool, ticket: InvalidationTicket? = nil, wipeTicket: UInt64? = nil
     ) {
       self.request = request
       self.reason = reason
@@ -73,7 +73,7 @@ extension Exchange {
       return ticket
     }
 
-    func with(ticket: InvalidationTicket, wipeTicket: InvalidationTicket?) -> Forward {
+    func with(ticket: InvalidationTicket, wipeTicket: UInt64?) -> Forward {
       Forward(
         request, reason, validating: validating, completion: completion, canLead: canLead,
         ticket: ticket, wipeTicket: wipeTicket)

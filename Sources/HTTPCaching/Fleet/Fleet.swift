@@ -15,7 +15,8 @@ final class Fleet: Sendable {
   let unshareable = UnshareableKeys()
   /// Publications, and unlocking.
   let background: BackgroundWork
-  /// The file of the position in the log; nil for a cache in memory only.
+  /// The file of the position in the log; nil for a cache whose entries are not in its directory. A position moved by
+  /// such a cache would tell the next one that the entries there have seen changes which they have not.
   let positionPath: String?
   private let fetches = Mutex<[UInt64: WeakFetch]>([:])
   private let follower = Mutex<Task<Void, Never>?>(nil)
@@ -31,7 +32,10 @@ final class Fleet: Sendable {
   /// Whether one more publication may begin.
   var hasPlaceToPublish: Bool { background.count < Self.publicationLimit }
 
-  init(_ tier: any SharedTier, configuration: HTTPCache.Configuration, observers: Observers) {
+  /// - Parameter usesDirectory: whether the store keeps its entries in the directory of the configuration.
+  init(
+    _ tier: any SharedTier, configuration: HTTPCache.Configuration, observers: Observers, usesDirectory: Bool
+  ) {
     self.tier = tier
     self.observers = observers
     options = configuration.fleet
@@ -39,7 +43,9 @@ final class Fleet: Sendable {
     clock = configuration.clock
     executor = configuration.executor
     background = BackgroundWork(limit: Self.backgroundLimit, executor: configuration.executor)
-    positionPath = configuration.directory.flatMap { $0.isEmpty ? nil : "\($0)/\(SavedPosition.fileName)" }
+    positionPath =
+      usesDirectory
+      ? configuration.directory.flatMap { $0.isEmpty ? nil : "\($0)/\(SavedPosition.fileName)" } : nil
   }
 
   // MARK: What is shared
@@ -64,7 +70,7 @@ final class Fleet: Sendable {
   func mayPublish(_ response: StoredResponse, of key: CacheKey, length: Int64?) -> Bool {
     guard !response.isInvalidated, !response.isExpired, shares(mode: key.mode, partition: key.partition)
     else { return false }
-    if let length, length > tier.largestBody { return false }
+    if isTooLarge(length) { return false }
     // No node could use it without asking the origin.
     let facts = response.facts
     if facts.freshnessLifetime <= Age.current(response, now: clock.now) { return false }
@@ -72,6 +78,9 @@ final class Fleet: Sendable {
     return tier.secret != nil
       || response.nominated.allSatisfy { if case .digest = $0.value { false } else { true } }
   }
+
+  /// Whether the tier takes no body of this length in bytes; false if it is unknown.
+  func isTooLarge(_ length: Int64?) -> Bool { length.map { $0 > tier.largestBody } ?? false }
 
   /// Whether a change of this node concerns other nodes.
   func concernsOthers(_ selection: CacheSelection) -> Bool {

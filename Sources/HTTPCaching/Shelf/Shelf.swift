@@ -20,7 +20,7 @@ final class Shelf: Sendable {
   /// The store without seeds and without the tier of a fleet.
   let ownStore: any CacheStore
   /// Wiped partitions: responses to requests that were sent before the wipe are not stored.
-  private let wipes: ChangeCounters
+  private let wipes: WipedPartitions
 
   init(
     _ store: any CacheStore, configuration: HTTPCache.Configuration, observers: Observers,
@@ -37,7 +37,7 @@ final class Shelf: Sendable {
     failedChanges = FailedChanges()
     failedCompletions = BoundedSet(limit: 1_024)
     refusalLimit = RefusalLimit()
-    wipes = ChangeCounters()
+    wipes = WipedPartitions()
   }
 
   /// Changes the same store for a cache with another configuration.
@@ -75,7 +75,7 @@ final class Shelf: Sendable {
 
   /// A request with the tickets of the moment at which it is sent.
   func ticketed(_ forward: Exchange.Forward) -> Exchange.Forward {
-    forward.with(ticket: store.ticket(), wipeTicket: wipes.ticket())
+    forward.with(ticket: store.ticket(), wipeTicket: wipes.ticket)
   }
 
   /// Registers a transfer before it starts. If the partition was wiped after the request was sent, neither the
@@ -89,9 +89,12 @@ final class Shelf: Sendable {
   ) async {
     running.add(transfer, for: key)
     if storageKey != key { running.add(transfer, for: storageKey) }
-    guard let ticket = forward.wipeTicket, wipes.isOvertaken(key, groups: [], since: ticket) else { return }
+    guard let ticket = forward.wipeTicket,
+      wipes.isWiped(mode: key.mode, partition: key.partition, since: ticket)
+    else { return }
     await transfer.stopStoring()
-    do throws(CacheError) { try await store.wipe(mode: key.mode, partition: key.partition) } catch {
+    // Only this node may have stored names for the response: the other nodes have made the wipe itself.
+    do throws(CacheError) { try await localStore.wipe(mode: key.mode, partition: key.partition) } catch {
       observers.tell(.storeFailed(operation: "wipe", error))
     }
   }
@@ -166,7 +169,7 @@ final class Shelf: Sendable {
 
   /// - Parameter store: the store that is wiped.
   func wipe(mode: CacheMode, partition: String, in store: any CacheStore) async throws(CacheError) -> Int {
-    wipes.note(.partition(mode: mode, partition))
+    wipes.note(mode: mode, partition: partition)
     coalescing.forget { $0.mode == mode && $0.partition == partition }
     await running.stopStoring(mode: mode, partition: partition)
     do throws(CacheError) {

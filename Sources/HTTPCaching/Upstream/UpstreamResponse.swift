@@ -28,4 +28,10 @@ public struct UpstreamResponse: Sendable {
     self.isContentDecoded = isContentDecoded
     self.storageRefusal = storageRefusal
   }
+
+  /// Whether a response with these fields is a stream of events (`text/event-stream`), which may be silent for hours.
+  public static func isEventStream(_ fields: HTTPFields) -> Bool {
+    let type = fields.first { $0.name == .contentType }?.value.prefix { $0 != "," } ?? ""
+    return FileExtension.essence(String(type)) == "text/event-stream"
+  }
 }

@@ -81,6 +81,36 @@ struct FleetHandshakeTests {
     #expect(node.count { if case .failed = $0 { true } else { false } } == 0)
   }
 
+  @Test("While requests leave the tier alone, a change reaches the other nodes at once")
+  func pastBreaker() async throws {
+    let fleet = try await filled()
+    let node = fleet.nodes[0]
+    let breaker = try #require(node.cache.engine.fleet).breaker
+    for _ in 0..<3 { breaker.failed(.timeout, uptime: fleet.clock.uptime) }
+    #expect(breaker.isOpen)
+    try await node.cache.remove(.target(TestFleet.target("/")))
+    #expect(node.cache.fleetStatus?.pendingChanges == 0)
+    await fleet.server.waitUntilApplied(by: fleet.nodes[1].name)
+    #expect(try await fleet.nodes[1].cache.entries(.all).entries.isEmpty)
+  }
+
+  @Test("A change whose task is cancelled reaches the other nodes at once")
+  func cancelledChange() async throws {
+    let fleet = try await filled()
+    let (node, gate) = (fleet.nodes[0], Gate())
+    node.tier.onCall = { name in if name == "add" { try? await gate.pass() } }
+    // A call with a delay ends when its task is cancelled.
+    node.tier.delay = .milliseconds(10)
+    let change = Task { try await node.cache.remove(.target(TestFleet.target("/"))) }
+    await gate.waitForArrivals(1)
+    change.cancel()
+    gate.open()
+    _ = try await fleet.advancing(while: change)
+    #expect(node.cache.fleetStatus?.pendingChanges == 0)
+    await fleet.server.waitUntilApplied(by: fleet.nodes[1].name)
+    #expect(try await fleet.nodes[1].cache.entries(.all).entries.isEmpty)
+  }
+
   @Test("A task that waited for a connection in vain leaves nothing behind")
   func waiters() async throws {
     let fleet = try await filled()

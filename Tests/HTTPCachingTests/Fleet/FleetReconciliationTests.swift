@@ -108,6 +108,43 @@ struct FleetReconciliationTests {
     #expect(plan.additions.map(\.change.uid) == ["9"])
   }
 
+  /// Remembers entries, and has forgotten others that are older.
+  private func forgetting(_ old: [SharedLogEntry], _ new: [SharedLogEntry]) -> RememberedChanges {
+    var remembered = remembering(old)
+    for entry in new {
+      if let change = entry.change {
+        remembered.note(change, at: entry.position, uptime: .seconds(601))
+      }
+    }
+    return remembered
+  }
+
+  @Test("Lost changes that were forgotten are added again as an invalidation of everything")
+  func lostAndForgotten() {
+    let log = (1...9).map { entry("\($0)", UInt64($0)) }
+    let plan = FleetReconciliation(
+      with: state(Array(log[..<4])), after: ReadPosition(log[8]),
+      remembered: forgetting(Array(log[..<6]), Array(log[6...])), wasAbsent: false)
+    #expect(plan.additions.map(\.change.uid).starts(with: ["7", "8", "9"]))
+    #expect(plan.additions.last?.change.kind == .invalidate)
+    #expect(plan.additions.last?.change.selection == .all)
+    #expect(plan.additions.allSatisfy { $0.position.map { $0 > position(9) } ?? false })
+  }
+
+  @Test("Forgotten changes that the log has, or that overtake everything there, are not added again")
+  func forgottenAndKept() {
+    let log = (1...9).map { entry("\($0)", UInt64($0)) }
+    let remembered = forgetting(Array(log[..<6]), Array(log[6...]))
+    let same = FleetReconciliation(
+      with: state(log), after: .start, remembered: remembered, wasAbsent: false)
+    #expect(same.additions.isEmpty)
+    let empty = SharedState(
+      nonce: "n", log: [], isCut: false, scopes: [0: SharedScopePositions(invalidated: position(10))])
+    let plan = FleetReconciliation(
+      with: empty, after: ReadPosition(log[8]), remembered: remembered, wasAbsent: false)
+    #expect(plan.additions.map(\.change.uid) == ["7", "8", "9"])
+  }
+
   @Test("Lost changes are added above the position that was read, though its entry could not be read")
   func aboveUnreadable() {
     let seen = [entry("a", 1), entry("b", 2)]

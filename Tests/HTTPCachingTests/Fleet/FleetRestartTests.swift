@@ -92,6 +92,33 @@ struct FleetRestartTests {
     }
   }
 
+  @Test("A cache whose directory cannot be opened does not move the position that the directory keeps")
+  func memoryInstead() async throws {
+    try await withDirectory { directory in
+      let server = LoopbackServer(clock: clock)
+      origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+      let (other, _) = try await open(server, nil, "other")
+      let (first, _) = try await open(server, directory, "n")
+      #expect(try await get(first).0 == "1")
+      await first.close()
+      // A cache does not follow a link out of its directory.
+      let (bodies, kept) = (directory + "/bodies", directory + ".kept")
+      try FileManager.default.moveItem(atPath: bodies, toPath: kept)
+      try FileManager.default.createSymbolicLink(atPath: bodies, withDestinationPath: kept)
+      let (inMemory, events) = try await open(server, directory, "n")
+      #expect(events.count { if case .storeFailed(operation: "open", _) = $0 { true } else { false } } == 1)
+      try await other.remove(.target(TestFleet.target("/")))
+      await server.waitUntilApplied(by: "n")
+      await inMemory.close()
+      try FileManager.default.removeItem(atPath: bodies)
+      try FileManager.default.moveItem(atPath: kept, toPath: bodies)
+      let (second, _) = try await open(server, directory, "n")
+      #expect(try await get(second).0 == "2")
+      await second.close()
+      await other.close()
+    }
+  }
+
   @Test("Without the tier, a node with a bound of staleness takes all of its entries for invalidated at once")
   func withoutTier() async throws {
     try await withDirectory { directory in

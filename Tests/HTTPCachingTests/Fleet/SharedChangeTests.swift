@@ -103,6 +103,28 @@ struct SharedChangeTests {
     #expect(try await fleet.nodes[1].get("/").outcome.isHit)
   }
 
+  @Test("A wipe that overtakes requests of several nodes is one change, and one wipe of the tier")
+  func overtakingWipe() async throws {
+    let fleet = await TestFleet()
+    fleet.origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+    var options = RequestOptions()
+    options.partition = "account"
+    fleet.origin.hold()
+    // Other paths, because a node waits while another one asks the origin for the same.
+    let requests = zip(fleet.nodes, ["/a", "/b"]).map { node, path in
+      Task { [options] in try await node.get(path, options: options) }
+    }
+    await fleet.origin.arrived(2)
+    try await fleet.nodes[0].cache.wipe(partition: "account")
+    await fleet.applied()
+    fleet.origin.release()
+    for request in requests { _ = try await request.value }
+    await fleet.applied()
+    #expect(fleet.server.log.count { $0.change?.kind == .wipe } == 1)
+    #expect(fleet.server.calls("wipe") == 1)
+    for node in fleet.nodes { #expect(try await node.cache.entries(.all).entries.isEmpty) }
+  }
+
   @Test("A watch sees the changes of other nodes")
   func watch() async throws {
     let fleet = try await filled()

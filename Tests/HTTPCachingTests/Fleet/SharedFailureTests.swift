@@ -81,6 +81,40 @@ struct SharedFailureTests {
     #expect(fleet.nodes.contains { $0.count { $0 == .connected(restored: 1) } == 1 })
   }
 
+  @Test(
+    "A server that lost its table, and not its log: a node that comes later does not use what was removed")
+  func lostTable() async throws {
+    let fleet = try await filled(2)
+    try await fleet.nodes[0].cache.remove(Self.slash)
+    await fleet.applied()
+    fleet.server.loseTable()
+    #expect(fleet.server.variants(TestFleet.key("/")).count == 1)
+    try await expectNew(fleet)
+  }
+
+  @Test("A server that lost its table and its log: a node that comes later does not use what is left")
+  func lostTableAndLog() async throws {
+    let fleet = try await filled(1)
+    try await fleet.nodes[0].cache.remove(Self.slash)
+    // No node is left that remembers the change.
+    await fleet.nodes[0].cache.close()
+    fleet.clock.advance(by: .milliseconds(5))
+    fleet.server.loseTable(losesLog: true)
+    #expect(fleet.server.variants(TestFleet.key("/")).count == 1)
+    try await expectNew(fleet)
+  }
+
+  /// Expects that a node that comes now asks the origin for `/`.
+  private func expectNew(_ fleet: TestFleet) async throws {
+    var configuration = HTTPCache.Configuration(rules: CacheRules(mode: .shared), clock: fleet.clock)
+    configuration.shared = LoopbackTier(fleet.server)
+    let late = try HTTPCache.open(configuration)
+    #expect(await late.join(within: .seconds(60)))
+    let response = try await late.respond(to: TestFleet.request("/"), via: fleet.origin)
+    #expect(String(decoding: try await response.body.collect().array, as: UTF8.self) == "2")
+    await late.close()
+  }
+
   @Test("While the server cannot be reached: local answers, the origin for the rest, and changes wait")
   func away() async throws {
     let fleet = try await filled(2, ["/", "/b"])
@@ -127,52 +161,6 @@ struct SharedFailureTests {
     await fleet.advance { node.cache.fleetStatus?.isConnected == true }
     #expect(node.count { $0 == .invalidatedAll(.absence) } == 1)
     #expect(!(try await node.get("/").outcome.isHit))
-  }
-
-  @Test("With a bound of staleness, a node without the tier invalidates all of its entries once in that time")
-  func stalenessBound() async throws {
-    let fleet = await TestFleet(1) { configuration, _ in configuration.fleet.stalenessBound = .seconds(10)
-    }
-    fleet.origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
-    let node = fleet.nodes[0]
-    try await node.get("/")
-    node.tier.isAway = true
-    await node.wait { if case .disconnected = $0 { true } else { false } }
-    await fleet.advance(by: .seconds(1)) { node.count { $0 == .invalidatedAll(.stalenessBound) } >= 1 }
-    await node.events.wait { if case .selectionInvalidated(.all, count: _) = $0 { true } else { false } }
-    #expect(try await node.get("/").text == "2")
-  }
-
-  @Test("A bound of staleness that is shorter than the pauses between attempts to connect is kept")
-  func shortStalenessBound() async throws {
-    let bound = Duration.milliseconds(300)
-    let fleet = await TestFleet(1) { configuration, _ in configuration.fleet.stalenessBound = bound }
-    let node = fleet.nodes[0]
-    node.tier.isAway = true
-    for count in 1...5 {
-      // The follower pauses, or its pause is over, and the bound runs beside it.
-      await fleet.clock.waitForSleepers(2)
-      fleet.clock.advance(by: bound)
-      await node.wait(count: count) { $0 == .invalidatedAll(.stalenessBound) }
-    }
-  }
-
-  @Test("A bound of staleness passes while a node meets the log, too")
-  func stalenessBoundInHandshake() async throws {
-    let fleet = await TestFleet(1) { configuration, _ in configuration.fleet.stalenessBound = .seconds(10) }
-    fleet.origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
-    let (node, gate) = (fleet.nodes[0], Gate())
-    try await node.get("/")
-    node.tier.onCall = { name in if name == "state" { try? await gate.pass() } }
-    node.tier.isAway = true
-    await fleet.advance { gate.arrivals == 1 }
-    await fleet.advance(by: .seconds(1)) {
-      node.count { $0 == .invalidatedAll(.stalenessBound) } >= 1 || fleet.clock.uptime > .seconds(60)
-    }
-    await node.events.wait { if case .selectionInvalidated(.all, count: _) = $0 { true } else { false } }
-    #expect(gate.arrivals == 1)
-    #expect(try await node.get("/").text == "2")
-    gate.open()
   }
 
   @Test("A cut log: a node that missed what was cut takes all of its entries for invalidated")

@@ -158,6 +158,21 @@ struct SharingRuleTests {
     #expect(try await fleet.nodes[0].get("/a?x=1&utm=3").text == "3")
   }
 
+  @Test(
+    "No-Vary-Search: a node that knows no rule purges a target, and does not use the response under another")
+  func noVarySearchUnknown() async throws {
+    let fleet = await TestFleet(3, rules: CacheRules(mode: .shared, obeysNoVarySearch: true))
+    fleet.origin.answers { _, number in
+      (200, [.cacheControl: "max-age=60", .noVarySearch: "params=(\"utm\")"], "\(number)")
+    }
+    #expect(try await fleet.nodes[0].get("/a?x=1&utm=1").text == "1")
+    #expect(try await fleet.nodes[1].get("/a?x=1&utm=2").text == "1")
+    try await fleet.nodes[2].cache.remove(.target(TestFleet.target("/a?x=1&utm=9")))
+    await fleet.applied()
+    for node in fleet.nodes.reversed() { #expect(try await node.get("/a?x=1&utm=3").text == "2") }
+    #expect(fleet.origin.requests.count == 2)
+  }
+
   @Test("A purge of a URL that is no key, by a program without the rules, reaches the tier, too")
   func purgedByAnotherName() async throws {
     let rules = CacheRules(

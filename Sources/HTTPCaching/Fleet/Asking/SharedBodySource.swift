@@ -7,7 +7,7 @@ import Synchronization
 /// still has the same representation; otherwise the body breaks off. It never ends early as if it were complete.
 final class SharedBodySource: BodySource {
   private typealias Part = Task<[UInt8]?, Never>
-  private typealias Outcome = Result<[[UInt8]]?, SharedTierError>
+  private typealias Outcome = Result<[UInt8]?, SharedTierError>
 
   /// How to get the rest from the origin.
   struct Rest: Sendable {
@@ -71,10 +71,10 @@ final class SharedBodySource: BodySource {
   func begin() async throws(SharedTierError) -> Bool {
     guard !range.isEmpty else { return true }
     let number = state.withLock { $0.nextPart }
-    let parts = try await fleet.ask("read a body") { () async throws(SharedTierError) in
-      try await firstParts(number..<(number + 1))
+    let found = try await fleet.ask("read a body") { () async throws(SharedTierError) in
+      try await part(number, within: Self.longestStart)
     }
-    guard let bytes = parts?.first, bytes.count == body.size(ofPart: number) else { return false }
+    guard let bytes = found else { return false }
     let first: Part = Task(executorPreference: fleet.executor) { bytes }
     state.withLock { state in
       guard !state.isCancelled else { return }
@@ -123,17 +123,24 @@ final class SharedBodySource: BodySource {
 
   // MARK: Parts
 
-  /// Nil if the tier no longer has the body.
-  private func firstParts(_ numbers: Range<Int>) async throws(SharedTierError) -> [[UInt8]]? {
+  /// Nil if the tier no longer has the part. A task that reads it keeps no source.
+  private static func part(
+    _ number: Int, of body: SharedBody, for key: CacheKey, in fleet: Fleet
+  ) async throws(SharedTierError) -> [UInt8]? {
+    let part = try await fleet.tier.parts(number..<(number + 1), of: body, for: key)?.first
+    return part?.count == body.size(ofPart: number) ? part : nil
+  }
+
+  private func part(_ number: Int, within limit: Duration) async throws(SharedTierError) -> [UInt8]? {
     let reading: Task<Outcome, Never> = Task(executorPreference: fleet.executor) { [fleet, body, key] in
       do throws(SharedTierError) {
-        return .success(try await fleet.tier.parts(numbers, of: body, for: key))
+        return .success(try await Self.part(number, of: body, for: key, in: fleet))
       } catch {
         return .failure(error)
       }
     }
     let (outcome, isLate): (Outcome, Bool) = await withTaskCancellationHandler {
-      await fleet.clock.limit(Self.longestStart) {
+      await fleet.clock.limit(limit) {
         reading.cancel()
       } _: { mark in
         (await reading.value, mark.hasPassed)
@@ -143,7 +150,7 @@ final class SharedBodySource: BodySource {
     }
     guard !isLate else {
       throw SharedTierError(
-        .timeout, "the first part of a body took longer than \(Self.longestStart.milliseconds) ms")
+        .timeout, "the first part of a body took longer than \(limit.milliseconds) ms")
     }
     return try outcome.get()
   }
@@ -170,12 +177,10 @@ final class SharedBodySource: BodySource {
       // not keep the part from being read, and an error is followed by one more attempt.
       for _ in 0..<Self.attempts where !Task.isCancelled {
         do throws(SharedTierError) {
-          let parts = try await fleet.ask("read a body", isPastBreaker: true) {
+          return try await fleet.ask("read a body", isPastBreaker: true) {
             () async throws(SharedTierError) in
-            try await fleet.tier.parts(number..<(number + 1), of: body, for: key)
+            try await Self.part(number, of: body, for: key, in: fleet)
           }
-          guard let part = parts?.first, part.count == body.size(ofPart: number) else { return nil }
-          return part
         } catch {
           // `ask` has told the observer.
         }

@@ -130,7 +130,7 @@ final class SharedFetch: Sendable {
 
   /// Whether a change has overtaken the response.
   func isOvertaken(_ record: CacheRecord) -> Bool {
-    fleet.log.isOvertaken(record.key, groups: record.groups, requestTarget: key.target, since: ticket)
+    fleet.log.isOvertaken(record, requestTarget: key.target, since: ticket)
   }
 
   /// Whether the response may be published.

@@ -97,8 +97,7 @@ struct SharedUpstream: Upstream {
   }
 
   private func isOvertaken(_ variant: SharedVariant) -> Bool {
-    fleet.log.isOvertaken(
-      variant.record.key, groups: variant.record.groups, requestTarget: key.target, since: variant.ticket)
+    fleet.log.isOvertaken(variant.record, requestTarget: key.target, since: variant.ticket)
   }
 
   /// Whether a change has overtaken a fetch, whatever the groups of its response are.

@@ -17,17 +17,35 @@ extension Fleet {
       wait(change)
       return false
     }
-    do throws(SharedTierError) {
-      log.adding(change)
-      let position = try await ask("add a change") { () async throws(SharedTierError) in
-        try await tier.add(change, at: nil)
-      }
-      if log.added(change, at: position, connection: connection, uptime: clock.uptime) { return true }
-    } catch {
-      // The change may have been added: it keeps its uid when it is added again.
+    log.adding(change)
+    if let position = await logged(change),
+      log.added(change, at: position, connection: connection, uptime: clock.uptime)
+    {
+      return true
     }
+    // The change may have been added: it keeps its uid when it is added again.
     wait(change)
     return false
+  }
+
+  /// Adds a change to the log.
+  ///
+  /// A change that waits keeps this node from using the tier, and the other nodes from making the change, until the
+  /// follower's next heartbeat. So the tier is asked although the breaker is open, and a task of its own asks, which goes
+  /// on if the caller is cancelled.
+  ///
+  /// - Returns: its position; nil if the tier failed.
+  private func logged(_ change: SharedChange) async -> SharedPosition? {
+    await Task(executorPreference: executor) { [self] () async -> SharedPosition? in
+      do throws(SharedTierError) {
+        return try await ask("add a change", isPastBreaker: true) { () async throws(SharedTierError) in
+          try await tier.add(change, at: nil)
+        }
+      } catch {
+        // `ask` has told the observer.
+        return nil
+      }
+    }.value
   }
 
   private func wait(_ change: SharedChange) {
@@ -66,7 +84,7 @@ extension Fleet {
   }
 
   /// Random, so that no two nodes give one uid to different changes.
-  private static func makeUID() -> String {
+  static func makeUID() -> String {
     let (high, low) = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
     return String(high, radix: 36) + String(low, radix: 36)
   }

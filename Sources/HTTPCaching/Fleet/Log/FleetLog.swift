@@ -1,4 +1,5 @@
 import HTTPCacheSemantics
+import HTTPCacheStore
 import Synchronization
 
 /// The state of a node beside the log of changes: how far it has read, which scopes were changed last, which changes it would
@@ -10,8 +11,8 @@ final class FleetLog: Sendable {
   private struct State {
     var scopes = SharedScopes()
     var read = ReadPosition.start
-    /// The highest position of a change of this node in this connection. It never moves `read`: changes of other nodes
-    /// may be between the two.
+    /// The highest position of a change of this node in this connection, and of the table of the handshake. It never moves
+    /// `read`: changes of other nodes may be between the two.
     var own = SharedPosition.start
     /// The highest position of a change that this node has added in any connection.
     var lastAdded = SharedPosition.start
@@ -49,6 +50,11 @@ final class FleetLog: Sendable {
     state.withLock {
       $0.scopes.isOvertaken(key, groups: groups, requestTarget: requestTarget, since: ticket)
     }
+  }
+
+  /// Whether a change after a ticket may select a response that is stored. Parameters as of `SharedScopes.isOvertaken`.
+  func isOvertaken(_ record: CacheRecord, requestTarget: String?, since ticket: SharedPosition) -> Bool {
+    state.withLock { $0.scopes.isOvertaken(record, requestTarget: requestTarget, since: ticket) }
   }
 
   // MARK: Own changes
@@ -135,9 +141,12 @@ final class FleetLog: Sendable {
   func begin(_ shared: SharedState, at read: ReadPosition) {
     state.withLock { state in
       state.read = read
-      state.own = .start
+      // A request that is sent from now on gets a response that is later than all changes of the table.
+      state.own = shared.scopes.values.map(\.last).max() ?? .start
       state.nonce = shared.nonce
       state.scopes.merge(shared.scopes)
+      // The server may have lost the table, or a part of it, without the log.
+      for entry in shared.log { state.scopes.note(entry.change, at: entry.position) }
     }
   }
 

@@ -1,3 +1,5 @@
+import HTTPCacheStore
+
 /// The steps of a node that meets the log again: where it goes on, what it adds again, and whether it must take all of
 /// its own entries for invalidated.
 ///
@@ -81,7 +83,8 @@ struct FleetReconciliation: Sendable {
   ///   - state: the log as the server has it.
   ///   - remembered: the changes that the node has seen.
   ///   - common: the position of the last entry that both have. Entries up to there were read, also those that are no
-  ///     longer remembered.
+  ///     longer remembered. An invalidation of everything takes the place of lost changes above it that are no longer
+  ///     remembered.
   ///   - read: the position that the node had reached.
   private static func additions(
     to state: SharedState, _ remembered: RememberedChanges, above common: SharedPosition,
@@ -90,14 +93,30 @@ struct FleetReconciliation: Sendable {
     let present = Set(state.log.compactMap { $0.change?.uid })
     // Changes before the first entry of a log that was cut were cut, not lost.
     let first = state.isCut ? state.log.first?.position ?? .start : .start
-    let lost = remembered.all.filter { $0.position >= first && !present.contains($0.change.uid) }
+    var changes = remembered.all.filter { $0.position >= first && !present.contains($0.change.uid) }
       .map(\.change)
-    guard !lost.isEmpty, let last = remembered.highest else { return [] }
-    let highest = max(last, read)
+    let hasLostMore = hasLostForgotten(state, remembered.forgotten, above: max(common, first))
+    guard !changes.isEmpty || hasLostMore else { return [] }
+    let highest = max(remembered.highest ?? .start, remembered.forgotten.position, read)
     // Entries of the server that this node has not seen, at positions that the lost log had given already: responses
     // with tickets of the lost log must not pass for later than them.
-    let unseen = state.log.filter { $0.position > common && $0.position <= highest }.compactMap(\.change)
+    changes += state.log.filter { $0.position > common && $0.position <= highest }.compactMap(\.change)
       .filter { remembered[$0.uid] == nil }
-    return (lost + unseen).enumerated().map { ($0.element, highest.above(by: $0.offset + 1)) }
+    if hasLostMore { changes.append(SharedChange(uid: Fleet.makeUID(), kind: .invalidate, selection: .all)) }
+    return changes.enumerated().map { ($0.element, highest.above(by: $0.offset + 1)) }
+  }
+
+  /// Whether the server lost changes that this node has seen and can no longer name, and still has responses that one of
+  /// them may have overtaken.
+  ///
+  /// - Parameters:
+  ///   - forgotten: the highest change that the node has seen and forgotten.
+  ///   - known: a position up to which no change is lost: the server has the last of them, or has cut them.
+  private static func hasLostForgotten(
+    _ state: SharedState, _ forgotten: ReadPosition, above known: SharedPosition
+  ) -> Bool {
+    guard forgotten.position > known, !state.log.contains(where: forgotten.isEntry) else { return false }
+    // A server that lost the table, too, has overtaken all of its responses.
+    return state.scopes[0]?.last ?? .start < forgotten.position
   }
 }

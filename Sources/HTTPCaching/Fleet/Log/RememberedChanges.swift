@@ -12,6 +12,8 @@ struct RememberedChanges: Sendable {
   private static let limit = 4_096
   private static let longest = Duration.seconds(600)
 
+  /// The highest entry that was forgotten.
+  private(set) var forgotten = ReadPosition.start
   private var entries: [String: Entry] = [:]
   private var order: [String] = []
   // The uids before this index were forgotten.
@@ -34,7 +36,9 @@ struct RememberedChanges: Sendable {
   }
 
   private mutating func forgetFirst() {
-    entries[order[first]] = nil
+    if let entry = entries.removeValue(forKey: order[first]), entry.position > forgotten.position {
+      forgotten = ReadPosition(SharedLogEntry(position: entry.position, change: entry.change))
+    }
     first += 1
     if first > Self.limit {
       order.removeFirst(first)

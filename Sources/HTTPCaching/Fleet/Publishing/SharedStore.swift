@@ -5,7 +5,7 @@ import Synchronization
 /// The outermost store of a cache in a fleet. It sees each record as it is stored: it publishes responses that this node
 /// fetched for all nodes after their commit, and turns removals, invalidations and wipes of this node into changes that
 /// the other nodes make, too.
-final class SharedStore: CacheStore {
+final class SharedStore: StoreLayer {
   let base: any CacheStore
   let fleet: Fleet
   private let publisher: SharedPublisher
@@ -21,10 +21,6 @@ final class SharedStore: CacheStore {
 
   // MARK: Responses
 
-  func peek(_ key: CacheKey) -> PeekResult { base.peek(key) }
-
-  func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] { try base.read(key) }
-
   /// Begins to store a response; it is published after its commit if this node fetched it for all nodes.
   func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter {
     let writer = try await base.write(record, variantLimit: variantLimit)
@@ -35,7 +31,7 @@ final class SharedStore: CacheStore {
 
   /// The writer of a part, which is never published.
   func extend(_ record: CacheRecord, at offset: Int64) async throws(CacheError) -> any BodyWriter {
-    if isTooLarge(record) { fleet.fetch(for: record.ticket)?.refuse() }
+    if fleet.isTooLarge(record.bodyLength) { fleet.fetch(for: record.ticket)?.refuse() }
     return try await base.extend(record, at: offset)
   }
 
@@ -58,13 +54,8 @@ final class SharedStore: CacheStore {
   private func mayPublish(_ record: CacheRecord, _ fetch: SharedFetch) -> Bool {
     if fleet.mayPublish(record) { return true }
     // A part says nothing about the whole response but its length.
-    if record.isComplete || isTooLarge(record) { fetch.refuse() } else { fetch.release() }
+    if record.isComplete || fleet.isTooLarge(record.bodyLength) { fetch.refuse() } else { fetch.release() }
     return false
-  }
-
-  /// Whether the tier takes no body as long as the complete one of a response.
-  private func isTooLarge(_ record: CacheRecord) -> Bool {
-    record.bodyLength.map { $0 > fleet.tier.largestBody } ?? false
   }
 
   /// Publishes a stored response in the background.
@@ -137,30 +128,10 @@ final class SharedStore: CacheStore {
     do throws(CacheError) { return .success(try await change()) } catch { return .failure(error) }
   }
 
-  func ticket() -> InvalidationTicket { base.ticket() }
-
-  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
-    base.isOvertaken(key, groups: groups, since: ticket)
-  }
-
   // MARK: Facts
 
   /// The secret of the tier, so that digests are equal on all nodes; that of the store below if the tier has none.
   var secret: [UInt8] { fleet.tier.secret ?? base.secret }
-
-  var usage: StoreUsage { base.usage }
-
-  var isInMemoryOnly: Bool { base.isInMemoryOnly }
-
-  func entries(
-    _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
-  ) async throws(CacheError) -> EntryPage {
-    try await base.entries(selection, after: cursor, limit: limit)
-  }
-
-  func note(_ refusal: RefusalNote) { base.note(refusal) }
-
-  func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] { try base.refusals(of: key) }
 
   func count(_ counts: CacheCounts) {
     guard counts.sharedHits != 0 || counts.sharedBytes != 0 else { return base.count(counts) }
@@ -177,16 +148,6 @@ final class SharedStore: CacheStore {
       sharedHits: hits.load(ordering: .relaxed), sharedBytes: bytes.load(ordering: .relaxed))
     return counts
   }
-
-  // MARK: Housekeeping
-
-  func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
-    try await base.setCapacity(memory: memory, disk: disk)
-  }
-
-  func trimMemory(to bytes: Int64) { base.trimMemory(to: bytes) }
-
-  func flush() async { await base.flush() }
 
   /// Closes the tier, then the store below.
   func close() async {

@@ -22,7 +22,7 @@ final class SharedWriter: BodyWriter {
       if error.code == .tooLarge { fetch.refuse() }
       throw error
     }
-    if base.bytesWritten > store.fleet.tier.largestBody { fetch.refuse() }
+    if store.fleet.isTooLarge(base.bytesWritten) { fetch.refuse() }
   }
 
   func commit(trailers: HTTPFields) async throws(CacheError) -> CacheRecord {
@@ -33,7 +33,7 @@ final class SharedWriter: BodyWriter {
       fetch.release()
       throw error
     }
-    if let reader, base.bytesWritten <= store.fleet.tier.largestBody {
+    if let reader, !store.fleet.isTooLarge(base.bytesWritten) {
       store.publish(record, reader, fetch, confirming: [])
     } else {
       fetch.release()

@@ -19,14 +19,25 @@ public struct SharedScopes: Sendable {
   ///
   /// A selection by time raises the class of everything, because a tier knows no times of single nodes.
   public static func classes(of selection: CacheSelection) -> [Int] {
-    let scopes = InvalidationScope.all(of: selection)
+    var scopes = InvalidationScope.all(of: selection)
     if scopes.isEmpty { return [0] }
+    switch selection {
+    case .target(let target): scopes.append(queries(of: target))
+    case .key(let key): scopes.append(queries(of: key.target))
+    case .all, .partition, .variant, .prefix, .site, .group, .storedSince, .storedBefore, .unusedSince: break
+    }
     var classes: [Int] = []
     for scope in scopes {
       let number = scope == .everything ? 0 : Self.number(scope.hash)
       if !classes.contains(number) { classes.append(number) }
     }
     return classes
+  }
+
+  /// The scope of all queries of a path: `No-Vary-Search` may give a response under one of them to requests for another,
+  /// and the node that changes one may not know that.
+  private static func queries(of target: String) -> InvalidationScope {
+    .target(SearchVariance.path(of: target) + "?")
   }
 
   private static func number(_ hash: UInt64) -> Int { 1 + Int((hash >> 24) % UInt64(classCount - 1)) }
@@ -65,7 +76,21 @@ public struct SharedScopes: Sendable {
   ) -> Bool {
     if let everything = positions[0], everything.last > ticket { return true }
     return InvalidationScope.contains(of: key, groups: groups, requestTarget: requestTarget) { hash in
-      positions[Self.number(hash)].map { $0.last > ticket } ?? false
+      isChanged(hash, since: ticket)
     }
+  }
+
+  /// Whether a change after a position may select a response, under any of the targets that it answers by its
+  /// `No-Vary-Search`. Parameters as above.
+  func isOvertaken(_ record: CacheRecord, requestTarget: String?, since ticket: SharedPosition) -> Bool {
+    if isOvertaken(record.key, groups: record.groups, requestTarget: requestTarget, since: ticket) {
+      return true
+    }
+    guard !SearchVariance(record.response.head.headerFields).isDefault else { return false }
+    return isChanged(Self.queries(of: record.key.target).hash, since: ticket)
+  }
+
+  private func isChanged(_ hash: UInt64, since ticket: SharedPosition) -> Bool {
+    positions[Self.number(hash)].map { $0.last > ticket } ?? false
   }
 }

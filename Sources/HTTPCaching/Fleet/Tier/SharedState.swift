@@ -1,6 +1,7 @@
 /// The log, and the positions of scopes: what a node reads before it uses the tier.
 public struct SharedState: Sendable {
-  /// A random word that is in the tier as long as nothing was lost. `SharedTier.state` makes one if there is none.
+  /// A random word that is in the tier as long as nothing was lost. `SharedTier.state` makes one if there is none, and
+  /// raises the class of everything.
   public let nonce: String
   /// The changes that the log still has, in its order.
   public let log: [SharedLogEntry]

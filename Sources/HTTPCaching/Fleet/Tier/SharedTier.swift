@@ -113,6 +113,9 @@ public protocol SharedTier: Sendable {
   /// All that the log still has, and the positions of all scopes: what a node reads before it uses the tier. Connects if
   /// there is no connection.
   ///
+  /// A tier without a random word may have lost the positions of scopes, and have responses nevertheless: when it makes
+  /// the word, it raises the class of everything (0) to the time of its server, below all changes that follow.
+  ///
   /// - Throws: `SharedTierError`.
   func state() async throws(SharedTierError) -> SharedState
 

@@ -1,5 +1,6 @@
 import HTTPCacheStore
 import HTTPCaching
+import NIOPosix
 import ServerTesting
 import Testing
 
@@ -140,6 +141,20 @@ struct RedisRefusalTests {
     let tier = try open.tier(user: ":unwanted")
     #expect(await tierError { _ = try await tier.state() }?.kind == .refused)
     await tier.close()
+  }
+
+  @Test("commands that come after a connection was refused are refused, too, not told that nobody is there")
+  func refusedBefore() async throws {
+    let server = try await RedisServer.start(["--requirepass", "s3cret"])
+    let settings = RedisSettings(
+      username: nil, password: "wrong-one", database: 0, tls: nil,
+      group: MultiThreadedEventLoopGroup.singleton, connecting: .seconds(60))
+    let connection = RedisConnection(to: RedisEndpoint(host: "127.0.0.1", port: server.port), settings)
+    try await eventually { connection.isClosed }
+    let error = await tierError {
+      _ = try await connection.send([RedisCommand("PING")], by: RedisDeadline(.seconds(60)))
+    }
+    #expect(error?.kind == .refused && error?.message.contains("wrong-one") == false)
   }
 
   @Test("a user with the documented permissions does everything, and is refused beyond its keys")

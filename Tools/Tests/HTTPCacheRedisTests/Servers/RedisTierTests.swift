@@ -178,7 +178,8 @@ struct RedisTierTests {
       let connection = RedisNode(
         RedisEndpoint(host: "127.0.0.1", port: server.port),
         RedisSettings(
-          username: nil, password: nil, database: 0, tls: nil, group: .singletonMultiThreadedEventLoopGroup))
+          username: nil, password: nil, database: 0, tls: nil, group: .singletonMultiThreadedEventLoopGroup,
+          connecting: .seconds(60)))
       var damaged: [[UInt8]] = [[], [1], Array(value.dropLast()), [UInt8(ascii: "2")] + value.dropFirst()]
       for place in stride(from: 0, to: value.count, by: 5) {
         damaged.append(value[..<place] + [value[place] ^ 0x41] + value[(place + 1)...])

@@ -37,7 +37,8 @@ extension RedisServer {
   static func send(_ words: [String], port: Int, by limit: Duration = .seconds(10)) async throws -> RESPValue
   {
     let settings = RedisSettings(
-      username: nil, password: nil, database: 0, tls: nil, group: MultiThreadedEventLoopGroup.singleton)
+      username: nil, password: nil, database: 0, tls: nil, group: MultiThreadedEventLoopGroup.singleton,
+      connecting: limit)
     let connection = RedisConnection(to: RedisEndpoint(host: "127.0.0.1", port: port), settings)
     defer { connection.close(.unreachable, "done") }
     let command = RedisCommand(words.map { .text($0) })
@@ -50,7 +51,8 @@ extension RedisServer {
 extension RedisLimits {
   /// A minute for everything.
   static let long = RedisLimits(
-    question: .seconds(60), change: .seconds(60), state: .seconds(60), part: .seconds(60),
+    connection: .seconds(60), question: .seconds(60), change: .seconds(60), state: .seconds(60),
+    part: .seconds(60),
     progress: .seconds(60),
     publication: .seconds(60))
 }

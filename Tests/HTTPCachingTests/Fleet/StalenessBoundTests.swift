@@ -1,0 +1,52 @@
+import HTTPCacheTesting
+import HTTPCaching
+import Testing
+
+@Suite("A fleet: the bound of staleness", .timeLimit(.minutes(10)))
+struct StalenessBoundTests {
+  @Test("With a bound of staleness, a node without the tier invalidates all of its entries once in that time")
+  func stalenessBound() async throws {
+    let fleet = await TestFleet(1) { configuration, _ in configuration.fleet.stalenessBound = .seconds(10)
+    }
+    fleet.origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+    let node = fleet.nodes[0]
+    try await node.get("/")
+    node.tier.isAway = true
+    await node.wait { if case .disconnected = $0 { true } else { false } }
+    await fleet.advance(by: .seconds(1)) { node.count { $0 == .invalidatedAll(.stalenessBound) } >= 1 }
+    await node.events.wait { if case .selectionInvalidated(.all, count: _) = $0 { true } else { false } }
+    #expect(try await node.get("/").text == "2")
+  }
+
+  @Test("A bound of staleness that is shorter than the pauses between attempts to connect is kept")
+  func shortStalenessBound() async throws {
+    let bound = Duration.milliseconds(300)
+    let fleet = await TestFleet(1) { configuration, _ in configuration.fleet.stalenessBound = bound }
+    let node = fleet.nodes[0]
+    node.tier.isAway = true
+    for count in 1...5 {
+      // The follower pauses, or its pause is over, and the bound runs beside it.
+      await fleet.clock.waitForSleepers(2)
+      fleet.clock.advance(by: bound)
+      await node.wait(count: count) { $0 == .invalidatedAll(.stalenessBound) }
+    }
+  }
+
+  @Test("A bound of staleness passes while a node meets the log, too")
+  func stalenessBoundInHandshake() async throws {
+    let fleet = await TestFleet(1) { configuration, _ in configuration.fleet.stalenessBound = .seconds(10) }
+    fleet.origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+    let (node, gate) = (fleet.nodes[0], Gate())
+    try await node.get("/")
+    node.tier.onCall = { name in if name == "state" { try? await gate.pass() } }
+    node.tier.isAway = true
+    await fleet.advance { gate.arrivals == 1 }
+    await fleet.advance(by: .seconds(1)) {
+      node.count { $0 == .invalidatedAll(.stalenessBound) } >= 1 || fleet.clock.uptime > .seconds(60)
+    }
+    await node.events.wait { if case .selectionInvalidated(.all, count: _) = $0 { true } else { false } }
+    #expect(gate.arrivals == 1)
+    #expect(try await node.get("/").text == "2")
+    gate.open()
+  }
+}
