@@ -78,7 +78,7 @@ import Testing
       ("text/event-stream", nil, nil), ("Text/Event-Stream; charset=utf-8", nil, nil),
       ("text/event-stream;a", 20, 20), ("text/html", 20, 10), (nil, nil, 10), ("text/event-streams", nil, 10),
     ] as [(String?, Int64?, Int64?)])
-  func eventStream(_ type: String?, _ limit: Int64?, _ expected: Int64?) {
+  func eventStream(type: String?, limit: Int64?, expected: Int64?) {
     let upstream = AsyncHTTPClientUpstream(
       client: HTTPClient.shared, idleTimeout: .seconds(10),
       eventStreamTimeout: limit.map { Duration.seconds($0) })

@@ -93,7 +93,10 @@ import Testing
     for (rules, status) in [(ForwardRules(), 403), (rules, 403), (nil, 405)] {
       try await withProxy(forward: rules) { fixture in
         let client = try fixture.connect(sending: request)
-        #expect(try await client.receiveAll().hasPrefix("HTTP/1.1 \(status) "))
+        let answer = try await client.receiveAll()
+        #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
+        // RFC 9110 §15.5.6.
+        #expect((field("Allow", in: answer)?.hasPrefix("GET, ") ?? false) == (status == 405))
         #expect(try await target.acceptIfAny() == nil)
       }
     }

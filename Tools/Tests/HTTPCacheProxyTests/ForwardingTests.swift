@@ -134,11 +134,16 @@ import Testing
   func interim() async throws {
     try await withProxy { fixture in
       let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-      peer.send("HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
+      peer.send(
+        "HTTP/1.1 102 Processing\r\n\r\n"
+          + "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nContent-Length: 0\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 102 "))
       let hints = try await client.receiveHead()
       #expect(hints.hasPrefix("HTTP/1.1 103 Early Hints\r\n"))
       #expect(field("Link", in: hints) == "</a>")
+      // RFC 9110 §8.6, §7.6.3.
+      #expect(field("Content-Length", in: hints) == nil)
+      #expect(field("Via", in: hints)?.hasPrefix("1.1 httpcache-") == true)
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
       let final = try await client.receiveHead()
       #expect(final.hasPrefix("HTTP/1.1 200 "))

@@ -101,7 +101,7 @@ struct GatewayReferenceTests {
       ),
       ("Use-As-Dictionary", "id=\"/deep\",match=\"js/*\"", "id=\"/deep\",match=\"js/*\""),
     ])
-  func others(_ name: String, _ value: String, _ expected: String) throws {
+  func others(name: String, value: String, expected: String) throws {
     #expect(try changed(name, value) == expected)
   }
 

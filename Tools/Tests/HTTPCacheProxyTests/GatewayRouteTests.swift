@@ -194,6 +194,26 @@ import Testing
     }
   }
 
+  @Test("fields are removed from interim responses and trailers, too")
+  func fieldsElsewhere() async throws {
+    var rules = FieldRules()
+    rules.removed = ["x-drop"]
+    try await withProxy(configure: { [rules] configuration in
+      configuration.changeRoutes { ($0[0].requestFields, $0[0].responseFields) = (rules, rules) }
+    }) { fixture in
+      let (fields, end) = ("X-Drop: 1\r\nX-Keep: 2\r\n\r\n", "1\r\na\r\n0\r\nX-Keep: 2\r\n\r\n")
+      let (client, peer, _) = try await fixture.open(
+        "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\(fields)")
+      #expect(try await peer.receiveHead() == end)
+      peer.send("HTTP/1.1 103 Early Hints\r\n\(fields)")
+      let hints = try await client.receiveHead()
+      #expect(field("X-Drop", in: hints) == nil && field("X-Keep", in: hints) == "2")
+      peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\(fields)")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 "))
+      #expect(try await client.receiveHead() == end)
+    }
+  }
+
   @Test("a route without the cache asks the origin each time")
   func uncached() async throws {
     try await withProxy(

@@ -55,6 +55,19 @@ import Testing
     }
   }
 
+  @Test("a request for an upgrade goes to the next address if one cannot be reached (RFC 9110 §7.8)")
+  func upgrade() async throws {
+    try await withGroup { fixture in
+      for _ in 0..<3 {
+        let (head, answer) = try await fixture.exchange(
+          "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+          "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+        #expect(field("Host", in: head) == "www.example.com")
+        #expect(answer.hasPrefix("HTTP/1.1 101 "))
+      }
+    }
+  }
+
   @Test("a GET that got no answer is sent again; a POST is not")
   func noAnswer() async throws {
     let second = try RawOrigin()

@@ -64,7 +64,7 @@ import Testing
         "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
       #expect(field("Expect", in: head) == "100-continue")
       peer.send("HTTP/1.1 100 Continue\r\n\r\n")
-      #expect(try await client.receiveHead() == "HTTP/1.1 100 Continue\r\n\r\n")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 100 Continue\r\n"))
       client.send("abc")
       #expect(try await peer.receive(count: 3) == "abc")
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")

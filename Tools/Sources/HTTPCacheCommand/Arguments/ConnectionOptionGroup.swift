@@ -12,8 +12,8 @@ struct ConnectionOptionGroup: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Seconds that an origin may be silent within a body; 0 is no limit. (default: 600, and no limit for event \
-      streams, text/event-stream)
+      Seconds that an origin may be silent before the head of a response and within its body; 0 is no limit. \
+      (default: 60 before the head, 600 in the body, and no limit for event streams, text/event-stream)
       """, valueName: "seconds"), transform: SecondsArgument.whole)
   var originSilence: Int64?
 
@@ -57,11 +57,20 @@ struct ConnectionOptionGroup: ParsableArguments {
     }
   }
 
+  /// A year: no limit.
+  private static let noLimit = Duration.seconds(365 * 86_400)
+
   /// The configuration of the client from the options.
   ///
+  /// - Parameter maxTime: the seconds that everything may take; an origin may take as long for the head.
   /// - Throws: `ValidationError` for a proxy that cannot be used.
-  func clientOptions() throws -> OriginClient.Options {
+  func clientOptions(maxTime: Double? = nil) throws -> OriginClient.Options {
     var options = OriginClient.Options()
+    if let originSilence {
+      options.headTimeout = originSilence == 0 ? Self.noLimit : .seconds(originSilence)
+    } else if let maxTime {
+      options.headTimeout = max(options.headTimeout, .seconds(maxTime))
+    }
     options.connectTimeout = .seconds(connectTimeout)
     options.isHTTP1Only = http1Only
     options.trustRoots = cacert

@@ -19,9 +19,12 @@ enum FileName {
       let isUnsafe = LogText.isUnsafe(scalar) || scalar == "/" || scalar == "\\"
       name.unicodeScalars.append(isUnsafe ? "_" : scalar)
     }
-    if let first = name.first, first == "." || first == "-" { name = "_" + name.dropFirst() }
-    guard !name.isEmpty else { return "index.html" }
-    return shortened(name, to: 200)
+    name = shortened(name, to: 200)
+    // A file is hidden by its first scalar: a character may be a dot with marks.
+    if let first = name.unicodeScalars.first, first == "." || first == "-" {
+      name = "_" + String(name.unicodeScalars.dropFirst())
+    }
+    return name.isEmpty ? "index.html" : name
   }
 
   /// A name that is not taken: `name`, else `name-2` and so on before the extension, before `.tar.gz` as a whole.
@@ -42,7 +45,8 @@ enum FileName {
     let isEnding = suffix.utf8.count <= 20
     let ending = isEnding ? suffix : ""
     var kept = isEnding ? stem : name
-    while kept.utf8.count + ending.utf8.count > limit { kept.removeLast() }
+    // One character may have hundreds of marks.
+    while kept.utf8.count + ending.utf8.count > limit { kept.unicodeScalars.removeLast() }
     return kept + ending
   }
 

@@ -159,10 +159,10 @@ struct GetCommand: AsyncParsableCommand {
   private func fetchAll() async throws {
     try checkOutput()
     let (plan, urls, writeOut, clientOptions) = try ExitStatus.reportingUsage {
-      let plan = try RequestPlan(
-        requestOptions, content: contentOptions, cookieJar: cookieOptions.jarPath)
+      let plan = try RequestPlan(requestOptions, content: contentOptions, cookieJar: cookieOptions.jarPath)
       let urls = try addresses.map { try plan.target(TargetURL(parsing: $0.text)) }
-      return (plan, urls, try messages.writeOut.map { try WriteOut($0) }, try connection.clientOptions())
+      let writeOut = try messages.writeOut.map { try WriteOut($0) }
+      return (plan, urls, writeOut, try connection.clientOptions(maxTime: maxTime))
     }
     let destinations = destinations(of: urls)
     let writesToTerminal = writesToTerminal(destinations)

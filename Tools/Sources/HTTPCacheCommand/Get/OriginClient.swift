@@ -20,16 +20,10 @@ enum OriginClient {
     var isInsecure = false
     /// The proxies on the way.
     var proxies = ProxySettings()
-    /// How long an origin may be silent within a body; nil is 600 s, and no limit for event streams, as in `serve`.
+    /// Maximum time until the head of a response.
+    var headTimeout: Duration = .seconds(60)
+    /// How long an origin may be silent within a body; nil is as for the origins of `serve`.
     var silence: SilenceLimit?
-
-    /// Maximum time to wait for the next bytes of a body that is no event stream; nil without a limit.
-    var bodyTimeout: TimeAmount? {
-      guard let silence else { return .minutes(10) }
-      return silence.time
-    }
-    /// Maximum time to wait for the next bytes of an event stream; nil without a limit.
-    var eventStreamTimeout: TimeAmount? { silence?.time }
   }
 
   /// Maximum number of connections over HTTP/1.1 to a host: as many as `get` has requests at once, with the largest
@@ -51,10 +45,12 @@ enum OriginClient {
     let http1 = options.isHTTP1Only ? nil : http1Client(options, proxy: nil)
     let httpsHTTP1 = options.isHTTP1Only ? nil : options.proxies.https.map { http1Client(options, proxy: $0) }
     let clients = [direct, https, socks, http1, httpsHTTP1].compactMap { $0 }
+    let limits = configuration(options)
     func upstream(_ client: HTTPClient) -> any Upstream {
       AsyncHTTPClientUpstream(
-        client: client, idleTimeout: options.bodyTimeout.map { Duration.nanoseconds($0.nanoseconds) },
-        eventStreamTimeout: options.eventStreamTimeout.map { Duration.nanoseconds($0.nanoseconds) })
+        client: client, headTimeout: options.headTimeout,
+        idleTimeout: limits.bodyTimeout.map { Duration($0) },
+        eventStreamTimeout: limits.eventStreamTimeout.map { Duration($0) })
     }
     func retrying(_ client: HTTPClient, _ http1: HTTPClient?) -> any Upstream {
       guard let http1 else { return upstream(client) }
@@ -107,15 +103,23 @@ enum OriginClient {
   private static func nioUpstream(
     _ options: Options, proxy: NIOUpstream.Proxy? = nil
   ) throws -> NIOUpstream {
-    var configuration = NIOUpstream.Configuration(connectTimeout: TimeAmount(options.connectTimeout))
-    (configuration.bodyTimeout, configuration.eventStreamTimeout) = (
-      options.bodyTimeout, options.eventStreamTimeout
-    )
+    var configuration = configuration(options)
+    configuration.proxy = proxy
+    return try NIOUpstream(group: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
+  }
+
+  /// The settings of connections without AsyncHTTPClient. Its connections have the same limits of silence and of heads.
+  static func configuration(_ options: Options) -> NIOUpstream.Configuration {
+    var configuration = NIOUpstream.Configuration(
+      connectTimeout: TimeAmount(options.connectTimeout), headTimeout: TimeAmount(options.headTimeout))
+    if let silence = options.silence {
+      (configuration.bodyTimeout, configuration.eventStreamTimeout) = (silence.time, silence.time)
+    }
+    configuration.limits = LenientResponseHandler.limits
     configuration.isLenient = true
     configuration.offersHTTP2 = !options.isHTTP1Only
     if let tls = tls(options) { configuration.tls = tls }
-    configuration.proxy = proxy
-    return try NIOUpstream(group: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
+    return configuration
   }
 
   /// The TLS settings that differ from the client's; nil if there are none.

@@ -55,10 +55,7 @@ final class StorageRecorder: CacheObserver {
       defer { state.hasWarned = true }
       return !state.hasWarned
     }
-    guard isFirst else { return }
-    // A cache that says on opening that it is damaged has begun anew.
-    let isAnew = operation == "open" && error.code == .damaged
-    warn(isAnew ? error.message : "cache storage error (\(operation): \(error)); responses are not stored")
+    if isFirst { warn(HumanText.storeFailure(error, during: operation)) }
   }
 
   private func set(_ result: Result, for target: String) {

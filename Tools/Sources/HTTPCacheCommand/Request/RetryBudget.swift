@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheDownloads
 import HTTPCaching
 import Synchronization
 
@@ -13,6 +14,9 @@ final class RetryBudget: Sendable {
     /// No try begins later than this many seconds after the first.
     var maxTime: Double?
 
+    /// The longest `Retry-After` in seconds, as in a queue; a longer one counts as this.
+    private static let longestRetryAfter = Double(DownloadQueue.Configuration().longestRetryAfter)
+
     init(count: Int = 0, delay: Double? = nil, maxTime: Double? = nil) {
       self.count = count
       self.delay = delay
@@ -24,11 +28,11 @@ final class RetryBudget: Sendable {
     /// - Parameters:
     ///   - tries: number of tries after the first so far.
     ///   - elapsed: seconds since the first try began.
-    ///   - retryAfter: seconds that the origin asks to wait.
+    ///   - retryAfter: seconds that the origin asks to wait, any number.
     func pause(after tries: Int, elapsed: Double, retryAfter: Double?) -> Double? {
       guard tries < count else { return nil }
       let own = delay ?? min(600, pow(2, Double(min(tries, 10))))
-      let pause = max(own, retryAfter ?? 0)
+      let pause = max(own, min(retryAfter ?? 0, Self.longestRetryAfter))
       if let maxTime, elapsed + pause > maxTime { return nil }
       return pause
     }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheStore
 
 /// Quantities as text.
 enum HumanText {
@@ -87,5 +88,12 @@ extension HumanText {
   static func capacityChange(from old: Int64, to new: Int64, usage: Int64) -> String {
     let change = "the capacity of the cache is now \(bytes(new)), it was \(bytes(old))"
     return usage > new ? change + "; \(bytes(usage - new)) of stored responses are evicted" : change
+  }
+
+  /// A failure of the store that concerns more than one entry.
+  static func storeFailure(_ error: CacheError, during operation: String) -> String {
+    // A cache that says on opening that it is damaged has begun anew.
+    if operation == "open", error.code == .damaged { return error.message }
+    return "cache storage error (\(operation): \(error)); responses are not stored"
   }
 }

@@ -32,12 +32,10 @@ final class StoreFailureObserver: CacheObserver {
       told[operation] = now
       return true
     }
-    // A cache that says on opening that it is damaged has begun anew.
-    let isAnew = operation == "open" && error.code == .damaged
     if isDue, event.isOfOneEntry {
       tell("a stored response is damaged, and is asked for again (\(operation): \(error))")
     } else if isDue {
-      tell(isAnew ? error.message : "cache storage error (\(operation): \(error)); responses are not stored")
+      tell(HumanText.storeFailure(error, during: operation))
     }
   }
 }

@@ -23,6 +23,7 @@ struct AdminReply: Sendable {
     if let policy = response.contentSecurityPolicy {
       headers.add(name: "Content-Security-Policy", value: policy)
     }
+    if let allow = response.allow { headers.add(name: "Allow", value: allow) }
     if response.status == 401 { headers.add(name: "WWW-Authenticate", value: "Bearer") }
     let head = HTTPResponseHead(
       version: .http1_1, status: HTTPResponseStatus(statusCode: response.status), headers: headers)

@@ -27,6 +27,8 @@ public struct AdminResponse: Sendable {
   public var rest: AsyncStream<String>?
   /// `Content-Security-Policy`; nil for none.
   public var contentSecurityPolicy: String?
+  /// `Allow`; nil for none.
+  public var allow: String?
 
   /// Makes an answer.
   public init(

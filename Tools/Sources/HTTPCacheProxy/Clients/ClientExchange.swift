@@ -38,7 +38,7 @@ struct ClientExchange: Sendable {
         via: context.exchanges)
       var head = response.head
       request.finish(&head.headerFields)
-      return (head, response.body, response.outcome.label, response.outcome.refusal)
+      return (head, request.responseBody(response.body), response.outcome.label, response.outcome.refusal)
     }
   }
 
@@ -49,7 +49,7 @@ struct ClientExchange: Sendable {
         UpstreamRequest(head: request.head, body: body, context: request.context, onInterim: onInterim))
       var head = response.head
       request.finish(&head.headerFields)
-      return (head, response.body, .pass, nil)
+      return (head, request.responseBody(response.body), .pass, nil)
     }
   }
 
@@ -69,7 +69,7 @@ struct ClientExchange: Sendable {
     }
     defer { stream.answerBegins() }
     do {
-      let answer = try await respond(body.map { MessageBody($0) }) { interim in
+      let answer = try await respond(body.map { request.requestBody(MessageBody($0)) }) { interim in
         if interim.status.code == 100, !asked.passes() { return }
         await sendInterim(interim, for: request, by: writer)
       }
@@ -95,7 +95,8 @@ struct ClientExchange: Sendable {
     _ interim: HTTPResponse, for request: RoutedRequest, by writer: ResponseWriter
   ) async {
     var interim = interim
-    request.changeReferences(in: &interim.headerFields)
+    request.finishInterim(&interim.headerFields)
+    context.via.append(to: &interim.headerFields)
     try? await writer.sendInterim(interim)
   }
 
@@ -186,7 +187,7 @@ struct ClientExchange: Sendable {
     closeIfAbandoned { false }
     defer { stream.answerBegins() }
     do {
-      let (response, tunnel) = try await context.upstream.upgrade(
+      let (response, tunnel) = try await context.upgrades.upgrade(
         UpstreamRequest(head: request.head, context: request.context) {
           await sendInterim($0, for: request, by: writer)
         },
@@ -195,7 +196,7 @@ struct ClientExchange: Sendable {
       guard let tunnel else {
         var head = response.head
         request.finish(&head.headerFields)
-        return await send((head, response.body, .pass, nil), nil)
+        return await send((head, request.responseBody(response.body), .pass, nil), nil)
       }
       defer { context.upstream.release(tunnel) }
       var buffer = stream.channel.allocator.buffer(capacity: 512)
@@ -258,7 +259,7 @@ struct ClientExchange: Sendable {
       content.writeFields(echoed)
       content.writeStaticString("\r\n")
     } else {
-      fields[.allow] = "GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE, QUERY, TRACE"
+      fields[.allow] = Routing.methods
     }
     let body = framing == .none ? nil : requestBody(writer, ContinueGate(isNeeded: false))
     let answer = HTTPResponse(status: .ok, headerFields: fields)

@@ -115,7 +115,8 @@ struct ClientPipeline: Sendable {
       eventLoop: channel.eventLoop,
       configuration: .init(maxIdleTime: nil, maxAge: nil, maxGraceTime: nil, keepalive: nil))
     try operations.addHandler(WriteJoiner())
-    try operations.addHandler(FrameAligner(prefaceLength: FrameAligner.preface))
+    try operations.addHandler(
+      FrameAligner(prefaceLength: FrameAligner.preface, headTimeout: context.configuration.headTimeout))
     try operations.addHandler(HeadWriter(context.configuration.limits))
     try operations.addHandler(
       NIOHTTP2Handler(

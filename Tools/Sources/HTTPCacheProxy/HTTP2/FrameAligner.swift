@@ -12,6 +12,8 @@ import NIOCore
 /// than 16 KiB. These settings only allow the peer more than the defaults do, or limit what NIOHTTP2 limits anyway. A client
 /// sends its first requests before the SETTINGS of the server arrive, and so gets SETTINGS from here at once (`begin`).
 ///
+/// Closes the connection of a client that sends the begin of a head, and not the rest in time.
+///
 /// NIOHTTP2's decoder frees the bytes that it has read only when it has read all: a peer whose writes always end within a
 /// frame would make its buffer as long as all that the connection ever received.
 final class FrameAligner: ChannelInboundHandler {
@@ -46,16 +48,29 @@ final class FrameAligner: ChannelInboundHandler {
   /// The begin of a frame, or of the preface.
   private var begun = ByteBuffer()
   private var context: ChannelHandlerContext?
+  private let headTimeout: TimeAmount?
+  /// Whether the last frame was one of a head, without its end: CONTINUATION follows (RFC 9113 §6.10).
+  private var isInHead = false
+  /// Runs from the first bytes of a head to its end.
+  private var headTimer: Scheduled<Void>?
 
-  /// - Parameter prefaceLength: the bytes that the peer sends before its first frame.
-  init(prefaceLength: Int = 0) { prefaceLeft = prefaceLength }
+  /// - Parameters:
+  ///   - prefaceLength: the bytes that the peer sends before its first frame.
+  ///   - headTimeout: maximum time for a head, from its first bytes; nil is for ever.
+  init(prefaceLength: Int = 0, headTimeout: TimeAmount? = nil) {
+    prefaceLeft = prefaceLength
+    self.headTimeout = headTimeout
+  }
 
   /// The number of bytes that are kept.
   var keptBytes: Int { begun.readableBytes }
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
-  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+    headTimer?.cancel()
+  }
 
   /// Lets a client write heads of any length from its first request on: NIOHTTP2 gets SETTINGS and a confirmation before
   /// those of the server arrive. `HeadWriter` drops NIOHTTP2's confirmation of SETTINGS that no server sent. Call it once,
@@ -68,6 +83,7 @@ final class FrameAligner: ChannelInboundHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    defer { limitHead(context) }
     var arrived = unwrapInboundIn(data)
     while begun.readableBytes > 0, arrived.readableBytes > 0 {
       let missing = (length(of: begun) ?? Self.head) - begun.readableBytes
@@ -85,6 +101,7 @@ final class FrameAligner: ChannelInboundHandler {
       let settings = awaitedSettings(at: rest)
       if settings != nil { fire(&arrived, upTo: rest, context) }
       passing = payload(of: rest)
+      noteHead(rest)
       limitSettings(in: &arrived, at: rest.readerIndex, length: length)
       rest.moveReaderIndex(forwardBy: length)
       prefaceLeft = 0
@@ -100,11 +117,33 @@ final class FrameAligner: ChannelInboundHandler {
     var frame = frame
     let settings = awaitedSettings(at: frame)
     passing = payload(of: frame)
+    noteHead(frame)
     limitSettings(in: &frame, at: frame.readerIndex, length: frame.readableBytes)
     begun = ByteBuffer()
     prefaceLeft = 0
     if let settings { return fire(frame, as: settings, context) }
     context.fireChannelRead(wrapInboundOut(frame))
+  }
+
+  /// Notes whether the frame at the begin of some bytes leaves a head without its end.
+  private func noteHead(_ bytes: ByteBuffer) {
+    guard prefaceLeft == 0, let type: UInt8 = bytes.getInteger(at: bytes.readerIndex + 3),
+      type == 1 || type == 9, let flags: UInt8 = bytes.getInteger(at: bytes.readerIndex + 4)
+    else { return }
+    isInHead = flags & 4 == 0
+    guard !isInHead else { return }
+    headTimer?.cancel()
+    headTimer = nil
+  }
+
+  /// Begins to measure the time of a head whose end has not arrived.
+  private func limitHead(_ context: ChannelHandlerContext) {
+    guard let headTimeout, headTimer == nil else { return }
+    let beginsHead = prefaceLeft == 0 && begun.getInteger(at: begun.readerIndex + 3, as: UInt8.self) == 1
+    guard isInHead || beginsHead else { return }
+    headTimer = context.eventLoop.assumeIsolated().scheduleTask(in: headTimeout) {
+      context.close(promise: nil)
+    }
   }
 
   /// Passes on the peer's first SETTINGS, with a size of frames and with the confirmation behind it. The confirmation of the

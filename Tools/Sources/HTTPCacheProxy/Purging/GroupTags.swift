@@ -5,9 +5,14 @@ enum GroupTags {
   private static let surrogateKey = HTTPField.Name("Surrogate-Key")
   private static let cacheTag = HTTPField.Name("Cache-Tag")
 
-  /// The names in a message, each once. Names that no string of a structured field can have are left out
-  /// (RFC 9651 §3.3.3).
-  static func names(in fields: HTTPFields) -> [String] {
+  /// Whether a message has one of the fields.
+  static func areIn(_ fields: HTTPFields) -> Bool {
+    fields.contains { $0.name == surrogateKey || $0.name == cacheTag }
+  }
+
+  /// The names in a message, each once; nil if one of them is no name of a group: a string of a structured field has
+  /// visible ASCII alone (RFC 9651 §3.3.3).
+  static func names(in fields: HTTPFields) -> [String]? {
     var names: [String] = []
     var known: Set<String> = []
     for field in fields {
@@ -19,10 +24,8 @@ enum GroupTags {
       }
       for name in field.value.split(whereSeparator: { separators.contains($0) }) {
         let name = String(name)
-        guard name.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), known.insert(name).inserted else {
-          continue
-        }
-        names.append(name)
+        guard name.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
+        if known.insert(name).inserted { names.append(name) }
       }
     }
     return names

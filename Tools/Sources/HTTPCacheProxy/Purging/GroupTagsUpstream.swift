@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 public import HTTPCaching
 import HTTPTypes
 public import Logging
@@ -20,27 +21,30 @@ public struct GroupTagsUpstream: Upstream {
   /// As that of the other upstream.
   public var defaultTimeout: Duration? { base.defaultTimeout }
 
-  /// Sends a request with the other upstream, and adds `Cache-Groups` to the response.
+  /// Sends a request with the other upstream, and adds the groups to `Cache-Groups` of the response. A response with tags
+  /// that cannot all be groups is not stored, because a purge would miss it.
   ///
   /// - Throws: `UpstreamError` of the other upstream.
   public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
     var response = try await base.send(request)
-    let names = GroupTags.names(in: response.head.headerFields)
-    guard !names.isEmpty else { return response }
-    guard names.count <= Self.mostNames, names.reduce(0, { $0 + $1.utf8.count }) <= Self.mostBytes else {
-      // A response that a purge would miss must not be stored.
-      logger.warning("\(request.head.path ?? ""): too many tags (\(names.count)); it is not stored")
-      // bounded: one field of a response.
-      response.head.headerFields.append(HTTPField(name: .cacheControl, value: "no-store"))
-      return response
+    let fields = response.head.headerFields
+    guard GroupTags.areIn(fields) else { return response }
+    let names = GroupTags.names(in: fields)
+    if names?.isEmpty == true { return response }
+    if let names, let value = Self.groupsField(of: fields, with: names) {
+      response.head.headerFields[.cacheGroups] = value
+    } else {
+      let problem = names.map { "too many tags (\($0.count))" } ?? "a tag that is not ASCII"
+      logger.warning("\(request.head.path ?? ""): \(problem); it is not stored")
+      response.storageRefusal = .upstream
     }
-    // bounded: one field of a response.
-    response.head.headerFields.append(
-      HTTPField(name: .cacheGroups, value: names.map { "\"\(Self.escaped($0))\"" }.joined(separator: ", ")))
     return response
   }
 
-  private static func escaped(_ name: String) -> String {
-    name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+  /// `Cache-Groups` of a response with further groups; nil if these are too many.
+  private static func groupsField(of fields: HTTPFields, with names: [String]) -> String? {
+    guard names.count <= mostNames, names.reduce(0, { $0 + $1.utf8.count }) <= mostBytes else { return nil }
+    let own = GroupsField.groups(in: fields)
+    return GroupsField.value(own + names.filter { !own.contains($0) })
   }
 }

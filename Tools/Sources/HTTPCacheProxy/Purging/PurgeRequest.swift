@@ -34,7 +34,7 @@ struct PurgeRequest: Sendable {
       throw Refusal(.badRequest, "Soft-Purge must be 1", label: .purge)
     }
     isSoft = soft != nil
-    let groups = GroupTags.names(in: head.fields)
+    let groups = try Self.groups(in: head.fields)
     switch kind {
     case .ban: selections = try Self.prefixes(of: head, framing, routing).map { .prefix($0) }
     case .purge where groups.isEmpty:
@@ -44,6 +44,15 @@ struct PurgeRequest: Sendable {
       let origin = TargetURI.origin(of: target) ?? target
       selections = groups.map { .group(origin: origin, name: $0) }
     }
+  }
+
+  /// The groups that a request names; empty for a request without `Surrogate-Key` and `Cache-Tag`.
+  private static func groups(in fields: HTTPFields) throws(Refusal) -> [String] {
+    guard GroupTags.areIn(fields) else { return [] }
+    guard let names = GroupTags.names(in: fields), !names.isEmpty else {
+      throw Refusal(.badRequest, "Surrogate-Key and Cache-Tag must have names in ASCII", label: .purge)
+    }
+    return names
   }
 
   /// The target under which responses to a request for the same URL are stored.

@@ -32,15 +32,19 @@ public struct FieldRules: Sendable, Hashable {
   }
 
   func apply(to fields: inout HTTPFields) {
-    if !removed.isEmpty {
-      fields.removeAll { field in
-        let name = field.name.canonicalName
-        return !kept.contains(name) && !Self.protected.contains(name)
-          && removed.contains { $0.hasSuffix("*") ? name.hasPrefix($0.dropLast()) : name == $0 }
-      }
-    }
+    remove(from: &fields)
     for field in set { fields[field.name] = nil }
     // bounded: the fields of a configuration, at most `mostSet` of each of two rules.
     for field in set { fields.append(field) }
+  }
+
+  /// Removes fields, and sets none: those of trailers, and of interim responses.
+  func remove(from fields: inout HTTPFields) {
+    guard !removed.isEmpty else { return }
+    fields.removeAll { field in
+      let name = field.name.canonicalName
+      return !kept.contains(name) && !Self.protected.contains(name)
+        && removed.contains { $0.hasSuffix("*") ? name.hasPrefix($0.dropLast()) : name == $0 }
+    }
   }
 }

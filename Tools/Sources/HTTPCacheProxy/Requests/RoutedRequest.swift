@@ -1,3 +1,4 @@
+import HTTPCaching
 import HTTPTypes
 
 /// A request for the cache and the origin.
@@ -19,14 +20,28 @@ struct RoutedRequest: Sendable {
     return UpstreamContext(group: group, silence: route?.silence.origin)
   }
 
+  /// The body of the request for the origin.
+  func requestBody(_ body: MessageBody) -> MessageBody { route?.requestFields.body(body) ?? body }
+
+  /// The body of the response for the client.
+  func responseBody(_ body: MessageBody) -> MessageBody { route?.responseFields.body(body) ?? body }
+
   /// Changes the fields of the response for the client.
   func finish(_ fields: inout HTTPFields) {
     changeReferences(in: &fields)
     route?.responseFields.apply(to: &fields)
   }
 
-  /// Makes references to the origin those to the proxy, in an interim response too.
-  func changeReferences(in fields: inout HTTPFields) {
+  /// Changes the fields of an interim response for the client.
+  func finishInterim(_ fields: inout HTTPFields) {
+    changeReferences(in: &fields)
+    route?.responseFields.remove(from: &fields)
+    // RFC 9110 §8.6.
+    fields[.contentLength] = nil
+  }
+
+  /// Makes references to the origin those to the proxy.
+  private func changeReferences(in fields: inout HTTPFields) {
     guard let route else { return }
     // The origin got the client's host, and may know from X-Forwarded-Proto which scheme and host the client used.
     let requested: [Origin?] =

@@ -30,6 +30,9 @@ struct Routing: Sendable {
   let via: ViaField
   let client: ClientSide
 
+  /// The methods that the proxy names in `Allow`. It passes on any other one that is no CONNECT.
+  static let methods = "GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE, QUERY, TRACE"
+
   /// Whether requests name their origins.
   static func isForward(_ mode: ProxyServer.Mode) -> Bool { if case .forward = mode { true } else { false } }
 
@@ -146,7 +149,10 @@ struct Routing: Sendable {
 
   private func tunnel(_ host: String, _ port: Int) throws(Refusal) -> Route {
     guard case .forward(let rules) = mode else {
-      throw Refusal(.methodNotAllowed, "CONNECT is only for forward proxies", closes: true)
+      var refusal = Refusal(.methodNotAllowed, "CONNECT is only for forward proxies", closes: true)
+      // RFC 9110 §15.5.6.
+      refusal.fields[.allow] = Self.methods
+      throw refusal
     }
     try check(host, port: port, in: rules.connectPorts, rules: rules)
     return .tunnel(Origin(isSecure: false, host: host, port: port))

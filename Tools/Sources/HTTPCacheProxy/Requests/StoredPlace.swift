@@ -49,7 +49,10 @@ public struct StoredPlace: Sendable {
     let path = (try? GatewayPath.normalised(path)) ?? path
     // A prefix may end above the paths of routes, which may lead to other origins, and need no route of its own.
     let below = routes.map(\.path).filter { $0 != path && $0.hasPrefix(path) }
-    return distinct(prefixes: try ([path] + below).compactMap(target))
+    var targets = try ([path] + below).compactMap(target)
+    // Another route may serve the paths whose last segment goes on: `/apiary` is not below the route for `/api`.
+    if !path.contains("?"), let longer = try target(path + "~") { targets.append(String(longer.dropLast())) }
+    return distinct(prefixes: targets)
   }
 
   /// The prefixes without each that begins with another one: a soft purge would count its responses twice.

@@ -9,7 +9,9 @@ final class ProxyContext: Sendable {
   let configuration: ProxyServer.Configuration
   let cache: HTTPCache
   let upstream: NIOUpstream
-  /// Where requests go; tunnels go to `upstream`.
+  /// Where requests for an upgrade to another protocol go.
+  let upgrades: GroupUpstream
+  /// Where other requests go; tunnels go to `upstream`.
   let exchanges: any Upstream
   let via: ViaField
   let registry: ConnectionRegistry
@@ -21,7 +23,7 @@ final class ProxyContext: Sendable {
   private let turns: [ObjectIdentifier: LoopTurns]
 
   /// - Parameters:
-  ///   - exchanges: where requests go; nil is `upstream`.
+  ///   - exchanges: where requests go that ask for no upgrade; nil is `upstream`.
   ///   - loops: the event loops of the connections.
   init(
     configuration: ProxyServer.Configuration, cache: HTTPCache, upstream: NIOUpstream,
@@ -35,7 +37,9 @@ final class ProxyContext: Sendable {
     currentMode = Mutex(configuration.mode)
     self.cache = cache
     self.upstream = upstream
-    self.exchanges = exchanges ?? GroupUpstream(upstream, logger: configuration.logger)
+    let groups = GroupUpstream(upstream, logger: configuration.logger)
+    upgrades = groups
+    self.exchanges = exchanges ?? groups
     via = ViaField(name: configuration.name)
     traffic = Traffic(loops: loops)
     let capacity = configuration.preparedAnswers / max(1, loops.count)

@@ -4,8 +4,10 @@ import NIOCore
 
 extension ByteBuffer {
   /// Writes a status line.
-  mutating func writeStatusLine(_ status: HTTPResponse.Status) {
-    writeStaticString("HTTP/1.1 ")
+  ///
+  /// - Parameter minorVersion: 0 writes HTTP/1.0, any other HTTP/1.1.
+  mutating func writeStatusLine(_ status: HTTPResponse.Status, minorVersion: Int = 1) {
+    writeStaticString(minorVersion == 0 ? "HTTP/1.0 " : "HTTP/1.1 ")
     writeString(String(status.code))
     writeStaticString(" ")
     for scalar in status.reasonPhrase.unicodeScalars where scalar.value < 256 {

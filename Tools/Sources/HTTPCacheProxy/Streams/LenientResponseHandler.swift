@@ -1,4 +1,3 @@
-import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
 package import NIOCore
@@ -40,7 +39,8 @@ package final class LenientResponseHandler: ChannelInboundHandler {
     case failed
   }
 
-  private static let limits = MessageLimits(headBytes: 256 << 10, fieldCount: HTTPFields.countLimit)
+  /// The limits of responses. The codec takes no more fields, those of trailers included.
+  package static let limits = MessageLimits(headBytes: 256 << 10, fieldCount: 256)
 
   private var state = State.idle
   private var method = HTTPRequest.Method.get
@@ -114,9 +114,8 @@ package final class LenientResponseHandler: ChannelInboundHandler {
   }
 
   private func begin(_ bytes: [UInt8], _ context: ChannelHandlerContext) throws(ProtocolViolation) {
-    let normal = LenientHead.normalised(bytes, startLines: 1)
-    let head = try normal.withUnsafeBufferPointer { bytes throws(ProtocolViolation) in
-      try ResponseHead(UnsafeRawBufferPointer(bytes), limits: Self.limits)
+    let head = try bytes.withUnsafeBufferPointer { bytes throws(ProtocolViolation) in
+      try ResponseHead(lenient: UnsafeRawBufferPointer(bytes), limits: Self.limits)
     }
     let framing = try head.framing(for: method)
     var fields = head.fields
@@ -127,13 +126,10 @@ package final class LenientResponseHandler: ChannelInboundHandler {
     }
     // The connection goes on to the final response.
     if head.status.code < 200, head.status.code != 101 { fields[.connection] = nil }
-    var buffer = context.channel.allocator.buffer(capacity: normal.count + 64)
-    var statusLine = Array(normal.prefix { $0 != 0x0A })
-    // The codec refuses a later minor version, which means no other framing (RFC 9110 §2.5).
-    if head.minorVersion > 1 { statusLine[7] = UInt8(ascii: "1") }
-    buffer.writeBytes(statusLine)
-    buffer.writeInteger(UInt8(0x0A))
-    buffer.writeFields(LenientHead.escapedLocation(fields))
+    var buffer = context.channel.allocator.buffer(capacity: bytes.count + 64)
+    // The codec refuses a later minor version than 1, which means no other framing (RFC 9110 §2.5).
+    buffer.writeStatusLine(head.status, minorVersion: head.minorVersion)
+    buffer.writeFields(fields)
     buffer.writeStaticString("\r\n")
     context.fireChannelRead(wrapInboundOut(buffer))
     if head.status.code < 200, head.status.code != 101 { return }

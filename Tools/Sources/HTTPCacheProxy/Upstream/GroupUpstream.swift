@@ -24,16 +24,34 @@ public struct GroupUpstream: Upstream {
   ///
   /// - Throws: `UpstreamError` of the last address.
   public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
+    try await answer(request, upgrade: nil).response
+  }
+
+  /// Sends a request for an upgrade to another protocol, as `send` sends a request.
+  ///
+  /// - Returns: the response, and for a 101 the connection; give it back to the `NIOUpstream` when the tunnel ends.
+  /// - Throws: `UpstreamError` of the last address.
+  func upgrade(
+    _ request: UpstreamRequest, to protocols: String
+  ) async throws(UpstreamError) -> (response: UpstreamResponse, tunnel: ConnectionLease?) {
+    try await answer(request, upgrade: protocols)
+  }
+
+  private func answer(
+    _ request: UpstreamRequest, upgrade protocols: String?
+  ) async throws(UpstreamError) -> (response: UpstreamResponse, tunnel: ConnectionLease?) {
     let context = request.upstreamContext
-    guard context.address == nil, let group = context.group else { return try await base.send(request) }
+    guard context.address == nil, let group = context.group else {
+      return try await ask(request, upgrade: protocols)
+    }
     var failure = UpstreamError(.unreachable, "\(group.origin) has no address")
     for index in group.order() {
       var request = request
       request.context = UpstreamContext(address: group.addresses[index], silence: context.silence)
       do throws(UpstreamError) {
-        let response = try await base.send(request)
+        let answer = try await ask(request, upgrade: protocols)
         group.succeeded(index)
-        return response
+        return answer
       } catch {
         if error.kind == .cancelled { throw error }
         if group.failed(index) {
@@ -45,5 +63,12 @@ public struct GroupUpstream: Upstream {
       }
     }
     throw failure
+  }
+
+  private func ask(
+    _ request: UpstreamRequest, upgrade protocols: String?
+  ) async throws(UpstreamError) -> (response: UpstreamResponse, tunnel: ConnectionLease?) {
+    if let protocols { return try await base.upgrade(request, to: protocols) }
+    return (try await base.send(request), nil)
   }
 }

@@ -35,6 +35,8 @@ public final class NIOUpstream: Upstream {
   /// stream, the request is sent once more over a new connection (RFC 9110 §9.2.2). Any other request gets a new
   /// connection. A new connection for one request speaks HTTP/1.1.
   ///
+  /// A GET or HEAD whose response over HTTP/2 has lost octets is sent once more over HTTP/1.1, too.
+  ///
   /// - Throws: `UpstreamError`.
   public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
     let target = try Self.origin(request)
@@ -43,7 +45,9 @@ public final class NIOUpstream: Upstream {
     if request.isRepeatable {
       let lease = try await pool.lease(origin, fresh: false, until: deadline)
       do {
-        return try await exchange(request, lease, until: deadline)
+        let response = try await exchange(request, lease, until: deadline)
+        guard lease.http2 != nil, Self.hasLostOctets(response.head, to: request) else { return response }
+        return try await repaired(response, to: request, from: origin, until: deadline)
       } catch let error where lease.isReused && error.cause is UpstreamExchange.ClosedBeforeResponse {
         // The origin closed the idle connection while the request was under way.
       }
@@ -84,6 +88,34 @@ public final class NIOUpstream: Upstream {
   ) async throws(UpstreamError) -> UpstreamResponse {
     try await UpstreamExchange(lease, pool: pool, configuration: configuration)
       .run(request, upgrade: nil, until: deadline)
+  }
+
+  /// Whether a value has U+FFFD, which NIOHTTP2 puts in the place of octets that are no UTF-8. A redirect would lead to
+  /// another resource, and be stored so. Only safe methods have the same answer again.
+  private static func hasLostOctets(_ head: HTTPResponse, to request: UpstreamRequest) -> Bool {
+    let replacement: Unicode.Scalar = "\u{FFFD}"
+    return [.get, .head].contains(request.head.method)
+      && head.headerFields.contains { $0.value.unicodeScalars.contains(replacement) }
+  }
+
+  /// The response over HTTP/1.1 to the same request; the given one if there is none.
+  private func repaired(
+    _ response: UpstreamResponse, to request: UpstreamRequest, from origin: Origin,
+    until deadline: NIODeadline
+  ) async throws(UpstreamError) -> UpstreamResponse {
+    var request = request
+    // The interim responses have been passed on.
+    request.onInterim = nil
+    do throws(UpstreamError) {
+      let lease = try await pool.lease(origin, fresh: true, until: deadline)
+      let repaired = try await exchange(request, lease, until: deadline)
+      response.body.source.cancel()
+      return repaired
+    } catch {
+      guard error.kind == .cancelled else { return response }
+      response.body.source.cancel()
+      throw error
+    }
   }
 
   private func deadline(_ request: UpstreamRequest) -> NIODeadline {
@@ -169,9 +201,7 @@ extension NIOUpstream {
     /// - Parameter fields: those of the response; nil while the request is sent.
     func silence(of request: UpstreamRequest, response fields: HTTPFields? = nil) -> TimeAmount? {
       if let limit = request.upstreamContext.silence { return limit.time }
-      let field = fields?.first { $0.name == .contentType }
-      let type = FieldList.token(before: ";", in: field?.value ?? "")
-      return FieldList.lowercased(type) == "text/event-stream" ? eventStreamTimeout : bodyTimeout
+      return fields.map(UpstreamResponse.isEventStream) ?? false ? eventStreamTimeout : bodyTimeout
     }
   }
 

@@ -87,7 +87,7 @@ final class RequestSender: Sendable {
       head.method,
       configuration.proxy == nil
         ? path : "\(head.scheme ?? "http")://\(head.authority ?? "")\(path)")
-    buffer.writeField("Host", head.authority ?? "")
+    buffer.writeField("Host", head.hostToSend)
     if let authorization = configuration.proxy?.authorization {
       buffer.writeField("Proxy-Authorization", authorization)
     }
@@ -209,6 +209,11 @@ final class RequestSender: Sendable {
   }
 }
 
+extension HTTPRequest {
+  /// The host that the origin is asked for: a `Host` of the program that asks, such as `get -H`, else that of the target.
+  fileprivate var hostToSend: String { headerFields.hosts.first ?? authority ?? "" }
+}
+
 extension HPACKHeaders {
   /// The head of a request without a body (RFC 9113 §8.3.1).
   init(_ head: HTTPRequest) {
@@ -219,7 +224,7 @@ extension HPACKHeaders {
     fields[.contentLength] = nil
     self.init([
       (":method", head.method.rawValue), (":scheme", head.scheme ?? "https"),
-      (":authority", head.authority ?? ""), (":path", head.path ?? "/"),
+      (":authority", head.hostToSend), (":path", head.path ?? "/"),
     ])
     reserveCapacity(fields.count + 5)
     for field in fields {

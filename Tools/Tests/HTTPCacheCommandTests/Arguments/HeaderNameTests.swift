@@ -16,6 +16,15 @@ import Testing
       ("attachment; filename=\"e.txt\"; filename*=UTF-8''%e2%82%ac.txt", "€.txt"),
       ("attachment; filename*=UTF-8''..%2F..%2Fx", "x"), ("attachment; filename*=utf-9''y; filename=z", "z"),
       ("attachment", nil), ("attachment; filename=\"\"", nil), ("attachment; filename=\"/\"", nil),
+      (
+        "attachment; filename*=UTF-8''a" + String(repeating: "%CC%81", count: 100) + ".bash_profile",
+        "a" + String(repeating: "\u{301}", count: 93) + ".bash_profile"
+      ),
+      (
+        "attachment; filename*=UTF-8''a" + String(repeating: "%CC%81", count: 150),
+        "a" + String(repeating: "\u{301}", count: 99)
+      ),
+      ("attachment; filename*=UTF-8''.%CC%81rc", "_\u{301}rc"),
     ] as [(String, String?)])
   func names(value: String, name: String?) throws {
     let field = try #require(HTTPField.Name("Content-Disposition"))

@@ -38,6 +38,19 @@ import Testing
     #expect(origin.texts.map { $0.hasPrefix("GET \(path) HTTP/1.1\r\n") } == [true])
   }
 
+  @Test("a path that is no UTF-8 is asked for with the Host of -H")
+  func noTextWithHost() async throws {
+    let directory = try TemporaryDirectory()
+    let origin = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    let run = await CommandRun([
+      "get", "--dir", directory.file("cache"), "-o", directory.file("body"), "-H", "Host: other.example",
+      origin.authority + "/caf%E9",
+    ])
+    #expect(run.status == 0, "\(run.errors)")
+    try await origin.close()
+    #expect(origin.requests.map { $0.fields["host"] } == ["other.example"])
+  }
+
   @Test("an empty Location is none, as in curl: the redirect is the answer", arguments: ["", " "])
   func empty(_ location: String) async throws {
     let directory = try TemporaryDirectory()

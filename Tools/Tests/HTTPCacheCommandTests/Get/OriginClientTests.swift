@@ -1,3 +1,4 @@
+import HTTPCacheProxy
 import HTTPCaching
 import HTTPTypes
 import NIOCore
@@ -47,15 +48,21 @@ import Testing
   }
 
   @Test(
-    "an origin of get has 600 s and no limit for event streams; a value counts for both, 0 is no limit",
+    "an origin of get has 60 s for the head, 600 s in the body and no limit for event streams; a value counts for all",
     arguments: [
-      ([], TimeAmount.minutes(10), nil), (["--origin-silence", "5"], .seconds(5), .seconds(5)),
-      (["--origin-silence", "0"], nil, nil),
-    ] as [([String], TimeAmount?, TimeAmount?)])
-  func silence(_ arguments: [String], _ body: TimeAmount?, _ eventStream: TimeAmount?) throws {
+      ([], .seconds(60), TimeAmount.minutes(10), nil),
+      (["--origin-silence", "5"], .seconds(5), .seconds(5), .seconds(5)),
+      (["--origin-silence", "0"], .hours(365 * 24), nil, nil),
+      (["-m", "300"], .seconds(300), .minutes(10), nil), (["-m", "3"], .seconds(60), .minutes(10), nil),
+      (["-m", "300", "--origin-silence", "90"], .seconds(90), .seconds(90), .seconds(90)),
+    ] as [([String], TimeAmount, TimeAmount?, TimeAmount?)])
+  func silence(arguments: [String], head: TimeAmount, body: TimeAmount?, eventStream: TimeAmount?) throws {
     let parsed = try HTTPCacheCommand.parsed(["get", "http://127.0.0.1:1/"] + arguments)
-    let options = try #require(parsed as? GetCommand).connection.clientOptions()
-    #expect(options.bodyTimeout == body && options.eventStreamTimeout == eventStream)
+    let command = try #require(parsed as? GetCommand)
+    let configuration = OriginClient.configuration(
+      try command.connection.clientOptions(maxTime: command.maxTime))
+    #expect(configuration.headTimeout == head)
+    #expect(configuration.bodyTimeout == body && configuration.eventStreamTimeout == eventStream)
   }
 
   /// Answers the requests of `count` connections when all have come; returns the connections, which stay open.

@@ -45,6 +45,18 @@ import Testing
     #expect(run.status == 0 && content == "ok", "\(name): \(run.errors)")
   }
 
+  @Test("a head of 100 KiB in 250 fields is taken with a proxy and without one", arguments: [true, false])
+  func longHead(hasProxy: Bool) async throws {
+    let field = "X-A: \(String(repeating: "a", count: 400))"
+    let lines = ["HTTP/1.1 200 OK"] + Array(repeating: field, count: 250) + ["Content-Length: 2", "", "ok"]
+    let answer = ScriptedOrigin.Answer(bytes: lines.joined(separator: "\r\n").utf8, isHeld: true)
+    let origin = try await ScriptedOrigin { _ in answer }
+    let run = try await get("-x", hasProxy ? origin.authority : "", origin.base + "/")
+    #expect(run.status == 0, "\(run.errors)")
+    try await origin.close()
+    #expect(origin.requests.first?.line == "GET \(hasProxy ? origin.base : "")/ HTTP/1.1")
+  }
+
   @Test("a redirect to a path in any octets leads there through a proxy, too (RFC 9110 §10.2.2)")
   func octetsOfLocation() async throws {
     let proxy = try await ScriptedOrigin { _, number in

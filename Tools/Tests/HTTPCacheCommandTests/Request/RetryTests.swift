@@ -81,7 +81,7 @@ import Testing
     #expect(run.output == "2 000 3")
   }
 
-  @Test("pauses double, Retry-After makes them longer, and the time that is left ends them")
+  @Test("pauses double, Retry-After makes them longer, up to an hour, and the time that is left ends them")
   func pauses() {
     let rule = RetryBudget.Rule(count: 20)
     #expect(rule.pause(after: 0, elapsed: 0, retryAfter: nil) == 1)
@@ -89,6 +89,8 @@ import Testing
     #expect(rule.pause(after: 19, elapsed: 0, retryAfter: nil) == 600)
     #expect(rule.pause(after: 20, elapsed: 0, retryAfter: nil) == nil)
     #expect(rule.pause(after: 0, elapsed: 0, retryAfter: 30) == 30)
+    #expect(rule.pause(after: 0, elapsed: 0, retryAfter: 3_601) == 3_600)
+    #expect(rule.pause(after: 0, elapsed: 0, retryAfter: Double(Int64.max)) == 3_600)
     let limited = RetryBudget.Rule(count: 20, delay: 2, maxTime: 10)
     #expect(limited.pause(after: 0, elapsed: 8, retryAfter: nil) == 2)
     #expect(limited.pause(after: 0, elapsed: 8.1, retryAfter: nil) == nil)

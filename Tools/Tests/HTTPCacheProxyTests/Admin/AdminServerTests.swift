@@ -19,6 +19,11 @@ import Testing
             for part in ["b", "c"] { $0.yield(part) }; $0.finish()
           })
       }
+      if request.method == "POST" {
+        var response = AdminResponse(status: 405, body: "405")
+        response.allow = "GET, HEAD"
+        return response
+      }
       return AdminResponse(body: "\(request.method) \(request.target) \(request.hasToken)")
     }
     do {
@@ -52,6 +57,14 @@ import Testing
         try await answer(
           port, "GET /metrics?a=b HTTP/1.1\r\nHost: h\r\nAuthorization: bearer \(Self.token)\r\n\r\n"
         ).hasSuffix("GET /metrics?a=b true"))
+    }
+  }
+
+  @Test("the answer to another method names those that the path has (RFC 9110 §15.5.6)")
+  func allow() async throws {
+    try await withServer(token: nil) { port in
+      let answer = try await answer(port, "POST /stats HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      #expect(field("Allow", in: answer) == "GET, HEAD")
     }
   }
 

@@ -134,6 +134,45 @@ import Testing
     #expect(received == largest + Self.confirmation + settings + frame(3) + Self.confirmation)
   }
 
+  /// A connection whose heads have 20 s.
+  private func connection() throws -> EmbeddedChannel {
+    let channel = EmbeddedChannel(handler: FrameAligner(headTimeout: .seconds(20)))
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    return channel
+  }
+
+  private static let headWithoutEnd = HTTP2Peer.frame(HTTP2Peer.headers, stream: 1, payload: [1, 2])
+  private static let headEnd = HTTP2Peer.frame(HTTP2Peer.continuation, flags: 4, stream: 1, payload: [3])
+
+  @Test(
+    "a connection ends after the time for a head, wherever the head is cut (RFC 9113 §6.10)",
+    arguments: [
+      headWithoutEnd, Array(headWithoutEnd[..<5]), headWithoutEnd + headEnd[..<5],
+      headWithoutEnd + HTTP2Peer.frame(HTTP2Peer.continuation, stream: 1, payload: [3]),
+    ] as [[UInt8]])
+  func unfinishedHead(bytes: [UInt8]) throws {
+    let channel = try connection()
+    try channel.writeInbound(ByteBuffer(bytes: bytes))
+    channel.embeddedEventLoop.advanceTime(by: .seconds(19))
+    #expect(channel.isActive)
+    channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+    #expect(!channel.isActive)
+  }
+
+  @Test("each head has its own time, and other frames have none")
+  func wholeHeads() throws {
+    let channel = try connection()
+    try channel.writeInbound(ByteBuffer(bytes: Self.headWithoutEnd))
+    for _ in 0..<5 {
+      channel.embeddedEventLoop.advanceTime(by: .seconds(19))
+      try channel.writeInbound(ByteBuffer(bytes: Self.headEnd + Self.headWithoutEnd))
+    }
+    try channel.writeInbound(ByteBuffer(bytes: Self.headEnd + HTTP2Peer.frame(HTTP2Peer.ping)[..<5]))
+    channel.embeddedEventLoop.advanceTime(by: .hours(1))
+    #expect(channel.isActive)
+    _ = try channel.finish()
+  }
+
   @Test("a frame that is too long passes on with its first bytes, to be refused")
   func tooLong() throws {
     let aligner = FrameAligner()

@@ -14,6 +14,8 @@ final class HTTP2Peer {
   /// A response as far as it came.
   struct Response {
     var interim: [String] = []
+    /// The fields of all interim responses.
+    var interimFields: [(String, String)] = []
     var status = ""
     var fields: [(String, String)] = []
     var body: [UInt8] = []
@@ -172,6 +174,7 @@ final class HTTP2Peer {
       let status = fields.first { $0.0 == ":status" }?.1
       if let status, status.hasPrefix("1") {
         response.interim.append(status)
+        response.interimFields += fields
       } else if let status {
         (response.status, response.fields) = (status, fields)
       } else {

@@ -84,10 +84,13 @@ import Testing
       var body = ""
       while !body.hasSuffix("\r\n\r\n") { body += try await peer.receive(count: 1) }
       #expect(body.contains("cont") && body.contains("x-sum: 7") && !body.contains("content-length"))
-      peer.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
+      peer.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nContent-Length: 0\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-End: 1\r\n\r\n")
       let response = try await client.response(1)
       #expect(response.interim.contains("103") && response.text == "ok")
+      #expect(response.interimFields.contains { $0.0 == "link" })
+      #expect(response.interimFields.contains { $0.0 == "via" && $0.1.hasPrefix("1.1 httpcache-") })
+      #expect(!response.interimFields.contains { $0.0 == "content-length" })
       #expect(response.trailers.map(\.0) == ["x-end"] && response["content-length"] == nil)
     }
   }

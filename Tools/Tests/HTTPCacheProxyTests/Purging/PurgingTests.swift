@@ -93,6 +93,15 @@ import Testing
     }
   }
 
+  @Test("BAN reaches the route that serves the paths whose last segment goes on")
+  func bansLongerSegments() async throws {
+    try await withPurging(routes: Self.addRoute, storing: ["/a", "/a/b", "/ab", "/c"]) {
+      (fixture: Fixture, cache: HTTPCache) async throws in
+      #expect(try await answer(Self.ban("/a"), fixture).body == "{\"removed\":3}\n")
+      #expect(try await stored(cache) == ["/c"])
+    }
+  }
+
   @Test("BAN needs no route for the target itself, if routes begin with it")
   func bansAboveRoutes() async throws {
     let change: (inout [GatewayRoute]) -> Void = { routes in
@@ -125,6 +134,8 @@ import Testing
     arguments: [
       ("", 401), ("Authorization: Bearer another-token-of-20b\r\n", 401),
       ("Authorization: Basic \(token)\r\n", 401), ("\(authorization)Soft-Purge: yes\r\n", 400),
+      ("\(authorization)Surrogate-Key: caf\u{e9}\r\n", 400), ("\(authorization)Surrogate-Key: \r\n", 400),
+      ("\(authorization)Cache-Tag: a, \u{e4}\r\n", 400), ("\(authorization)Cache-Tag: ,\r\n", 400),
     ])
   func refused(_ fields: String, _ status: Int) async throws {
     try await withPurging { fixture, cache in
@@ -162,16 +173,60 @@ import Testing
       ([("Surrogate-Key", "a  b"), ("Cache-Tag", "b,c, d")], "\"a\", \"b\", \"c\", \"d\""),
       ([("Cache-Tag", "a\"b\\")], "\"a\\\"b\\\\\""), ([("Cache-Tag", "ä")], nil), ([("X", "a")], nil),
       ([("Cache-Groups", "\"g\""), ("Cache-Tag", "t")], "\"g\", \"t\""),
+      (
+        [("Cache-Groups", "\"a\" , \"g, h\";p=\"x\";q"), ("Cache-Groups", "\"\\\"\""), ("Cache-Tag", "t a")],
+        "\"a\", \"g, h\", \"\\\"\", \"t\""
+      ),
+      // No list of strings: the cache would read none of its groups (RFC 9651 §4.2).
+      ([("Cache-Groups", "news"), ("Surrogate-Key", "a")], "\"a\""),
+      ([("Cache-Groups", "\"g\" \"h\""), ("Surrogate-Key", "a")], "\"a\""),
+      ([("Cache-Groups", "\"g"), ("Surrogate-Key", "a")], "\"a\""),
     ] as [([(String, String)], String?)])
   func tags(_ fields: [(String, String)], _ groups: String?) async throws {
+    let response = try await Self.tagged(fields).send(UpstreamRequest(head: Self.request))
+    #expect(HTTPField.Name("Cache-Groups").flatMap { response.head.headerFields[$0] } == groups)
+  }
+
+  private static let request = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/")
+
+  /// An upstream whose response has some fields.
+  private static func tagged(_ fields: [(String, String)]) -> GroupTagsUpstream {
     var head = HTTPResponse(status: .ok)
     for (name, value) in fields {
       if let name = HTTPField.Name(name) { head.headerFields.append(HTTPField(name: name, value: value)) }
     }
-    let upstream = GroupTagsUpstream(
+    return GroupTagsUpstream(
       ScriptedUpstream([ScriptedResponse(head: head, steps: [])]), logger: .init(label: "test"))
-    let response = try await upstream.send(
-      UpstreamRequest(head: HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/")))
-    #expect(HTTPField.Name("Cache-Groups").flatMap { response.head.headerFields[$0] } == groups)
+  }
+
+  private static let fresh = ("Cache-Control", "max-age=600")
+
+  private static func words(_ count: Int, _ letters: String = "w") -> String {
+    (0..<count).map { "\(letters)\($0)" }.joined(separator: " ")
+  }
+
+  private static func strings(_ count: Int) -> String {
+    (0..<count).map { "\"s\($0)\"" }.joined(separator: ", ")
+  }
+
+  @Test(
+    "a response whose tags cannot all be groups is not stored, whatever its other fields say",
+    arguments: [
+      ([("Surrogate-Key", words(200)), fresh], true),
+      ([("Surrogate-Key", words(201)), ("CDN-Cache-Control", "max-age=600")], false),
+      ([("Surrogate-Key", words(201)), ("Cache-Control", "must-understand, max-age=600")], false),
+      ([("Surrogate-Key", words(100, String(repeating: "w", count: 82))), fresh], false),
+      // The backslashes are doubled, and the field is longer than the cache reads.
+      ([("Surrogate-Key", words(96, String(repeating: "\\", count: 83))), fresh], false),
+      ([("Cache-Groups", strings(66)), ("Cache-Tag", words(190)), fresh], true),
+      ([("Cache-Groups", strings(67)), ("Cache-Tag", words(190)), fresh], false),
+      ([("Surrogate-Key", "a caf\u{e9}"), fresh], false),
+    ] as [([(String, String)], Bool)])
+  func unstorable(_ fields: [(String, String)], _ isStored: Bool) async throws {
+    let rules = CacheRules(mode: .shared, targetedFields: ["CDN-Cache-Control"])
+    let cache = try HTTPCache.open(HTTPCache.Configuration(memoryCapacity: 8 << 20, rules: rules))
+    let response = try await cache.respond(to: Self.request, via: Self.tagged(fields))
+    _ = try await response.body.collect()
+    #expect(try await stored(cache).count == (isStored ? 1 : 0))
   }
 }

@@ -22,13 +22,11 @@ struct AdminRoutes: Sendable {
       }
       let query = AdminQuery(request.target)
       if query.path == "/purge" {
-        guard request.method == "POST" else {
-          return AdminResponse(status: 405, body: "405: /purge requires POST\n")
-        }
+        guard request.method == "POST" else { return Self.notAllowed(query.path, allow: "POST") }
         return try await purge(request, query)
       }
       guard request.method == "GET" || request.method == "HEAD" else {
-        return AdminResponse(status: 405, body: "405: \(query.path) requires GET\n")
+        return Self.notAllowed(query.path, allow: "GET, HEAD")
       }
       return try await read(query)
     } catch let error as AdminQuery.Invalid {
@@ -40,6 +38,13 @@ struct AdminRoutes: Sendable {
     } catch {
       return AdminResponse(status: 503, body: "503: \(error)\n")
     }
+  }
+
+  /// The refusal of another method than those that a path has (RFC 9110 §15.5.6).
+  private static func notAllowed(_ path: String, allow methods: String) -> AdminResponse {
+    var response = AdminResponse(status: 405, body: "405: \(path) requires \(methods)\n")
+    response.allow = methods
+    return response
   }
 
   private func read(_ query: AdminQuery) async throws -> AdminResponse {
