@@ -108,6 +108,7 @@ let package = Package(
         .product(name: "HTTPCaching", package: "swift-http-cache"),
         .product(name: "HTTPCacheSemantics", package: "swift-http-cache"),
         .product(name: "HTTPCacheStore", package: "swift-http-cache"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
       ], path: "Sources/Redis", swiftSettings: settings),
     .executableTarget(
       name: "sealing-benchmark",

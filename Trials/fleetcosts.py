@@ -5,14 +5,17 @@
 
 PROGRAM is the built httpcache. The parts, all of them unless given:
 misses  64 requests at once over three servers for what none has: the requests that the origin gets
+group   a purge of a group of 10,000 entries over three servers: how long until each server gives the new version, and
+        until the purge is answered; needs h2load
 nodes   purges with 50 servers: how long until all have confirmed it
 round   the commands that requests send to Redis for responses that cannot be shared
 """
-import os, shutil, subprocess, sys, tempfile, threading, time
+import json, os, shutil, subprocess, sys, tempfile, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import fleet, servers
 
-counts, lock = {}, threading.Lock()
+GROUP, ROUNDS = 10_000, 30
+counts, version, lock = {}, [1], threading.Lock()
 UNSHAREABLE = {
     "no-store": {"Cache-Control": "no-store"}, "private": {"Cache-Control": "private, max-age=60"},
     "no-cache": {"Cache-Control": "no-cache"}, "vary": {"Cache-Control": "max-age=60", "Vary": "*"},
@@ -26,9 +29,9 @@ class Origin(servers.Handler):
             counts[self.path] = counts.get(self.path, 0) + 1
         if self.path.startswith("/misses/"):
             time.sleep(0.2)
-        data = b"the page\n"
+        data = b"%d\n" % version[0]
         self.send_response(200)
-        fields = UNSHAREABLE.get(self.path.split("/")[1], {"Cache-Control": "max-age=3600"})
+        fields = UNSHAREABLE.get(self.path.split("/")[1], {"Cache-Control": "max-age=3600", "Cache-Groups": '"all"'})
         for name, value in fields.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(data)))
@@ -64,6 +67,47 @@ def misses(nodes, base, redis):
           f"look-ups and locks that failed: {failed}")
 
 
+def fill(nodes, folder):
+    """Asks each node for each entry of the group, over four connections."""
+    lists = [f"{folder}/{part}.txt" for part in range(4)]
+    for part, path in enumerate(lists):
+        with open(path, "w") as file:
+            file.writelines(f"http://{fleet.HOST}/group/{number}\n" for number in range(part, GROUP, 4))
+    for node in nodes:
+        fillers = [subprocess.Popen(
+            ["h2load", "--h1", "-c1", f"-n{GROUP // 4}", "-i", path, f"--connect-to=127.0.0.1:{node.port}"],
+            stdout=subprocess.PIPE, text=True) for path in lists]
+        for filler in fillers:
+            assert f"{GROUP // 4} succeeded" in filler.communicate()[0]
+
+
+def group(nodes, base, redis):
+    if not shutil.which("h2load"):
+        print("group: skipped: h2load is not installed")
+        return
+    seen, told, removed = [], [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(ROUNDS):
+            fill(nodes, folder)
+            version[0] += 1
+            begin, last = time.monotonic(), []
+
+            def watch(node):
+                while int(node.page(f"/group/{number}")[1]) != version[0]:
+                    time.sleep(0.001)
+                last.append(time.monotonic() - begin)
+
+            def purge():
+                status, text = nodes[0].tell("POST", f"/purge?group=all&origin={base}")
+                told.append((time.monotonic() - begin, status))
+                removed.append(json.loads(text).get("removed"))
+            together([purge] + [lambda n=n: watch(n) for n in nodes])
+            seen.append(max(last))
+    print(f"group: a purge of {GROUP} entries, the new version on {len(nodes)} servers after: {percentiles(seen)}; "
+          f"answered after: {percentiles([t for t, _ in told])}; answered with 202: {sum(s != 200 for _, s in told)}; "
+          f"removed on the asked server: {min(removed)} to {max(removed)}")
+
+
 def many(nodes, base, redis):
     told = []
     for number in range(200):
@@ -96,7 +140,7 @@ def round_trips(nodes, base, redis):
                   f"for 100 more {len(sent) - marks[0]}", flush=True)
 
 
-PARTS = {"misses": (misses, 3), "nodes": (many, 50), "round": (round_trips, 1)}
+PARTS = {"misses": (misses, 3), "group": (group, 3), "nodes": (many, 50), "round": (round_trips, 1)}
 
 
 def main():

@@ -115,8 +115,7 @@
     /// The longest time to wait for the next bytes of the body of a response with these fields; nil uses the client's
     /// `timeout.read`.
     func silence(of fields: HTTPFields) -> TimeAmount? {
-      let type = fields[.contentType]?.lowercased().prefix { $0 != ";" && $0 != " " && $0 != "\t" }
-      return (type == "text/event-stream" ? eventStreamTimeout : idleTimeout).map { TimeAmount($0) }
+      (UpstreamResponse.isEventStream(fields) ? eventStreamTimeout : idleTimeout).map { TimeAmount($0) }
     }
 
     /// Executes a request; once more on a new connection if the client used an idle one, which the origin was closing

@@ -5,6 +5,7 @@
   import HTTPCacheStore
   import HTTPCacheTesting
   import HTTPCaching
+  import HTTPTypes
 
   /// Questions a second to a tier on a server, for scripts/bench-redis.py: redis-tier-benchmark ADDRESS SECONDS
   @main
@@ -24,13 +25,58 @@
         guard try await tier.find([key]).variants[0].count == 1 else { throw CancellationError() }
       }
       let missing = StoreSample.key("/missing", mode: .shared)
-      try await measure("find nothing", tasks: 50, seconds) { _ = try await tier.find([missing]) }
+      for tasks in [50, 1] {
+        try await measure("find nothing, \(tasks)", tasks: tasks, seconds) {
+          _ = try await tier.find([missing])
+        }
+      }
       try await tier.write([UInt8](repeating: 1, count: SharedBody.partSize), part: 0, of: body, for: key)
       try await publish(tier, key, inline: nil, body: body)
       try await measure("part 256 KiB", tasks: 8, seconds) {
         guard try await tier.parts(0..<1, of: body, for: key)?.count == 1 else { throw CancellationError() }
       }
       await tier.close()
+      try await bodies(try RedisAddress(arguments[1]), seconds)
+    }
+
+    /// The rates of a body of 1 MiB through a cache: from the tier at a node that cannot keep it, and from the disk.
+    private static func bodies(_ address: RedisAddress, _ seconds: Double) async throws {
+      let directory = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())").path
+      defer { try? FileManager.default.removeItem(atPath: directory) }
+      var configuration = HTTPCache.Configuration(rules: CacheRules(mode: .shared))
+      func node() async throws -> HTTPCache {
+        configuration.shared = try RedisTier(.init(address: address, name: "bench"))
+        let cache = try HTTPCache.open(configuration)
+        guard await cache.join(within: .seconds(5)) else { throw CancellationError() }
+        return cache
+      }
+      let publisher = try await node()
+      configuration.memoryCapacity = 0
+      let reader = try await node()
+      let disk = try HTTPCache.open(
+        HTTPCache.Configuration(
+          directory: directory, memoryCapacity: 0, rules: CacheRules(mode: .shared)))
+      let origin = ScriptedUpstream { _ in
+        .init(headers: ["Cache-Control": "max-age=3600"], chunks: [StoreSample.body(1 << 20)])
+      }
+      let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/1MiB")
+      @Sendable func read(_ cache: HTTPCache) async throws {
+        let response = try await cache.respond(to: request, via: origin)
+        guard try await response.body.collect().count == 1 << 20 else { throw CancellationError() }
+      }
+      try await read(publisher)
+      try await read(disk)
+      // Published and committed in the background.
+      let tier = try RedisTier(.init(address: address, name: "bench"))
+      while try await tier.find([StoreSample.key("/1MiB", mode: .shared)]).variants[0].isEmpty {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      await tier.close()
+      let asked = origin.requestCount
+      try await measure("body 1 MiB from the tier", tasks: 1, seconds) { try await read(reader) }
+      try await measure("body 1 MiB from the disk", tasks: 1, seconds) { try await read(disk) }
+      guard origin.requestCount == asked else { throw CancellationError() }
+      for cache in [publisher, reader, disk] { await cache.close() }
     }
 
     private static func publish(

@@ -40,6 +40,8 @@ public enum ExchangeProperties {
       Vary.matches(stored, request: request, rules: exchange.rules, digest: digest),
       "the response does not match its own request: \(stored.nominated)")
     try checkNormalization(of: stored, exchange)
+    // A record from a disk may have any lifetime: one below zero has ended.
+    try require(stored.facts.freshnessLifetime >= 0, "a lifetime is negative")
     try checkStored(stored, exchange)
     try OverrideProperties.check(stored, exchange, storage)
     if let key = CacheKey(request: request, rules: exchange.rules) {
@@ -52,7 +54,6 @@ public enum ExchangeProperties {
   static func checkStored(
     _ stored: StoredResponse, _ exchange: HostileExchange
   ) throws(PropertyViolation) {
-    try require(stored.facts.freshnessLifetime >= 0, "a lifetime is negative")
     try checkReuse(stored, exchange)
     try checkRanges(stored, exchange)
     let now = exchange.times[2]
@@ -63,7 +64,9 @@ public enum ExchangeProperties {
     let updated = Freshening.updated(
       stored, with: ReceivedResponse(exchange.newer, requestTime: now, responseTime: now),
       rules: exchange.rules, validating: exchange.request, digest: digest)
-    try require(updated.facts.freshnessLifetime >= 0, "a freshened lifetime is negative")
+    try require(
+      updated.facts.freshnessLifetime >= min(0, stored.facts.freshnessLifetime),
+      "a freshened lifetime is negative")
     var marked = stored
     marked.isInvalidated = true
     try require(
