@@ -58,14 +58,13 @@ struct ReplayRecording: Sendable {
   ) throws(CacheError) -> Exchange {
     let posted = entry.request.postData
     var content: BodyBytes?
-    var parameters: [HAREntry.Pair] = []
+    var parameters: [FormParameter] = []
     if let text = posted?.text {
       content = try bytes(HARText(text, encoding: posted?.encoding, of: slice, in: file))
     } else {
       for pair in posted?.params ?? [] {
         let value = try bytes(HARText(pair.value, encoding: nil, of: slice, in: file))
-        parameters.append(
-          HAREntry.Pair(name: pair.name, value: String(decoding: value.array, as: UTF8.self)))
+        parameters.append(FormParameter(name: Array(pair.name.utf8), value: value.array))
       }
       if parameters.isEmpty { content = BodyBytes() }
     }

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
@@ -12,7 +11,7 @@ struct ReplayRequest: Sendable {
   /// The number of bytes of the content and their hash; nil if the recording has only the parameters of a form.
   let content: Content?
   /// The names and values of a form, decoded; nil for other content.
-  let parameters: [HAREntry.Pair]?
+  let parameters: [FormParameter]?
 
   struct Content: Sendable, Hashable {
     let length: Int
@@ -54,16 +53,8 @@ struct ReplayRequest: Sendable {
   /// The names and values of a form (WHATWG URL §5.1), decoded; nil for other content.
   ///
   /// - Parameter type: the type of the content.
-  static func parameters(of content: BodyBytes, type: String?) -> [HAREntry.Pair]? {
+  static func parameters(of content: BodyBytes, type: String?) -> [FormParameter]? {
     guard type?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true else { return nil }
-    return String(decoding: content.array, as: UTF8.self).split(separator: "&").map { parameter in
-      let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      return HAREntry.Pair(name: decoded(parts[0]), value: parts.count > 1 ? decoded(parts[1]) : "")
-    }
-  }
-
-  private static func decoded(_ part: Substring) -> String {
-    let text = String(part).replacing("+", with: " ")
-    return text.removingPercentEncoding ?? text
+    return FormParameter.list(content.array)
   }
 }

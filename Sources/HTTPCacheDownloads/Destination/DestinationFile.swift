@@ -79,7 +79,7 @@ struct DestinationFile: Sendable {
     if digests.isEmpty { return nil }
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { throw DownloadFailure(systemError: errno, "read \(path)") }
-    return try await DigestVerifier.mismatch(
+    return try await FileDigests.mismatch(
       of: digests, in: OpenFile<SystemError>(descriptor: descriptor), at: path,
       on: DispatchQueue(label: "swift-http-cache.destination"))
   }

@@ -22,7 +22,7 @@ extension PartFile {
   /// - Throws: `DownloadFailure` if the file cannot be read; `CancellationError`.
   public func mismatch(of digests: [IntegrityDigest] = []) async throws -> IntegrityDigest.Algorithm? {
     let stated = record.map { IntegrityDigest.list(of: .representation, in: $0.fields) } ?? []
-    return try await DigestVerifier.mismatch(of: digests + stated, in: folder.body, at: path, on: queue)
+    return try await FileDigests.mismatch(of: digests + stated, in: folder.body, at: path, on: queue)
   }
 
   /// Makes the body a clone of a stored body where the file system can, else a copy.

@@ -1,10 +1,15 @@
 /// One decoded parameter of a query in the format of forms (`application/x-www-form-urlencoded`, WHATWG URL).
-struct FormParameter: Sendable, Hashable {
+package struct FormParameter: Sendable, Hashable {
   let name: [UInt8]
   let value: [UInt8]
 
+  package init(name: [UInt8], value: [UInt8]) {
+    self.name = name
+    self.value = value
+  }
+
   /// The parameters of a query without its `?`, in order; empty parameters are skipped.
-  static func list(_ query: some Sequence<UInt8>) -> [FormParameter] {
+  package static func list(_ query: some Sequence<UInt8>) -> [FormParameter] {
     Array(query).split(separator: UInt8(ascii: "&")).map { part in
       guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else {
         return FormParameter(name: decoded(part), value: [])

@@ -19,6 +19,15 @@ struct RFC9875_CacheGroupsTests {
     #expect(CacheGroups.names(of: HTTPResponse(status: .ok)) == [])
   }
 
+  @Test("§2 A field made of names is read as these names, or not made")
+  func fieldValue() throws {
+    let names = ["a", "b c", #"d"e\f"#, "g,h"]
+    let value = try #require(CacheGroups.fieldValue(of: names))
+    #expect(try CacheGroups.names(of: response("Cache-Groups", value)) == names)
+    #expect(CacheGroups.fieldValue(of: (0..<257).map { "\($0)" }) == nil)
+    #expect(CacheGroups.fieldValue(of: [String(repeating: "\"", count: 8_192)]) == nil)
+  }
+
   // holds 9875-2-1, 9875-3-2
   @Test("§2 At least 32 groups of at least 32 characters")
   func limits() throws {

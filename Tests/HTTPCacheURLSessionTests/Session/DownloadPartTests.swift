@@ -28,10 +28,14 @@ import Testing
           ? .ranged(request, length: Self.length, tag: tag, fields)
           : OriginAnswer(fields: fields + [("ETag", tag)], steps: [.pattern(0..<Self.length)])
       }
-      return OriginAnswer(
-        fields: fields + [("ETag", "\"a\""), ("Accept-Ranges", "bytes")],
-        steps: [.pattern(0..<Self.first), .cut], framing: .length(Self.length))
+      return Self.brokenOff(fields + [("Accept-Ranges", "bytes")])
     }
+  }
+
+  /// The first bytes of the file, and the end of the connection.
+  private static func brokenOff(_ fields: [(String, String)] = []) -> OriginAnswer {
+    OriginAnswer(
+      fields: fields + [("ETag", "\"a\"")], steps: [.pattern(0..<first), .cut], framing: .length(length))
   }
 
   private func breakOff(_ kit: Kit) async {
@@ -95,8 +99,7 @@ import Testing
     let kit = try Kit(largestEntry: .bytes(1_000)) { request in
       switch request.number {
       case 2:
-        return OriginAnswer(
-          fields: [("ETag", "\"a\"")], steps: [.pattern(0..<Self.first), .cut], framing: .length(Self.length))
+        return Self.brokenOff()
       case 1, 3: return .redirect(to: "/file", status: 301, [("Cache-Control", "max-age=600")])
       default: return .ranged(request, length: Self.length, tag: "\"a\"")
       }
@@ -111,9 +114,7 @@ import Testing
   func leftOutFields() async throws {
     let kit = try Kit(largestEntry: .bytes(1_000)) { request in
       guard request.number == 1 else { return .ranged(request, length: Self.length, tag: "\"a\"") }
-      return OriginAnswer(
-        fields: [("ETag", "\"a\""), ("Content-Type", "video/mp4")],
-        steps: [.pattern(0..<Self.first), .cut], framing: .length(Self.length))
+      return Self.brokenOff([("Content-Type", "video/mp4")])
     }
     await breakOff(kit)
     let response = try await kit.session.download(for: kit.request("/"), to: target)
@@ -127,8 +128,7 @@ import Testing
     let kit = try Kit(largestEntry: .bytes(1_000)) { request in
       switch request.number {
       case 1:
-        return OriginAnswer(
-          fields: [("ETag", "\"a\"")], steps: [.pattern(0..<Self.first), .cut], framing: .length(Self.length))
+        return Self.brokenOff()
       case 2:
         return OriginAnswer(
           status: 206, fields: [("ETag", "\"a\""), ("Content-Range", "bytes 0-9/\(Self.length)")],
@@ -150,10 +150,7 @@ import Testing
     let latch = Latch()
     let kit = try Kit(largestEntry: .bytes(1_000)) { request in
       switch request.number {
-      case 1:
-        return OriginAnswer(
-          fields: [("ETag", "\"a\"")], steps: [.pattern(0..<Self.first), .cut],
-          framing: .length(Self.length))
+      case 1: return Self.brokenOff()
       // An error to the range gets one request without it.
       case 2, 3: return .text("busy", status: 503)
       case 4:

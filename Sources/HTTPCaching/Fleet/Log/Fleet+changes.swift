@@ -7,7 +7,7 @@ extension Fleet {
   /// changes several targets must not wait for a deadline for each.
   ///
   /// A look-up between the change in the local store and the entry in the log can bring back what was changed: apply the
-  /// change before this call, and again afterwards.
+  /// change at once, and again after this call.
   ///
   /// - Returns: whether the change is in the log; else it waits.
   @discardableResult

@@ -85,10 +85,11 @@ final class SharedStore: StoreLayer {
 
   /// Removes the entries that match, here and on the other nodes.
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
+    let base = base
     guard fleet.concernsOthers(selection) else { return try await base.remove(selection) }
-    let first = await attempt { () async throws(CacheError) in try await base.remove(selection) }
-    await fleet.add(.remove, selection)
-    // A look-up before the change was in the log may have stored what was removed.
+    let (first, _) = await adding(.remove, selection) { () async throws(CacheError) in
+      try await base.remove(selection)
+    }
     let again = try await base.remove(selection)
     return try first.get() + again
   }
@@ -97,11 +98,15 @@ final class SharedStore: StoreLayer {
   func mark(
     _ selection: CacheSelection, as mark: StoredResponse.Mark
   ) async throws(CacheError) -> Int? {
+    let base = base
     guard fleet.concernsOthers(selection) else { return try await base.mark(selection, as: mark) }
-    let first = await attempt { () async throws(CacheError) in try await base.mark(selection, as: mark) }
-    switch mark {
-    case .invalidated: await fleet.add(.invalidate, selection)
-    case .expired: await fleet.add(.expire, selection)
+    let kind: SharedChange.Kind =
+      switch mark {
+      case .invalidated: .invalidate
+      case .expired: .expire
+      }
+    let (first, _) = await adding(kind, selection) { () async throws(CacheError) in
+      try await base.mark(selection, as: mark)
     }
     try await base.mark(selection, as: mark)
     return try first.get()
@@ -109,21 +114,36 @@ final class SharedStore: StoreLayer {
 
   /// Removes all entries of a partition, here, in the tier and on the other nodes.
   func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
+    let base = base
     guard fleet.shares(mode: mode, partition: partition) else {
       return try await base.wipe(mode: mode, partition: partition)
     }
-    let first = await attempt { () async throws(CacheError) in
+    let (first, isAdded) = await adding(.wipe, .partition(mode: mode, partition)) {
+      () async throws(CacheError) in
       try await base.wipe(mode: mode, partition: partition)
     }
-    if await fleet.add(.wipe, .partition(mode: mode, partition)) {
-      await fleet.wipeTier(mode: mode, partition: partition)
-    }
+    if isAdded { await fleet.wipeTier(mode: mode, partition: partition) }
     let again = try await base.wipe(mode: mode, partition: partition)
     return try first.get() + again
   }
 
-  private func attempt<Value>(
-    _ change: () async throws(CacheError) -> Value
+  /// Makes a change here while it is added to the log: neither waits for the other, because a removal of many entries
+  /// takes as long as a node may take to answer, and so does a tier that is away.
+  ///
+  /// The caller makes the change again: a look-up before it was in the log may have stored what was changed.
+  ///
+  /// - Returns: what the change here gave, and whether the change is in the log.
+  private func adding<Value: Sendable>(
+    _ kind: SharedChange.Kind, _ selection: CacheSelection,
+    _ change: @escaping @Sendable () async throws(CacheError) -> Value
+  ) async -> (Result<Value, CacheError>, isAdded: Bool) {
+    async let first = Self.attempt(change)
+    let isAdded = await fleet.add(kind, selection)
+    return (await first, isAdded)
+  }
+
+  private static func attempt<Value: Sendable>(
+    _ change: @Sendable () async throws(CacheError) -> Value
   ) async -> Result<Value, CacheError> {
     do throws(CacheError) { return .success(try await change()) } catch { return .failure(error) }
   }

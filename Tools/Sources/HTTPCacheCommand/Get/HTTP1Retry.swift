@@ -26,10 +26,9 @@ struct HTTP1Retry: Upstream {
     return try await http1.send(request)
   }
 
-  /// Whether octets of `Location` are no UTF-8, and so were replaced by U+FFFD: the redirect leads to another resource.
+  /// Whether `Location` has lost octets: the redirect leads to another resource.
   private static func hasLostOctets(_ head: HTTPResponse) -> Bool {
-    let replacement: Unicode.Scalar = "\u{FFFD}"
-    return (300..<400).contains(head.status.code)
-      && head.headerFields[values: .location].contains { $0.unicodeScalars.contains(replacement) }
+    (300..<400).contains(head.status.code)
+      && head.headerFields[fields: .location].contains(where: \.hasLostOctets)
   }
 }

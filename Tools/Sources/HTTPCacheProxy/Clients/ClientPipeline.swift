@@ -122,7 +122,9 @@ struct ClientPipeline: Sendable {
       NIOHTTP2Handler(
         mode: .server, connectionConfiguration: connectionConfiguration(),
         streamConfiguration: streamConfiguration()))
-    try operations.addHandler(HTTP2RequestHandler(context, client, on: channel, management: management))
+    let ends = NIOLoopBound(StreamEnds(), eventLoop: channel.eventLoop)
+    try operations.addHandler(
+      HTTP2RequestHandler(context, client, on: channel, ends: ends.value, management: management))
     // Before the multiplexer, which may end a stream while it is told that the stream has begun.
     try operations.addHandler(management)
     if let turns = context.turns(of: channel.eventLoop) { try operations.addHandler(StreamTurns(turns)) }
@@ -130,7 +132,7 @@ struct ClientPipeline: Sendable {
       mode: .server, channel: channel, targetWindowSize: Self.window,
       outboundBufferSizeHighWatermark: Self.waterMark.high,
       outboundBufferSizeLowWatermark: Self.waterMark.low
-    ) { stream in stream.eventLoop.makeCompletedFuture { try addStream(to: stream, client) } }
+    ) { stream in stream.eventLoop.makeCompletedFuture { try addStream(to: stream, client, ends.value) } }
     try operations.addHandler(multiplexer)
     try operations.addHandler(HTTP2ErrorHandler(logger: context.configuration.logger))
     // It begins to wait for streams when the channel becomes active, which has happened before it was added.
@@ -141,9 +143,9 @@ struct ClientPipeline: Sendable {
     channel.read()
   }
 
-  private func addStream(to channel: any Channel, _ client: ClientSide) throws {
+  private func addStream(to channel: any Channel, _ client: ClientSide, _ ends: StreamEnds) throws {
     try channel.syncOptions?.setOption(.autoRead, value: false)
-    try channel.pipeline.syncOperations.addHandler(HTTP2StreamHandler(context, client))
+    try channel.pipeline.syncOperations.addHandler(HTTP2StreamHandler(context, client, ends: ends))
     // The head is not read by a task.
     channel.read()
   }

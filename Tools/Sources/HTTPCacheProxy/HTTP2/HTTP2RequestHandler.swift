@@ -31,6 +31,7 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
   private let log: RequestLog
   private let management: NIOHTTP2ServerConnectionManagementHandler.HTTP2StreamDelegate
   private var streams = HTTP2ConnectionStreams()
+  private let ends: StreamEnds
   private var malformed = (count: 0, since: NIODeadline.now())
   private var mustFlush = false
   /// When the last stream began or ended.
@@ -48,11 +49,14 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
     return hasAskedForEnd ? configuration.idleTimeout + configuration.headTimeout : configuration.idleTimeout
   }
 
-  /// - Parameter management: is told of the streams that are answered from memory or refused.
+  /// - Parameters:
+  ///   - ends: those of the streams with a channel of their own.
+  ///   - management: is told of the streams that are answered from memory or refused.
   init(
-    _ proxy: ProxyContext, _ client: ClientSide, on channel: any Channel,
+    _ proxy: ProxyContext, _ client: ClientSide, on channel: any Channel, ends: StreamEnds,
     management: NIOHTTP2ServerConnectionManagementHandler
   ) {
+    self.ends = ends
     self.proxy = proxy
     self.client = client
     self.management = management.http2StreamDelegate
@@ -78,6 +82,10 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
         guard begin(headers, of: frame.streamID, context) else { return }
       } else if !headers.headers.areWellFormedTrailers {
         return reset(frame.streamID, isNew: false, context)
+      }
+    } else if case .settings(.settings(let settings)) = frame.payload {
+      for id in ends.received(settings, isWritable: context.channel.isWritable) {
+        write(.rstStream(.enhanceYourCalm), to: id, context)
       }
     }
     context.fireChannelRead(data)
@@ -186,6 +194,7 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
     case let event as StreamClosedEvent:
+      ends.closed(event.streamID)
       switch streams.end(event.streamID) {
       case .answered: return management.streamClosed(event.streamID, channel: context.channel)
       case .exchange(let counted):
@@ -206,6 +215,7 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
   /// Whether the multiplexer acts on the change of a window: it knows no answered streams, and widens only inbound windows.
   private func concernsMultiplexer(_ event: NIOHTTP2WindowUpdatedEvent) -> Bool {
     guard event.streamID == .rootStream else { return !streams.isAnswered(event.streamID) }
+    if let bytes = event.outboundWindowSize { ends.connectionTakes(bytes) }
     let isNew = event.inboundWindowSize != inboundWindow
     inboundWindow = event.inboundWindowSize
     return isNew

@@ -16,10 +16,15 @@ final class HTTP2StreamHandler: ChannelDuplexHandler {
   private var connection: ClientConnection?
   private var hasBegun = false
   private var hasEnded = false
+  private let ends: StreamEnds
+  /// The stream, once its end was written and not flushed.
+  private var unflushedEnd: HTTP2StreamID?
 
-  init(_ proxy: ProxyContext, _ client: ClientSide) {
+  /// - Parameter ends: those of the connection.
+  init(_ proxy: ProxyContext, _ client: ClientSide, ends: StreamEnds) {
     self.proxy = proxy
     self.client = client
+    self.ends = ends
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -93,10 +98,25 @@ final class HTTP2StreamHandler: ChannelDuplexHandler {
       switch output {
       case .head(let headers, let endsStream): .headers(.init(headers: headers, endStream: endsStream))
       case .end(let trailers) where !trailers.isEmpty: .headers(.init(headers: trailers, endStream: true))
+      case .end where ends.hasSmallerWindows: .headers(.init(headers: [:], endStream: true))
       case .end: .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true))
       case .restIsNotNeeded: .rstStream(.noError)
       }
+    if case .end = output { noteEnd(context) }
     context.write(wrapOutboundOut(payload), promise: promise)
+  }
+
+  private func noteEnd(_ context: ChannelHandlerContext) {
+    guard let id = try? context.channel.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID) else {
+      return
+    }
+    ends.written(id)
+    unflushedEnd = id
+  }
+
+  func flush(context: ChannelHandlerContext) {
+    context.flush()
+    if let id = unflushedEnd.take() { ends.flushed(id) }
   }
 }
 

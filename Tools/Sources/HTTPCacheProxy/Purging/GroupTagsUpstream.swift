@@ -31,7 +31,7 @@ public struct GroupTagsUpstream: Upstream {
     guard GroupTags.areIn(fields) else { return response }
     let names = GroupTags.names(in: fields)
     if names?.isEmpty == true { return response }
-    if let names, let value = Self.groupsField(of: fields, with: names) {
+    if let names, let value = Self.groups(of: response.head, with: names) {
       response.head.headerFields[.cacheGroups] = value
     } else {
       let problem = names.map { "too many tags (\($0.count))" } ?? "a tag that is not ASCII"
@@ -42,9 +42,9 @@ public struct GroupTagsUpstream: Upstream {
   }
 
   /// `Cache-Groups` of a response with further groups; nil if these are too many.
-  private static func groupsField(of fields: HTTPFields, with names: [String]) -> String? {
+  private static func groups(of response: HTTPResponse, with names: [String]) -> String? {
     guard names.count <= mostNames, names.reduce(0, { $0 + $1.utf8.count }) <= mostBytes else { return nil }
-    let own = GroupsField.groups(in: fields)
-    return GroupsField.value(own + names.filter { !own.contains($0) })
+    let own = CacheGroups.names(of: response)
+    return CacheGroups.fieldValue(of: own + names.filter { !own.contains($0) })
   }
 }

@@ -221,4 +221,7 @@ enum StreamError: Error, Sendable {
   case cancelled
   /// The transport failed.
   case failed(any Error)
+
+  /// Swift 6.3 crashes when it compiles a `catch` with this pattern in a function that throws another error.
+  var isClosed: Bool { if case .closed = self { true } else { false } }
 }

@@ -90,12 +90,10 @@ public final class NIOUpstream: Upstream {
       .run(request, upgrade: nil, until: deadline)
   }
 
-  /// Whether a value has U+FFFD, which NIOHTTP2 puts in the place of octets that are no UTF-8. A redirect would lead to
-  /// another resource, and be stored so. Only safe methods have the same answer again.
+  /// Whether a value has lost octets: a redirect would lead to another resource, and be stored so. Only safe methods have
+  /// the same answer again.
   private static func hasLostOctets(_ head: HTTPResponse, to request: UpstreamRequest) -> Bool {
-    let replacement: Unicode.Scalar = "\u{FFFD}"
-    return [.get, .head].contains(request.head.method)
-      && head.headerFields.contains { $0.value.unicodeScalars.contains(replacement) }
+    [.get, .head].contains(request.head.method) && head.headerFields.contains(where: \.hasLostOctets)
   }
 
   /// The response over HTTP/1.1 to the same request; the given one if there is none.

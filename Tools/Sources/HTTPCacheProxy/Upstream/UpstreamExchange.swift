@@ -37,7 +37,12 @@ struct UpstreamExchange: Sendable {
       if lease.isReused, lease.http2 == nil, lease.stream.hasBytes || lease.stream.isEnded {
         throw ClosedBeforeResponse()
       }
-      try await sender.sendHead(upgrade: upgrade)
+      do throws(StreamError) {
+        try await sender.sendHead(upgrade: upgrade)
+      } catch {
+        // The origin may have answered and ended before the writer looked: what has arrived decides.
+        guard error.isClosed else { throw error }
+      }
       let head = try await finalHead(request, sender, upgrade: upgrade != nil, until: deadline)
       return try response(head, to: request, sender)
     } catch {

@@ -60,6 +60,22 @@ import Testing
     #expect(try await upload.value.head.status == .noContent)
   }
 
+  @Test("an answer that came before the writer saw the connection close is the answer")
+  func closedAfterAnswer() async throws {
+    let origin = try await TestingStream(NIOAsyncTestingEventLoop())
+    try await origin.receive("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+    try await origin.channel.close()
+    let configuration = NIOUpstream.Configuration()
+    let pool = try ConnectionPool(group: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
+    let lease = ConnectionLease(
+      origin.stream, Origin(isSecure: false, host: "h", port: 80), isReused: false)
+    let request = UpstreamRequest(
+      head: HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/"))
+    let response = try await UpstreamExchange(lease, pool: pool, configuration: configuration)
+      .run(request, upgrade: nil, until: .distantFuture)
+    #expect(response.head.status == .noContent)
+  }
+
   @Test("an origin that does not answer after an upload is given up")
   func uploadWithoutAnswer() async throws {
     let loop = NIOAsyncTestingEventLoop()

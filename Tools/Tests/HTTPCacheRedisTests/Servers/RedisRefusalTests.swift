@@ -143,7 +143,7 @@ struct RedisRefusalTests {
     await tier.close()
   }
 
-  @Test("commands that come after a connection was refused are refused, too, not told that nobody is there")
+  @Test("a caller that comes after the server refused the connection is told that it was refused")
   func refusedBefore() async throws {
     let server = try await RedisServer.start(["--requirepass", "s3cret"])
     let settings = RedisSettings(

@@ -1,5 +1,5 @@
 import HTTPCacheSemantics
-import HTTPTypes
+package import HTTPTypes
 import NIOCore
 import NIOHPACK
 import NIOHTTP1
@@ -109,5 +109,13 @@ extension ResponseHead {
       code: code, reasonPhrase: HTTPResponseStatus(statusCode: code, reasonPhrase: "").reasonPhrase)
     minorVersion = 1
     self.fields = fields
+  }
+}
+
+extension HTTPField {
+  /// Whether the value has U+FFFD, which NIOHTTP2 puts in the place of octets that are no UTF-8.
+  package var hasLostOctets: Bool {
+    let replacement: Unicode.Scalar = "\u{FFFD}"
+    return value.unicodeScalars.contains(replacement)
   }
 }

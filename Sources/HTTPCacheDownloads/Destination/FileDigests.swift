@@ -3,7 +3,8 @@ import HTTPCacheFiles
 import HTTPCacheStore
 import HTTPCaching
 
-extension DigestVerifier {
+/// Compares a file that is there with the digests that it must have.
+enum FileDigests {
   /// The algorithm of the first digest that a file does not have; nil if the file has all, or the package was built
   /// without the trait `Crypto`.
   ///
@@ -29,15 +30,15 @@ extension DigestVerifier {
       try Task.checkCancellation()
     }
   }
-}
 
-/// At most 1 MiB, none at the end; and 0 or the number of the error.
-private func piece(of file: OpenFile<SystemError>, at offset: Int64) -> ([UInt8], Int32) {
-  var result = 0
-  let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
-    result = Descriptor.read(
-      into: UnsafeMutableRawBufferPointer(buffer), from: file.descriptor, at: offset)
-    count = max(0, result)
+  /// At most 1 MiB, none at the end; and 0 or the number of the error.
+  private static func piece(of file: OpenFile<SystemError>, at offset: Int64) -> ([UInt8], Int32) {
+    var result = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, count in
+      result = Descriptor.read(
+        into: UnsafeMutableRawBufferPointer(buffer), from: file.descriptor, at: offset)
+      count = max(0, result)
+    }
+    return (bytes, Int32(min(0, result)) * -1)
   }
-  return (bytes, Int32(min(0, result)) * -1)
 }
