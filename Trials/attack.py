@@ -320,7 +320,9 @@ def main():
         proxies.append(subprocess.Popen(
             [program, "serve", *options, "--listen", f"127.0.0.1:{listen}", "--admin", f"127.0.0.1:{admins[number]}", *more],
             # As the unit of the package sets it.
-            stdout=log, stderr=log, env={**os.environ, "MALLOC_ARENA_MAX": "2"}))
+            # A session of its own: a signal to the group of the trial is none to the servers.
+            stdout=log, stderr=log, start_new_session=True,
+            env={**os.environ, "MALLOC_ARENA_MAX": "2", "SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"}))
     time.sleep(2)
     client = Client([plain, tls], tls)
     # Looking through all objects of half an hour would stop this client for hundreds of milliseconds.
@@ -329,6 +331,7 @@ def main():
     pipes = [multiprocessing.Pipe() for _ in os.sched_getaffinity(0)]
     witnesses = [multiprocessing.Process(target=witness, args=(processor, pipe[1]), daemon=True)
                  for processor, pipe in zip(sorted(os.sched_getaffinity(0)), pipes)]
+    ended = True
     try:
         calm = asyncio.run(run_calm(client))
         for server in proxies: raise_threads(server)
@@ -347,11 +350,16 @@ def main():
         memory = [resident(server) for server in proxies]
         read = sum(faults(server) for server in proxies) - before
         alive = [server.poll() is None for server in proxies]
+        ended = not all(alive)
     finally:
+        for number, server in enumerate(proxies):
+            if server.poll() is not None:
+                print(f"server {number} ended with status {server.returncode}; the end of its log in {folder}:")
+                print("".join(open(f"{folder}/log{number}").readlines()[-50:]))
         for server in proxies:
             if server.poll() is None: server.send_signal(signal.SIGTERM)
         for process in behind: process.terminate()
-        if all(server.returncode in (0, None) for server in proxies): shutil.rmtree(folder, ignore_errors=True)
+        if not ended: shutil.rmtree(folder, ignore_errors=True)
     share = lambda values, part: values[min(len(values) - 1, int(len(values) * part))] * 1000
     print("hostile connections:", sum(counts.values()), ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items())))
     for name, values in (("before", calm), ("meanwhile", times)):

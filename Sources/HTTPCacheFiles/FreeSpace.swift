@@ -55,7 +55,8 @@ package final class FreeSpace: Sendable {
     let minimum = minimum
     guard minimum > 0, let space = space(in: folder) else { return nil }
     // At most a quarter: otherwise nothing could be stored on a small file system.
-    return min(minimum, space.all / 4) - space.free
+    let (shortage, overflow) = min(minimum, space.all / 4).subtractingReportingOverflow(space.free)
+    return overflow ? .min : shortage
   }
 
   /// The free bytes; nil if they are unknown.
@@ -67,7 +68,10 @@ package final class FreeSpace: Sendable {
       guard let asked = state.asked, now - asked < Self.longest, abs(state.change) < Self.most else {
         return nil
       }
-      return state.space.map { Space(free: $0.free + state.change, all: $0.all) }
+      return state.space.map { space in
+        let (free, overflow) = space.free.addingReportingOverflow(state.change)
+        return Space(free: overflow ? space.free : free, all: space.all)
+      }
     }
     if let known { return known }
     let space = look(folder.descriptor)
@@ -83,9 +87,12 @@ package final class FreeSpace: Sendable {
 
   private static func space(of descriptor: Int32) -> Space? {
     var status = statvfs()
-    guard fstatvfs(descriptor, &status) == 0 else { return nil }
+    // Some file systems, such as those of FUSE, do not count their blocks.
+    guard fstatvfs(descriptor, &status) == 0, status.f_blocks > 0 else { return nil }
+    let blockSize = Int64(clamping: status.f_frsize)
     func bytes(_ blocks: Int64) -> Int64 {
-      blocks.multipliedReportingOverflow(by: Int64(status.f_frsize)).partialValue
+      let (bytes, overflow) = blocks.multipliedReportingOverflow(by: blockSize)
+      return overflow ? .max : bytes
     }
     return Space(
       free: bytes(Int64(clamping: status.f_bavail)), all: bytes(Int64(clamping: status.f_blocks)))

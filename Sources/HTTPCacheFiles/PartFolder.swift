@@ -20,6 +20,8 @@ package final class PartFolder: Sendable {
   private static let folderLimit = 8
   private static let longestRecord = 256 << 10
   private static let (bodyName, recordName, newSuffix) = ("body", "record", ".new")
+  // The errors of a link, a folder or a special file in the place of a file.
+  private static let foreignCodes: [Int32] = [ELOOP, EISDIR, ENXIO, ENOTDIR, ESPIPE]
 
   package let path: String
   private let folder: OpenFile<SystemError>
@@ -89,9 +91,11 @@ package final class PartFolder: Sendable {
       if descriptor >= 0 {
         let body = OpenFile<SystemError>(descriptor: descriptor)
         var status = stat()
-        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 {
-          return (body, 0)
-        }
+        guard fstat(descriptor, &status) == 0 else { return (nil, errno) }
+        if status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 { return (body, 0) }
+      } else if !foreignCodes.contains(-descriptor) {
+        // The body cannot be opened now, for example because of too many open files. Its bytes must stay.
+        return (nil, -descriptor)
       }
       code = descriptor >= 0 ? EEXIST : -descriptor
       // A link, or another name of a file: that file is left alone.
@@ -156,14 +160,24 @@ package final class PartFolder: Sendable {
     return takeNewBody()
   }
 
-  package func readRecord() -> [UInt8]? {
+  /// Reads the record.
+  ///
+  /// - Returns: the bytes, or nil if there is no record, and 0; nil and the number of the error if the record cannot be
+  ///   read now.
+  package func readRecord() -> (bytes: [UInt8]?, code: Int32) {
     let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     let descriptor = shim_openat(folder.descriptor, Self.recordName, flags, 0)
-    guard descriptor >= 0 else { return nil }
+    guard descriptor >= 0 else { return (nil, Self.recordCode(-descriptor)) }
     let file = OpenFile<SystemError>(descriptor: descriptor)
     var bytes = [UInt8](repeating: 0, count: Self.longestRecord)
     let count = bytes.withUnsafeMutableBytes { Descriptor.read(into: $0, from: file.descriptor, at: 0) }
-    return count > 0 ? Array(bytes.prefix(count)) : nil
+    guard count >= 0 else { return (nil, Self.recordCode(Int32(-count))) }
+    return (count > 0 ? Array(bytes.prefix(count)) : nil, 0)
+  }
+
+  // 0 for the error of a record that does not exist, or is of another kind.
+  private static func recordCode(_ code: Int32) -> Int32 {
+    code == ENOENT || foreignCodes.contains(code) ? 0 : code
   }
 
   /// Replaces the record in one step.

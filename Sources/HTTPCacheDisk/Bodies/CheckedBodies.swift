@@ -68,23 +68,40 @@ final class CheckedBodies: Sendable {
 
 /// The blocks of a body file whose checksums were found correct.
 final class CheckedBlocks: Sendable {
-  // Whether each block was checked.
-  private let blocks = Mutex<[Bool]>([])
+  // Whether each block was checked: 64 blocks in a word. Words without checked blocks are absent, because a partial
+  // body may begin at any offset.
+  private let words = Mutex<[Int: UInt64]>([:])
 
   init() {}
 
   /// Whether each of these blocks was checked.
   func contains(_ range: Range<Int>) -> Bool {
-    blocks.withLock { blocks in
-      range.isEmpty || range.upperBound <= blocks.count && blocks[range].allSatisfy { $0 }
+    words.withLock { words in
+      var rest = range
+      while !rest.isEmpty {
+        let (word, mask) = Self.removeFirst(&rest)
+        guard let checked = words[word], checked & mask == mask else { return false }
+      }
+      return true
     }
   }
 
   func insert(_ range: Range<Int>) {
-    blocks.withLock { blocks in
-      let missing = range.upperBound - blocks.count
-      if missing > 0 { blocks.append(contentsOf: repeatElement(false, count: missing)) }
-      for block in range { blocks[block] = true }
+    words.withLock { words in
+      var rest = range
+      while !rest.isEmpty {
+        let (word, mask) = Self.removeFirst(&rest)
+        words[word, default: 0] |= mask
+      }
     }
+  }
+
+  /// Removes the blocks of the first word from a range, and returns the word and the bits of these blocks.
+  private static func removeFirst(_ range: inout Range<Int>) -> (word: Int, mask: UInt64) {
+    let first = range.lowerBound & 63
+    let count = min(range.count, 64 - first)
+    let word = range.lowerBound >> 6
+    range = range.lowerBound + count..<range.upperBound
+    return (word, (UInt64.max >> UInt64(64 - count)) << UInt64(first))
   }
 }

@@ -95,6 +95,18 @@ final class CacheDirectory: Sendable {
     }
   }
 
+  /// Opens a file of a folder.
+  ///
+  /// - Returns: nil if there is no such file.
+  static func existing(
+    _ name: String, in folder: CacheFile, flags: Int32
+  ) throws(CacheError) -> CacheFile? {
+    let descriptor = shim_openat(folder.descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, 0)
+    if descriptor == -ENOENT { return nil }
+    guard descriptor >= 0 else { throw CacheError(number: -descriptor, during: "open \(name)") }
+    return CacheFile(descriptor: descriptor)
+  }
+
   /// Device and inode of the folder.
   var identity: FileIdentity? { (try? root.status()).map { FileIdentity($0) } }
 
@@ -164,25 +176,32 @@ final class CacheDirectory: Sendable {
   }
 
   /// The names of all files in a folder except `.` and `..`.
-  static func names(in folder: CacheFile) -> [String] {
+  static func names(in folder: CacheFile) throws(CacheError) -> [String] {
     var all: [String] = []
-    names(in: folder, atMost: .max) { all = $0 }
+    try names(in: folder, atMost: .max) { (names) throws(CacheError) in all = names }
     return all
   }
 
-  private static func names<Failure>(
-    in folder: CacheFile, atMost limit: Int, _ some: ([String]) throws(Failure) -> Void
-  ) throws(Failure) {
-    guard let copy = try? CacheFile(".", in: folder, flags: CacheFile.folder) else { return }
+  private static func names(
+    in folder: CacheFile, atMost limit: Int, _ some: ([String]) throws(CacheError) -> Void
+  ) throws(CacheError) {
+    let copy = try CacheFile(".", in: folder, flags: CacheFile.folder)
     let descriptor = dup(copy.descriptor)
-    guard descriptor >= 0 else { return }
+    guard descriptor >= 0 else { throw CacheError.last(during: "list a folder") }
     guard let stream = fdopendir(descriptor) else {
+      let error = CacheError.last(during: "list a folder")
       close(descriptor)
-      return
+      throw error
     }
     defer { closedir(stream) }
     var names: [String] = []
-    while let entry = readdir(stream) {
+    while true {
+      // At the end and after an error, `readdir` returns nil; only an error sets `errno`.
+      errno = 0
+      guard let entry = readdir(stream) else {
+        if errno != 0 { throw CacheError.last(during: "list a folder") }
+        break
+      }
       let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
         pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }

@@ -31,7 +31,7 @@ package final class FileHandout: Sendable {
     try CacheDirectory.makeFolders(directory)
     let (root, resolved) = try CacheDirectory.folder(at: directory)
     let files = try CacheDirectory.folder(Self.folderName, in: root)
-    Self.sweep(files)
+    try? Self.sweep(files, Self.sweepLimit)
     lock = try OwnerLock(folder: try CacheDirectory.folder(Self.ownersName, in: files))
     let name = BodyName.ownerText(lock.owner)
     folder = try CacheDirectory.folder(name, in: files)
@@ -59,31 +59,46 @@ package final class FileHandout: Sendable {
   /// Unlinks a file. A process that has the file open can still read it.
   package func remove(_ name: String) { unlinkat(folder.descriptor, name, 0) }
 
-  /// Deletes the files that dead processes left in a directory.
+  /// Deletes files that dead processes left in a directory, as many as is fast.
+  package static func sweep(in directory: String) { try? sweep(in: directory, sweepLimit) }
+
+  /// Deletes all files that dead processes left in a directory, however long that takes.
   ///
-  /// - Parameter isThorough: whether to delete all of them, however long that takes.
-  package static func sweep(in directory: String, isThorough: Bool = false) {
-    guard let (root, _) = try? CacheDirectory.folder(at: directory),
-      let files = try? CacheFile(folderName, in: root, flags: CacheFile.folder)
-    else { return }
-    sweep(files, isThorough: isThorough)
+  /// - Throws: `CacheError` if the files cannot be listed.
+  static func sweepAll(in directory: String) throws(CacheError) {
+    try sweep(in: directory, (folders: .max, files: .max))
   }
 
-  private static func sweep(_ files: CacheFile, isThorough: Bool = false) {
-    guard let owners = try? CacheFile(ownersName, in: files, flags: CacheFile.folder) else {
+  private static func sweep(
+    in directory: String, _ limit: (folders: Int, files: Int)
+  ) throws(CacheError) {
+    let (root, _) = try CacheDirectory.folder(at: directory)
+    guard let files = try CacheDirectory.existing(folderName, in: root, flags: CacheFile.folder) else {
       return
     }
-    let limit = isThorough ? (folders: .max, files: .max) : sweepLimit
-    for dead in OwnerLock.owners(of: owners).dead.prefix(limit.folders) {
+    try sweep(files, limit)
+  }
+
+  private static func sweep(
+    _ files: CacheFile, _ limit: (folders: Int, files: Int)
+  ) throws(CacheError) {
+    guard let owners = try CacheDirectory.existing(ownersName, in: files, flags: CacheFile.folder) else {
+      return
+    }
+    var failure: CacheError?
+    for dead in try OwnerLock.owners(of: owners).dead.prefix(limit.folders) {
       let name = BodyName.ownerText(dead.owner)
-      if let folder = try? CacheFile(name, in: files, flags: CacheFile.folder) {
-        for file in CacheDirectory.names(in: folder).prefix(limit.files) {
-          unlinkat(folder.descriptor, file, 0)
+      do throws(CacheError) {
+        if let folder = try CacheDirectory.existing(name, in: files, flags: CacheFile.folder) {
+          for file in try CacheDirectory.names(in: folder).prefix(limit.files) {
+            unlinkat(folder.descriptor, file, 0)
+          }
         }
-      }
+      } catch { failure = error }
       // If files remain in the folder, the next process that opens the directory deletes them.
       if unlinkat(files.descriptor, name, AT_REMOVEDIR) == 0 || errno == ENOENT { dead.forget() }
     }
+    if let failure { throw failure }
   }
 }
 

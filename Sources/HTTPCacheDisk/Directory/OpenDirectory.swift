@@ -187,6 +187,8 @@ extension OpenDirectory {
       generations = older.flatMap { $0.generations.isShared ? nil : $0.generations } ?? GenerationFile()
       notes.append("no shared counters, so what other processes change goes unnoticed in memory: \(error)")
     }
+    // A damaged counter must not make the numbers of a new index impossible.
+    let lastCommit = min(Int64(clamping: generations.changes.ticket().seen), IndexState.mostSequence / 2)
     var wasSetAside = false
     let wasThere = directory.databaseIdentity() != nil
     let database: Database
@@ -194,7 +196,8 @@ extension OpenDirectory {
       if isDamaged, let older, directory.databaseIdentity() == older.identity {
         throw CacheError(.damaged, "found while in use")
       }
-      database = try Database(in: directory, durability: durability, settings: settings)
+      database = try Database(
+        in: directory, durability: durability, settings: settings, lastCommit: lastCommit)
     } catch {
       guard error.code == .damaged else { throw error }
       let kept = DirectorySettings(damaged: directory) ?? settings
@@ -202,7 +205,8 @@ extension OpenDirectory {
       generations.changes.raiseReplacements()
       notes.append("the index was set aside as \(CacheDirectory.damagedName): \(error.message)")
       wasSetAside = true
-      database = try Database(in: directory, durability: durability, settings: kept)
+      database = try Database(
+        in: directory, durability: durability, settings: kept, lastCommit: lastCommit)
     }
     if !wasSetAside, wasThere, database.isNew, try hasBodies(directory) {
       notes.append("Cache.db was empty: a new index was begun, and the bodies of the old one are deleted")

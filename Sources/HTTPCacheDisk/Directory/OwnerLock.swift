@@ -40,17 +40,26 @@ final class OwnerLock: Sendable {
   }
 
   /// The owners whose processes live, and the owners whose processes ended without deleting their locks.
-  static func owners(in directory: CacheDirectory) -> (living: Set<UInt64>, dead: [DeadOwner]) {
-    guard let folder = try? CacheFile("writers", in: directory.root, flags: CacheFile.folder)
+  ///
+  /// - Throws: `CacheError` if the locks cannot be listed. Each owner may then live.
+  static func owners(
+    in directory: CacheDirectory
+  ) throws(CacheError) -> (living: Set<UInt64>, dead: [DeadOwner]) {
+    guard
+      let folder = try CacheDirectory.existing("writers", in: directory.root, flags: CacheFile.folder)
     else { return ([], []) }
-    return owners(of: folder)
+    return try owners(of: folder)
   }
 
   /// The living and dead owners in a folder of locks.
-  static func owners(of folder: CacheFile) -> (living: Set<UInt64>, dead: [DeadOwner]) {
+  ///
+  /// - Throws: `CacheError` if the locks cannot be listed.
+  static func owners(
+    of folder: CacheFile
+  ) throws(CacheError) -> (living: Set<UInt64>, dead: [DeadOwner]) {
     var living: Set<UInt64> = []
     var dead: [DeadOwner] = []
-    for name in CacheDirectory.names(in: folder) {
+    for name in try CacheDirectory.names(in: folder) {
       let text = name.hasSuffix(newSuffix) ? String(name.dropLast(newSuffix.count)) : name
       guard text.utf8.count == 16, let owner = UInt64(text, radix: 16) else { continue }
       guard text == name else {
@@ -58,7 +67,16 @@ final class OwnerLock: Sendable {
         living.insert(owner)
         continue
       }
-      guard let file = try? CacheFile(name, in: folder, flags: CacheFile.writing) else { continue }
+      let file: CacheFile
+      do throws(CacheError) {
+        let found = try CacheDirectory.existing(name, in: folder, flags: CacheFile.writing)
+        guard let found else { continue }
+        file = found
+      } catch {
+        // The lock cannot be tried now, so its owner may live.
+        living.insert(owner)
+        continue
+      }
       if file.tryLock() {
         dead.append(DeadOwner(owner: owner, folder: folder, file: file))
       } else {

@@ -18,9 +18,11 @@ struct Database {
   /// The number of the last change.
   let sequence: Int64
 
-  /// - Parameter settings: the settings for a new index.
+  /// - Parameters:
+  ///   - settings: the settings for a new index.
+  ///   - lastCommit: the highest number of a committed change. A new index gives higher numbers.
   init(
-    in directory: CacheDirectory, durability: Durability, settings: DirectorySettings
+    in directory: CacheDirectory, durability: Durability, settings: DirectorySettings, lastCommit: Int64
   ) throws(CacheError) {
     let isEmpty = try Self.prepareFile(in: directory)
     do throws(CacheError) {
@@ -44,7 +46,7 @@ struct Database {
       try connection.number("SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')") ?? 0
     try connection.execute(Schema.settings(durability: durability))
     if all == 0 {
-      try Self.create(connection, settings)
+      try Self.create(connection, settings, lastCommit)
       isNew = true
     } else if ours < Schema.tableNames.count, application != Schema.applicationID {
       throw CacheError(.unavailable, "Cache.db is a database of something else")
@@ -114,13 +116,15 @@ struct Database {
   }
 
   private static func create(
-    _ connection: SQLiteConnection, _ settings: DirectorySettings
+    _ connection: SQLiteConnection, _ settings: DirectorySettings, _ lastCommit: Int64
   ) throws(CacheError) {
     try connection.execute(Schema.layout)
     var generator = SystemRandomNumberGenerator()
     let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     try connection.transaction { () throws(CacheError) in
       try connection.execute(Schema.tables)
+      // The clock may have been set back since the earlier index was made.
+      try connection.run("UPDATE state SET sequence = max(sequence, ?)", [.integer(lastCommit)])
       try connection.run("INSERT INTO meta VALUES ('secret', ?)", [.blob(secret)])
       try settings.save(connection)
       try connection.execute(

@@ -12,7 +12,7 @@ struct IndexState: Sendable, Equatable {
   let capacity: Int64
 
   // Higher values mean damage; sums with them could overflow.
-  private static let mostSequence: Int64 = 1 << 62
+  static let mostSequence: Int64 = 1 << 62
   static let mostBytes: Int64 = 1 << 50
 
   init(_ connection: SQLiteConnection) throws(CacheError) {

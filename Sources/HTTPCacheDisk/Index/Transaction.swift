@@ -80,7 +80,7 @@ struct Removals: Sendable {
     }
     // With one key more, all counters are raised.
     if hashes.count <= ChangeCounters.mostKeys { hashes.append(row.hash) }
-    cost += row.cost
+    cost = cost.saturatingAdd(row.cost)
   }
 }
 

@@ -24,7 +24,7 @@ struct DiskSpace: Sendable {
     let shortage = opened.freeSpace.shortage(in: opened.directory.root)
     pages = try PageCount(connection)
     other = opened.fixedBytes + opened.logBytes
-    if let shortage { fileSystemLimit = used(state) - shortage }
+    if let shortage { fileSystemLimit = used(state).saturatingSubtract(shortage) }
   }
 
   /// Bytes in use without reservations. Free pages of the index do not count: the commit gives them back.
@@ -41,14 +41,15 @@ struct DiskSpace: Sendable {
   func excess(_ state: IndexState, capacity: Int64) -> Int64 {
     let used = used(state)
     return max(
-      used.saturatingAdd(reserved) - capacity, fileSystemLimit == .max ? .min : used - fileSystemLimit)
+      used.saturatingAdd(reserved).saturatingSubtract(capacity),
+      fileSystemLimit == .max ? .min : used.saturatingSubtract(fileSystemLimit))
   }
 
   /// Counts an entry that is about to get its row. The file system already counts the body file as used.
   mutating func expect(_ entry: NewEntry) {
     counted += entry.reserved
     next = (entry.size - entry.cost, entry.cost)
-    if fileSystemLimit < .max { fileSystemLimit += entry.cost }
+    if fileSystemLimit < .max { fileSystemLimit = fileSystemLimit.saturatingAdd(entry.cost) }
   }
 
   /// Counts an entry whose row was inserted.

@@ -11,7 +11,7 @@ struct Sweeper: Sendable {
   /// Deletes body files without rows, if an earlier process may have left some. Files that a living process is writing
   /// stay. On the thread of `queue`.
   func sweep(_ opened: OpenDirectory) {
-    let (_, dead) = OwnerLock.owners(in: opened.directory)
+    guard let dead = try? OwnerLock.owners(in: opened.directory).dead else { return }
     guard opened.needsSweep || !dead.isEmpty else { return }
     // A dead process may have ended between a commit and raising the counters.
     if !dead.isEmpty { opened.changes.raiseAll() }
@@ -28,7 +28,7 @@ struct Sweeper: Sendable {
 
   /// Deletes the files that dead processes left, on the calling thread. Call this while this store does not sweep.
   func removeOrphans(of opened: OpenDirectory) throws(CacheError) {
-    try removeOrphans(of: opened, deadOwners: OwnerLock.owners(in: opened.directory).dead)
+    try removeOrphans(of: opened, deadOwners: try OwnerLock.owners(in: opened.directory).dead)
   }
 
   private func removeOrphans(of opened: OpenDirectory, deadOwners: [DeadOwner]) throws(CacheError) {
@@ -66,14 +66,14 @@ struct Sweeper: Sendable {
   ///
   /// - Parameter deadOwners: the dead owners whose locks this process holds, so that they look alive.
   /// - Returns: false if there are files without rows that another living process may be writing.
-  /// - Throws: `CacheError` if the index cannot be read.
+  /// - Throws: `CacheError` if the index, the body files or the locks cannot be read.
   func orphans(
     of opened: OpenDirectory, deadOwners: [DeadOwner], found: (BodyName) -> Void
   ) throws(CacheError) -> Bool {
     var isComplete = true
     try opened.directory.bodies { (names) throws(CacheError) in
       // List the files before the owners: a living process that wrote a listed file holds its owner lock by then.
-      let living = OwnerLock.owners(in: opened.directory).living.subtracting(deadOwners.map(\.owner))
+      let living = try OwnerLock.owners(in: opened.directory).living.subtracting(deadOwners.map(\.owner))
       for name in names {
         let isOwn = name.owner == opened.ownership.owner
         if isOwn && opened.ownership.isInWork(name) { continue }

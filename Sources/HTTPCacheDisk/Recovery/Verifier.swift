@@ -23,7 +23,7 @@ struct Verifier: Sendable {
       }
       if let last = step.last { cursor = last.addingReportingOverflow(1).partialValue }
       report.entries += step.entries
-      report.bytes += step.bytes
+      report.bytes = report.bytes.saturatingAdd(step.bytes)
       report.findings += step.findings
       damaged += step.damaged
       guard cursor > step.last ?? .max else { break }
@@ -92,7 +92,7 @@ struct Verifier: Sendable {
       try Self.checkRows(from: start, hashes: opened.hashes, on: connection)
     }
     for file in files {
-      step.bytes += file.row.length
+      step.bytes = step.bytes.saturatingAdd(file.row.length)
       guard let finding = try check(file, in: opened), try isStored(file, in: opened) else { continue }
       step.findings.append(finding)
       step.damaged.append(file.row.id)
@@ -141,7 +141,7 @@ struct Verifier: Sendable {
         return true
       }
       let body = row.blob(all[.body])
-      step.bytes += Int64(body.count)
+      step.bytes = step.bytes.saturatingAdd(Int64(body.count))
       if Int64(body.count) != entry.length || XXH64.hash(body) != entry.checksum {
         step.findings.append(
           .body(target: record.key.target, "the body in the index is not what was written"))
@@ -179,7 +179,7 @@ struct Verifier: Sendable {
     _ opened: OpenDirectory, repair: Bool, _ report: inout VerificationReport
   ) async throws(CacheError) {
     report.findings += try await sweeper.queue.run { [self] () throws(CacheError) in
-      let deadOwners = OwnerLock.owners(in: opened.directory).dead
+      let deadOwners = try OwnerLock.owners(in: opened.directory).dead
       var found: [VerificationReport.Finding] = []
       let isComplete = try sweeper.orphans(of: opened, deadOwners: deadOwners) { name in
         if repair { opened.directory.removeBody(name) }

@@ -179,8 +179,11 @@ final class BodyFile: Sendable {
         if wasLocked {
           _ = try? opened.removeRows(where: "file = ? AND partial = 1", [.text(name.fileName)])
         }
-        // Delete the file even if the index cannot be read: a row without its file is a miss.
-        opened.deleteBody(name, bytes: reserved)
+        // After the lock was released, another process may have completed the entry of a partial body. Delete the file
+        // even if the index cannot be read: a row without its file is a miss.
+        if !wasLocked || (try? opened.hasRow(of: name)) != true {
+          opened.deleteBody(name, bytes: reserved)
+        }
       }
       opened.reservations.add(-reserved)
       opened.ownership.finished(name)

@@ -79,20 +79,25 @@ public final class PartFile: Sendable {
         ? DownloadFailure(systemError: code, "write to \(file)")
         : DownloadFailure(.io, "\(name) and those after it are in use, or not folders of this user")
     }
-    self.init(folder)
+    let (record, recordCode) = folder.readRecord()
+    // The bytes stay: a later attempt may be able to read the record.
+    if recordCode != 0 { throw DownloadFailure(systemError: recordCode, "read \(folder.path)/record") }
+    self.init(folder, record: record)
   }
 
-  /// Opens the part of a file; nil if there is none, or another process or object has it open.
+  /// Opens the part of a file; nil if there is none, it cannot be read now, or another process or object has it open.
   public convenience init?(existingBeside file: String) {
     guard let folder = PartFolder.open(beside: file, makes: false).folder else { return nil }
-    self.init(folder)
+    let (record, code) = folder.readRecord()
+    guard code == 0 else { return nil }
+    self.init(folder, record: record)
   }
 
-  private init(_ folder: PartFolder) {
+  private init(_ folder: PartFolder, record bytes: [UInt8]?) {
     self.folder = folder
     var status = folder.status
     var state = State(bytes: PartState(inode: UInt64(status.st_ino)))
-    if let bytes = folder.readRecord(), let (found, record) = PartState.decoded(bytes),
+    if let bytes, let (found, record) = PartState.decoded(bytes),
       found.inode == state.bytes.inode
     {
       state.kept = found.kept(size: Int64(status.st_size), length: record.length)

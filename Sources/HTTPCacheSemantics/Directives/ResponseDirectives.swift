@@ -163,6 +163,10 @@ package struct ResponseDirectives: Sendable, Hashable {
     case (_, true):
       self[keyPath: scope] = .whole
       flags.insert(flag)
+    case (.fields(let earlier), false) where earlier.count + names.count > Self.fieldLimit:
+      // More names than are searched for each other; without names, it restricts the whole response (§5.2.2.4).
+      self[keyPath: scope] = .whole
+      flags.insert(flag)
     case (.fields(let earlier), false):
       self[keyPath: scope] = .fields(earlier + names.filter { !earlier.contains($0) })
     case (.absent, false): self[keyPath: scope] = .fields(names)
@@ -185,6 +189,8 @@ package struct ResponseDirectives: Sendable, Hashable {
 extension ResponseDirectives {
   /// The longest targeted field that is parsed, in octets.
   private static let targetedLimit = 16_384
+  /// Names of fields in all directives of one kind.
+  private static let fieldLimit = 64
 
   /// Reads one targeted field (RFC 9213 §2.1); nil if it is absent, empty or not a valid dictionary, which
   /// all count as absent.

@@ -108,6 +108,8 @@ extension CacheKey {
     if path == "*" { path = "" }
     guard path.isEmpty || path.utf8.first == UInt8(ascii: "/") || path.utf8.first == UInt8(ascii: "?")
     else { return nil }
+    // They would end the authority (RFC 3986 §3.2): the key would be that of another target.
+    guard !authority.utf8.contains(where: { [0x23, 0x2F, 0x3F, 0x5C].contains($0) }) else { return nil }
     return TargetURI.key(scheme + "://" + authority + path)
   }
 

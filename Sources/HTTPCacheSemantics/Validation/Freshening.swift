@@ -95,6 +95,7 @@ public enum Freshening {
         &result, newer: &newer, request: request, rules: rules, digest: digest)
     }
     if !merge(newer.headerFields, into: &result.head.headerFields) { result.isInvalidated = true }
+    if rules.obeysNoVarySearch, hasOtherVariance(result, than: stored) { result.isInvalidated = true }
     if !newer.headerFields.contains(.age) { result.head.headerFields.remove(.age) }
     if newer.headerFields.date(.date, relativeTo: responseTime).time == nil {
       result.head.headerFields[.date] = responseTime.httpDate
@@ -234,6 +235,13 @@ public enum Freshening {
     }
     newer.headerFields.remove(.vary)
     result.isInvalidated = true
+  }
+
+  /// Whether a response is for other queries than before: its key is that of a query without what did not matter
+  /// (draft-ietf-httpbis-no-vary-search §6).
+  private static func hasOtherVariance(_ newer: StoredResponse, than stored: StoredResponse) -> Bool {
+    let variance = SearchVariance(stored.head.headerFields)
+    return !variance.isDefault && SearchVariance(newer.head.headerFields) != variance
   }
 
   /// - Returns: false if the fields are more than a head may have: those of many 304s could add up.

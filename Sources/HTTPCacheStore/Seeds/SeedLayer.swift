@@ -106,8 +106,9 @@ public final class SeedLayer: StoreLayer {
 }
 
 extension SeedLayer {
-  // Positions below this are in the list of seeds: Int64.min and up. Stores use positions near 0.
-  private static let seedPositions = Int64.min / 2
+  // Positions below this are in the list of seeds: Int64.min and up. Stores use positions near 0, and a tiered store
+  // uses positions below -2^62 too.
+  private static let seedPositions = Int64.min / 4 * 3
 
   /// The entries of the store below, then the seeds that no entry hides, each in the empty partition.
   ///

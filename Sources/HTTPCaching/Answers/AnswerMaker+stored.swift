@@ -84,16 +84,17 @@ extension AnswerMaker {
   /// - Parameters:
   ///   - content: the content of a QUERY. Its redirects are not followed here.
   ///   - onlyFresh: whether to refuse stale responses, even allowed ones.
+  ///   - event: when the observer is told.
   /// - Throws: `CacheError` with `invalidRequest`.
   func stored(
     for request: HTTPRequest, content: QueryContent? = nil, policy: CachePolicy,
-    options: RequestOptions, onlyFresh: Bool = false
+    options: RequestOptions, onlyFresh: Bool = false, event: AnswerEvent = .atOnce
   ) throws(CacheError) -> CacheResponse? {
     var chain = RedirectChain(of: request, limit: options.redirectLimit)
     while true {
       var exchange = try lookup.exchange(
         for: options.adding(to: chain.request), content: content, policy: policy, options: options)
-      guard var response = stored(for: &exchange, onlyFresh: onlyFresh) else { return nil }
+      guard var response = stored(for: &exchange, onlyFresh: onlyFresh, event: event) else { return nil }
       switch chain.step(after: response, isRepeatable: exchange.isRepeatable) {
       case .end:
         response.redirects = chain.outcomes
@@ -105,7 +106,7 @@ extension AnswerMaker {
   }
 
   private func stored(
-    for exchange: inout Exchange, onlyFresh: Bool = false,
+    for exchange: inout Exchange, onlyFresh: Bool = false, event: AnswerEvent = .atOnce,
     where mayUse: (StoredResponse) -> Bool = { _ in true }
   ) -> CacheResponse? {
     guard case .lookUp = exchange.start(), var variants = lookup.variants(for: exchange) else { return nil }
@@ -116,7 +117,9 @@ extension AnswerMaker {
         return nil
       }
       if onlyFresh, case .hit(_, _, _?) = found.outcome { return nil }
-      if let response = answer(found, from: variants[found.index], to: exchange.asked(at: now)) {
+      if let response = answer(
+        found, from: variants[found.index], to: exchange.asked(at: now), event: event)
+      {
         return response
       }
       // The body is gone or damaged: treat this variant as not stored.

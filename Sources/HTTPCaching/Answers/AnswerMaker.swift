@@ -70,12 +70,8 @@ final class AnswerMaker: Sendable {
         request: asked.request, features: asked.features, stored: stored, head: whole(), length: length,
         part: variant.record.part, now: asked.now)
     else { return nil }
-    var counts = CacheCounts()
-    switch outcome {
-    case .validated: counts.validated = 1
-    case .shared: counts.sharedHits = 1
-    case .hit, .forwarded, .unsatisfiable: counts.hits = 1
-    }
+    let isCounted = event != .never
+    var counts = isCounted ? CacheCounts(of: outcome) : CacheCounts()
     let body: MessageBody
     var head: HTTPResponse
     switch plan {
@@ -84,10 +80,12 @@ final class AnswerMaker: Sendable {
       body = .empty
     case .body(let planned, let range):
       head = planned
-      counts.hitBytes = range.upperBound - range.lowerBound
+      if isCounted { counts.hitBytes = range.upperBound - range.lowerBound }
+      // The trailers describe the whole content, not a part of it (RFC 9530 §2).
+      let trailers: HTTPFields = head.status.code == 206 ? [:] : stored.trailers
       body = MessageBody(
         StoredBodySource(
-          reader: reader, range: range, trailers: stored.trailers, counts: counts, onDamage: readFailed))
+          reader: reader, range: range, trailers: trailers, counts: counts, onDamage: readFailed))
     case .parts(let whole, let ranges):
       // Random, so that no body can contain it on purpose.
       let boundary = "swift-http-cache-" + String(UInt64.random(in: .min ... .max), radix: 16)
@@ -96,10 +94,10 @@ final class AnswerMaker: Sendable {
         contentType: whole.headerFields[.contentType], boundary: boundary,
         counts: counts, onDamage: readFailed)
       head = MultipartRangesSource.head(whole, boundary: boundary, length: source.length)
-      counts.hitBytes = source.length ?? 0
+      if isCounted { counts.hitBytes = source.length ?? 0 }
       body = MessageBody(source)
     }
-    shelf.store.count(counts)
+    if isCounted { shelf.store.count(counts) }
     addOwnFields(to: &head, outcome, key: asked.key, isSeed: variant.record.isSeed)
     if case .atOnce = event { observers.tell(.answered(target: asked.target, outcome)) }
     var response = CacheResponse(
@@ -161,9 +159,23 @@ final class AnswerMaker: Sendable {
   }
 }
 
+extension CacheCounts {
+  /// One answer from the store.
+  fileprivate init(of outcome: CacheOutcome) {
+    self.init()
+    switch outcome {
+    case .validated: validated = 1
+    case .shared: sharedHits = 1
+    case .hit, .forwarded, .unsatisfiable: hits = 1
+    }
+  }
+}
+
 /// When the observer is told of an answer from the store.
 enum AnswerEvent {
   case atOnce
   /// When a reader first reads the beginning of the body: if that read fails, the answer does not count.
   case onceReadable
+  /// Never, and the answer is not counted: no request asked for it.
+  case never
 }

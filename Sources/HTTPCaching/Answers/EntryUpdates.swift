@@ -45,7 +45,7 @@ public struct EntryUpdates: AsyncSequence, Sendable {
       let found: CacheResponse?
       do {
         found = try updates.engine.answers.stored(
-          for: updates.request, policy: .cacheOnly, options: updates.options)
+          for: updates.request, policy: .cacheOnly, options: updates.options, event: .never)
       } catch { return nil }
       guard let found, let record = found.record else { return lookAfterLoss() }
       defer { (last, isInvalidated) = (record, false) }

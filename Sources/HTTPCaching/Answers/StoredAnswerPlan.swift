@@ -36,7 +36,8 @@ enum StoredAnswerPlan: Sendable {
     }
     let length = length ?? 0
     if request.method == .head {
-      if head.headerFields[.contentLength] == nil, !stored.isDecoded {
+      // A 204 has no Content-Length (RFC 9110 §8.6).
+      if head.headerFields[.contentLength] == nil, !stored.isDecoded, !head.status.hasNoContent {
         head.headerFields[.contentLength] = String(length)
       }
       self = .head(head)

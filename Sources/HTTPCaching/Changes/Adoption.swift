@@ -44,7 +44,7 @@ struct Adoption {
     let hook = configuration.willStore
     let refuse = { [shelf] (refusal: StorageRefusal) -> StorageRefusal in
       shelf.notStored(
-        refusal, response, to: request, key: key,
+        refusal, response, to: request, key: key, rules: rules,
         isConfidential: adopted.isMemoryOnly || hook != nil)
       return refusal
     }

@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 package import HTTPCacheStore
 
 extension CacheSelection {
-  /// The selection with its prefix as targets have it.
+  /// The selection with its prefix, or its target, as keys have it.
   ///
   /// - Throws: `CacheError` with `invalidRequest` for a prefix or a target that is no absolute `http` or `https` URL,
   ///   which would select nothing.
@@ -14,10 +14,10 @@ extension CacheSelection {
       }
       return .prefix(prefix)
     case .target(let url):
-      guard TargetURI.normalized(url) != nil else {
+      guard let target = TargetURI.key(url) else {
         throw CacheError(.invalidRequest, "not an absolute URL: \(url)")
       }
-      return self
+      return .target(target)
     case .all, .partition, .key, .variant, .site, .group, .storedSince, .unusedSince, .storedBefore:
       return self
     }

@@ -122,6 +122,10 @@ extension Exchange {
   ) -> Storage {
     if policy == .bypass { return .doNotStore(.policy) }
     if isStoredWhole(response, receivedAt: responseTime) { return .doNotStore(.partialContent) }
+    // A 200 that names a range answers the range that was asked for: it is no whole representation.
+    if forward?.request.headerFields[.range] != nil, PartialContent.rangeOfWhole(response) != nil {
+      return .doNotStore(.partialContent)
+    }
     switch request.method {
     case .get, .post, .query: break
     default: return .doNotStore(.method(request.method))

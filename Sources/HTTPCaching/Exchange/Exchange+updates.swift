@@ -47,10 +47,13 @@ extension Exchange {
       .setCookie, .varySecret, .malformed, .override, .upstream, .hook, .hookFailed, .hookTimedOut,
       .memoryOnly:
       return matching.filter { $0 == matched || part($0) != nil }.map(invalidated)
+    // A part that the store does not take leaves the other octets of its representation usable.
+    case .tooLarge, .notAdmitted:
+      if response.status.code == 206 { return [] }
+      return matching.filter { $0 == matched || part($0) != nil }.map(invalidated)
     case .method, .interim, .statusNotUnderstood, .statusNotStored, .requestNoStore, .redirectToItself,
       .partialContent,
       .content, .clearsSite, .insteadOfStored, .digestMismatch, .policy, .credentials, .clientError,
-      .tooLarge, .notAdmitted,
       .superseded, .incomplete,
       .storeFailed:
       return []

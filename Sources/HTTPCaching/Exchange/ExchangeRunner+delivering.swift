@@ -35,6 +35,8 @@ extension ExchangeRunner {
       }
       let refusal = shelf.refusal(of: error)
       if refusal.isLasting { conversation.fetch?.refuse() }
+      await apply(
+        conversation.exchange.superseded(by: response.head, .doNotStore(refusal)), in: conversation)
       return pass(response, refusal: refusal, in: conversation)
     }
   }
@@ -72,6 +74,9 @@ extension ExchangeRunner {
     if key != exchange.key, part == nil {
       entry.outdated += conversation.variants.map(\.record).filter { $0.key == exchange.key }
     }
+    entry.superseded = exchange.superseded(by: response.head, .doNotStore(.notAdmitted)).map {
+      conversation.variants[$0.index].record.freshened($0.response).with(ticket: forward.ticket)
+    }
     let transfer = Transfer(
       body: response.body,
       extent: part.map { TransferExtent($0.range, length: length) } ?? TransferExtent(length: length),
@@ -108,7 +113,8 @@ extension ExchangeRunner {
     _ response: UpstreamResponse, refusal: StorageRefusal, in conversation: Conversation
   ) -> CacheResponse {
     let exchange = conversation.exchange
-    shelf.notStored(refusal, response.head, to: exchange.request, key: exchange.key)
+    shelf.notStored(
+      refusal, response.head, to: exchange.request, key: exchange.key, rules: exchange.rules)
     let body = MessageBody(
       ForwardedBodySource(response.body) {
         [store = shelf.store, isShared = conversation.shared != nil] bytes in

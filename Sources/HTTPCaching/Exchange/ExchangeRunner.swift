@@ -98,7 +98,8 @@ struct ExchangeRunner: Sendable {
         if let response = await engine.answers.readableAnswer(
           answer, from: variants[answer.index], to: exchange.asked(at: now))
         {
-          if validates { validateInBackground(exchange) }
+          // Nothing of the answer to a request with `no-store` is stored (RFC 9111 §5.2.1.5).
+          if validates, !exchange.directives.noStore { validateInBackground(exchange) }
           return response
         }
         // The body is gone or damaged: treat this variant as not stored.

@@ -37,7 +37,7 @@ extension Shelf {
   private func resolved(_ selection: CacheSelection) async throws(CacheError) -> [CacheSelection] {
     switch selection {
     case .target(let url):
-      guard let target = TargetURI.normalized(url) else {
+      guard let target = TargetURI.key(url) else {
         throw CacheError(.invalidRequest, "not an absolute URL: \(url)")
       }
       // Another process may have other rules than this one.

@@ -5,10 +5,12 @@ import HTTPTypes
 extension Shelf {
   /// A response was not stored: tells the observer, and keeps a note of the reason.
   ///
-  /// - Parameter isConfidential: whether a hook may have forbidden to keep anything of the response on disk.
+  /// - Parameters:
+  ///   - rules: the rules that decided; a request may have other rules than the cache.
+  ///   - isConfidential: whether a hook may have forbidden to keep anything of the response on disk.
   func notStored(
     _ refusal: StorageRefusal, _ response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
-    isConfidential: Bool = false
+    rules: CacheRules, isConfidential: Bool = false
   ) {
     observers.tell(.notStored(target: CacheKey.target(of: request) ?? key.target, refusal))
     let now = configuration.clock.now
@@ -21,7 +23,7 @@ extension Shelf {
         explanation: isConfidential
           ? CacheExplanation.refusal(refusal)
           : CacheExplanation.note(
-            of: refusal, request: request, response: response, rules: configuration.rules, now: now)))
+            of: refusal, request: request, response: response, rules: rules, now: now)))
   }
 
   /// Why the store did not take a response, in the terms of its notes.

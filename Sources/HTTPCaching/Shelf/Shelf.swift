@@ -127,7 +127,7 @@ final class Shelf: Sendable {
     do throws(CacheError) {
       if try await store.update(record) { observers.tell(.invalidated(target: record.key.target)) }
     } catch {
-      observers.tell(.storeFailed(operation: "freshen", error))
+      failed(to: "freshen", .variant(record.key, sequence: record.sequence), removes: false, error)
     }
   }
 
@@ -150,12 +150,15 @@ final class Shelf: Sendable {
         response.requestedRange = request.headerFields[.range]
         try await store.update(record.with(response: response))
       }
-      // A part never replaces a complete response.
-      for old in outdated where record.isComplete || !old.isComplete {
-        try await store.remove(.variant(old.key, sequence: old.sequence))
-      }
     } catch {
       observers.tell(.storeFailed(operation: "replace", error))
+    }
+    // A part never replaces a complete response.
+    for old in outdated where record.isComplete || !old.isComplete {
+      let variant = CacheSelection.variant(old.key, sequence: old.sequence)
+      do throws(CacheError) { try await store.remove(variant) } catch {
+        failed(to: "replace", variant, removes: true, error)
+      }
     }
   }
 

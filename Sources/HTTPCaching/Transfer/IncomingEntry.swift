@@ -32,6 +32,8 @@ struct IncomingEntry: Sendable {
   var storedPrefix: Int64 = 0
   /// The responses that it replaces.
   var outdated: [CacheRecord] = []
+  /// The responses that it supersedes even if the store does not take it, as invalidated.
+  var superseded: [CacheRecord] = []
 
   /// - Parameters:
   ///   - head: the head as it arrived.
@@ -63,6 +65,12 @@ struct IncomingEntry: Sendable {
   /// The stored part and the body do not belong together.
   func discardContinued() async {
     if let continued { await engine.shelf.discard(continued) }
+  }
+
+  /// The store did not take the whole response: invalidates what it supersedes (RFC 9111 §4.3.3).
+  func notTaken(_ error: CacheError) async {
+    guard [.tooLarge, .notAdmitted].contains(error.code) else { return }
+    for record in superseded { await engine.shelf.update(invalidated: record) }
   }
 
   /// Tells and counts the end of the transfer.
@@ -99,6 +107,7 @@ struct IncomingEntry: Sendable {
 
   private func refused(_ refusal: StorageRefusal) {
     engine.shelf.notStored(
-      refusal, head, to: presented.request, key: presented.key, isConfidential: isConfidential)
+      refusal, head, to: presented.request, key: presented.key, rules: presented.rules,
+      isConfidential: isConfidential)
   }
 }

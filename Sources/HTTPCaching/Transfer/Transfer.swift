@@ -123,8 +123,9 @@ final class Transfer: Sendable {
           break
         }
         let received = shared.withLock { $0.state.received }
-        let end = received + Int64(bytes.count)
-        if held != nil || end > extent.end ?? .max || end > extent.limit ?? .max {
+        // A Content-Range may end close to the largest position.
+        let (end, isOverflow) = received.addingReportingOverflow(Int64(bytes.count))
+        if isOverflow || held != nil || end > extent.end ?? .max || end > extent.limit ?? .max {
           isWrong = true
           throw UpstreamError(.protocol, "the body is longer than its Content-Length")
         }
@@ -190,6 +191,7 @@ final class Transfer: Sendable {
     }
     guard isStoring, beginCommit() else {
       stopWriting()
+      if let failure { await entry.notTaken(failure) }
       return .notStored(failure ?? CacheError(.io, "the store took no more bytes"))
     }
     // Followers may still come, and the last bytes may displace bytes in memory that a reader needs.
@@ -200,6 +202,7 @@ final class Transfer: Sendable {
       return .stored(record)
     } catch {
       stopWriting()
+      await entry.notTaken(error)
       return .notStored(error)
     }
   }

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
@@ -129,7 +130,7 @@ struct TransferState: Sendable {
         }
       }
       let stop = recent.first { $0.start > position }?.start ?? received
-      return .readStored(position..<min(stop, end, position + Self.step))
+      return .readStored(position..<min(stop, end, position.saturatingAdd(Self.step)))
     }
     switch phase {
     case .running: return .wait
@@ -174,7 +175,7 @@ struct TransferState: Sendable {
   mutating func append(_ bytes: BodyBytes) {
     recent.append((received, bytes))
     recentBytes += Int64(bytes.count)
-    received += Int64(bytes.count)
+    received = received.saturatingAdd(Int64(bytes.count))
     trim()
   }
 

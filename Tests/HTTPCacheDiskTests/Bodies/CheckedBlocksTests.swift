@@ -55,6 +55,17 @@ import Testing
     #expect(!checked.contains(4..<61))
   }
 
+  @Test("a checked block at a large offset costs no memory for the blocks before it")
+  func sparse() {
+    let checked = CheckedBlocks()
+    let block = 1 << 40
+    checked.insert(block..<block + 1)
+    #expect(checked.contains(block..<block + 1))
+    #expect(!checked.contains(block - 1..<block + 1))
+    #expect(!checked.contains(block..<block + 2))
+    #expect(!checked.contains(0..<1))
+  }
+
   @Test("a file that has just been changed could be changed again without a trace")
   func settled() {
     let file = state(changed: (1_000, 500_000_000))

@@ -53,6 +53,17 @@ import Testing
     try await requireNewBody([2, 2, 2])
   }
 
+  @Test("a new index gives higher numbers than the old index, although the clock was set back")
+  func clockSetBack() async throws {
+    await fixture.store.flush()
+    try execute("UPDATE state SET sequence = \(1 << 60)", on: fixture.directory.path("cache/Cache.db"))
+    let old = try await put(try record("/a"), [1, 1, 1])
+    try #require(old.sequence > 1 << 60)
+    let other = try await replaceIndex()
+    let new = try await other.put(try record("/a").with(userInfo: [9]), [2, 2, 2])
+    #expect(new.sequence > old.sequence)
+  }
+
   @Test("a copy in memory is not taken for a body of another length, whatever its number")
   func otherLength() async throws {
     let old = try await put(try record("/a"), [1, 1, 1])

@@ -124,6 +124,19 @@ extension DiskStore {
     #expect(try directory.bodyFiles().isEmpty || store.usage.diskEntries == 0)
   }
 
+  @Test("a file system with the largest possible number of free bytes overflows nothing")
+  func unlimited() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try DiskStore.open(
+      directory: directory.path("cache"),
+      changes: DirectorySettings.Changes(capacity: 64 << 20, minimumFreeSpace: 100 << 20),
+      largestEntry: .default, options: DiskStore.Options(),
+      clock: ManualClock(now: Timestamp(seconds: 1_800_000_000))
+    ) { _ in FreeSpace.Space(free: .max, all: .max) }
+    try await store.put(try record("/a"), bytes(900_000))
+    #expect(try store.read(key("/a")).count == 1)
+  }
+
   @Test("0 disables the check of free space")
   func off() async throws {
     let directory = try TemporaryDirectory()

@@ -1,8 +1,10 @@
 import Foundation
 import HTTPCacheDisk
 import HTTPCacheFaults
+import HTTPCacheFiles
 import HTTPCacheStore
 import HTTPCacheTesting
+import HTTPTypes
 import Testing
 
 /// Fails system calls one after the other, including those of SQLite. `cache-torture` kills the process at each
@@ -116,6 +118,80 @@ import Testing
       faults.heal()
     }
     #expect(try DiskStore.open(directory: cache, capacity: 1 << 24).openingNotes.isEmpty)
+  }
+
+  @Test("while the locks of owners cannot be opened, a body that another process is writing is not deleted")
+  func unopenableLocks() async throws {
+    let directory = try TemporaryDirectory()
+    let faults = try SystemFaults(below: directory.path)
+    let path = faults.folder + "/cache"
+    let store = try DiskStore.open(directory: path, capacity: 1 << 26)
+    let other = try DiskStore.open(directory: path, capacity: 1 << 26)
+    let writer = try await store.write(try record("/a"), variantLimit: 8)
+    try await writer.append(BodyBytes(bytes(600_000)))
+    let locks = try FileManager.default.contentsOfDirectory(atPath: path + "/writers")
+    try #require(!locks.isEmpty)
+    for name in ["writers"] + locks {
+      faults.fail(.open, onFilesEndingIn: "/" + name, with: .tooManyFiles, times: .max)
+      _ = try? await other.verify(repair: true)
+      faults.heal()
+    }
+    try await writer.commit(trailers: [:])
+    #expect(try await other.body(key("/a")) == bytes(600_000))
+  }
+
+  @Test("a folder that cannot be listed is not empty: a later process deletes the files of dead owners")
+  func unlistable() async throws {
+    let directory = try TemporaryDirectory()
+    let faults = try SystemFaults(below: directory.path)
+    let path = faults.folder + "/cache"
+    do {
+      let store = try DiskStore.open(directory: path, capacity: 1 << 24)
+      // Returns after the background work of opening.
+      _ = try await store.verify(repair: false)
+      await store.close()
+    }
+    let body = path + "/bodies/00000000000000ab-1"
+    try FileManager.default.createDirectory(
+      atPath: path + "/writers", withIntermediateDirectories: true)
+    for file in [body, path + "/writers/00000000000000ab"] {
+      try Data([1]).write(to: URL(fileURLWithPath: file))
+    }
+    // The first call opens the folder, and the later calls list it.
+    faults.fail(.open, onFilesEndingIn: "/bodies", with: .tooManyFiles, at: 2, times: .max)
+    do {
+      let store = try DiskStore.open(directory: path, capacity: 1 << 24)
+      await #expect(throws: CacheError.self) { _ = try await store.verify(repair: true) }
+      await store.close()
+    }
+    faults.heal()
+    #expect(FileManager.default.fileExists(atPath: body))
+    let store = try DiskStore.open(directory: path, capacity: 1 << 24)
+    try await until { !FileManager.default.fileExists(atPath: body) }
+    await store.close()
+  }
+
+  @Test("a part whose files cannot be opened now keeps its bytes", arguments: ["/body", "/record"])
+  func unopenablePart(name: String) throws {
+    let directory = try TemporaryDirectory()
+    let faults = try SystemFaults(below: directory.path)
+    let file = faults.folder + "/file"
+    do {
+      let part = try #require(PartFolder.open(beside: file, makes: true).folder)
+      try bytes(3).withUnsafeBytes { try part.body.write($0, at: 0) }
+      #expect(part.writeRecord([1], isDurable: false) == 0)
+    }
+    faults.fail(.open, onFilesEndingIn: name, with: .tooManyFiles, times: 2)
+    do {
+      let (part, code) = PartFolder.open(beside: file, makes: true)
+      let found = part?.readRecord().code ?? code
+      #expect(found == EMFILE)
+    }
+    faults.heal()
+    let part = try #require(PartFolder.open(beside: file, makes: false).folder)
+    #expect(part.status.st_size == 3)
+    let record = part.readRecord().bytes
+    #expect(record == [1])
   }
 
   @Test("one read that fails does not cost the index, though SQLite may call it damaged")

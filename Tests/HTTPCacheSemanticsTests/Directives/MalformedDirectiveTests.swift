@@ -41,6 +41,12 @@ import Testing
     }
   }
 
+  @Test("§5.2.2.4 more names than one response has are the whole of it")
+  func manyNames() throws {
+    let many = (0..<20_000).map { "no-cache=a\($0)" }.joined(separator: ", ")
+    #expect(try parsed(many).noCache == .whole)
+  }
+
   @Test("§4.2.4 Malformed must-revalidate, proxy-revalidate and s-maxage forbid stale use all the same")
   func restricting() throws {
     for (value, refusal) in [

@@ -116,6 +116,14 @@ import Testing
     #expect(key("example.com", "/a b") == nil)
   }
 
+  @Test("RFC 3986 §3.2 What ends an authority is in none", arguments: ["/", "?", "#", "\\"])
+  func endOfAuthority(mark: String) {
+    for authority in ["example.com/b\(mark)", "example.com\(mark)", "example.com\(mark)b"] {
+      let request = HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/a")
+      #expect(CacheKey(request: request, mode: .shared) == nil)
+    }
+  }
+
   @Test(
     "RFC 3986 §2.1 Encoded octets are decoded once, and to UTF-8",
     arguments: [

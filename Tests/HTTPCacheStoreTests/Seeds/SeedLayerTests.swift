@@ -180,4 +180,27 @@ struct SeedLayerTests {
     let page = try await layer.entries(.prefix("https://example.com/b"), after: nil, limit: 8)
     #expect(page.entries.map(\.record.key.target) == [other.target] && page.next == nil)
   }
+
+  @Test("over a tiered store, the list has each entry that is only in memory once", arguments: 1...3)
+  func tieredListing(limit: Int) async throws {
+    let below = DiskLikeStore(capacity: 1 << 20, largestEntry: .default, clock: clock)
+    let tier = TieredStore(memory: MemoryStore(capacity: 1 << 20, clock: clock), base: below)
+    let layer = layer([try seeds()], base: tier)
+    let paths = ["/x", "/y", "/z"]
+    for path in paths {
+      let record = StoreSample.memoryOnly(StoreSample.key(path)).with(ticket: layer.ticket())
+      let writer = try await layer.write(record, variantLimit: 8)
+      try await writer.append(BodyBytes(Array(path.utf8)))
+      try await writer.commit(trailers: [:])
+    }
+    var (found, cursor): ([String], EntryCursor?) = ([], nil)
+    // A wrong cursor must not make the test endless.
+    for _ in 0..<16 {
+      let page = try await layer.entries(.all, after: cursor, limit: limit)
+      found += page.entries.map(\.record.key.target)
+      cursor = page.next
+      if cursor == nil { break }
+    }
+    #expect(found.sorted() == [key.target, other.target] + paths.map { "https://example.com" + $0 })
+  }
 }

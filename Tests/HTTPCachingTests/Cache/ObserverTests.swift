@@ -1,3 +1,4 @@
+import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
@@ -24,6 +25,25 @@ struct ObserverTests {
     #expect(counts.stores == 1)
     #expect(counts.originBytes == 4)
     #expect(counts.hitBytes == 4)
+  }
+
+  @Test("a watch is no request: it counts no hit and tells no answer")
+  func watch() async throws {
+    let test = TestCache()
+    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    var updates = try test.cache.watch(test.request("/a")).makeAsyncIterator()
+    for _ in 0..<2 {
+      try await test.get("/a", policy: .reload)
+      test.clock.advance(by: 1)
+      // A change of another entry of the origin makes the watch look, too.
+      try await test.get("/b", policy: .reload)
+      guard case .stored = await updates.next() else {
+        Issue.record("the stored response is not given")
+        return
+      }
+    }
+    #expect(try await test.cache.counts().hits == 0)
+    #expect(test.events.count { if case .answered(_, .hit) = $0 { true } else { false } } == 0)
   }
 
   @Test("removals and invalidations by callers are events, with what they select and how many matched")

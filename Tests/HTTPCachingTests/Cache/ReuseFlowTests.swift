@@ -8,6 +8,15 @@ struct ReuseFlowTests {
   private let test = TestCache()
   private let hour: HTTPFields = [.cacheControl: "max-age=3600", .eTag: "\"1\""]
 
+  @Test("the answer to HEAD from a stored 204 has no Content-Length (RFC 9110 §8.6)")
+  func headOfNoContent() async throws {
+    test.origin.always(204, hour, "")
+    try await test.get("/")
+    let answer = try await test.get("/", method: .head)
+    #expect(answer.status == 204 && answer.head.headerFields[.contentLength] == nil)
+    #expect(test.origin.requests.count == 1)
+  }
+
   // holds 9111-4-1
   @Test("another path, query, scheme or authority is another target")
   func targets() async throws {

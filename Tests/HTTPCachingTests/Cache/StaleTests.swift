@@ -109,6 +109,19 @@ struct StaleTests {
     #expect(test.origin.requests.count == 2)
   }
 
+  @Test("stale-while-revalidate: no-store in the request allows no validation in the background (§5.2.1.5)")
+  func noStoreInBackground() async throws {
+    test.origin.always(
+      200, [.cacheControl: "max-age=10, stale-while-revalidate=60", .eTag: "\"a\""], "old")
+    try await test.get("/")
+    test.clock.advance(by: 20)
+    #expect(try await test.get("/", [.cacheControl: "no-store"]).text == "old")
+    for _ in 0..<1000 { await Task.yield() }
+    #expect(test.events.count { if case .stored = $0 { true } else { false } } == 1)
+    #expect(test.events.count { if case .validatingInBackground = $0 { true } else { false } } == 0)
+    #expect(test.origin.requests.count == 1)
+  }
+
   // holds 9111-4.2.4-2
   @Test(
     "an answer that broke the protocol, or a certificate, is no disconnection",

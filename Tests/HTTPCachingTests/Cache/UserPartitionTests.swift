@@ -28,6 +28,15 @@ struct UserPartitionTests {
     #expect(try await test.cache.wipe(partition: "anna") == 1)
   }
 
+  @Test("the note of a refusal follows the rules of the user's partition, not those of a shared cache")
+  func refusalNote() async throws {
+    let test = test([.cacheControl: "private, no-store"])
+    try await test.get("/", options: options("anna"))
+    let notes = try test.cache.refusals(of: test.request("/"), options: options("anna"))
+    let steps = try #require(notes.first).explanation.steps.map(\.description)
+    #expect(!steps.contains { $0.contains("shared") })
+  }
+
   @Test("no other user, and no request without a partition, gets it")
   func apart() async throws {
     let test = test([.cacheControl: "private, max-age=60"])

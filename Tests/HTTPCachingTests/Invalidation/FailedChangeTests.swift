@@ -82,6 +82,15 @@ struct FailedChangeTests {
     await #expect(throws: UpstreamError.self) { try await test.get("/a") }
   }
 
+  @Test("nor what a new answer supersedes that must not be stored (RFC 9111 §4.3.3)")
+  func superseded() async throws {
+    try await stored(["/a"])
+    store.fail(.update, times: .max, with: busy)
+    test.origin.always(200, [.cacheControl: "no-store"], "new")
+    try await test.get("/a", [.cacheControl: "no-cache"])
+    #expect(try await text("/a") == "new")
+  }
+
   @Test("the next request tries again, then once a second at most")
   func retried() async throws {
     try await stored(["/a", "/b"])

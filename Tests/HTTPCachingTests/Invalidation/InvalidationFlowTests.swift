@@ -39,6 +39,15 @@ struct InvalidationFlowTests {
     #expect(try await test.get("/c").text == "old")
   }
 
+  @Test("a change of a target with dot segments is one of the entry that has them")
+  func dotSegments() async throws {
+    try await stored("/x/../a", "/a")
+    #expect(try await test.cache.remove(.target("https://example.com/x/../a")) == 1)
+    #expect(test.cache.peek(test.request("/a")) != nil)
+    #expect(test.cache.peek(test.request("/x/../a")) == nil)
+    #expect(try await test.cache.entries(.target("https://EXAMPLE.com/a"), limit: 10).entries.count == 1)
+  }
+
   @Test("an error response invalidates nothing")
   func errorResponse() async throws {
     try await stored("/")

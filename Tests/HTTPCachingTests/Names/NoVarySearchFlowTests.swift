@@ -39,6 +39,17 @@ struct NoVarySearchFlowTests {
     #expect(test.origin.requests.count == 1)
   }
 
+  @Test("a 304 with another rule ends the response that was stored for the old one (§6)")
+  func otherVariance() async throws {
+    counts("params=(\"utm\")", test)
+    #expect(try await test.get("/a?utm=1").text == "1")
+    test.clock.advance(by: 61)
+    counts("params=()", test, status: 304)
+    try await test.get("/a?utm=2")
+    counts(nil, test)
+    #expect(try await test.get("/a").text != "1")
+  }
+
   @Test("by default the field changes nothing")
   func off() async throws {
     let test = TestCache()

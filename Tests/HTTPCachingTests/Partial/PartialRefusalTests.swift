@@ -21,6 +21,20 @@ struct PartialRefusalTests {
     #expect(try await test.cache.store.entries(.all, after: nil, limit: 9).entries.isEmpty)
   }
 
+  @Test("A body that ends beyond the largest position is an error, and the next request is answered")
+  func beyondLargestPosition() async throws {
+    let test = TestCache()
+    let range = "bytes 9223372036854775800-9223372036854775806/*"
+    test.origin.streams(
+      [.contentRange: range, .cacheControl: "max-age=60", .eTag: "\"a\""], status: { _ in 206 }
+    ) { _ in TestBody(piece: [UInt8](repeating: 1, count: 10), count: 1) }
+    await #expect(throws: UpstreamError.self) {
+      try await test.get("/", [.range: "bytes=9223372036854775800-9223372036854775806"])
+    }
+    test.origin.always(200, [.cacheControl: "max-age=60"], "whole")
+    #expect(try await test.get("/").text == "whole")
+  }
+
   @Test("no-store in the 206 ends the continuation", arguments: StoreKind.allCases)
   func noStore(kind: StoreKind) async throws {
     let test = try TestCache(kind)

@@ -31,6 +31,18 @@ struct RangeFlowTests {
     #expect(test.origin.requests.count == 1)
   }
 
+  @Test("a 206 made from a stored 200 has no trailers of the whole (RFC 9530 §2)")
+  func trailers() async throws {
+    test.origin.streams([.cacheControl: "max-age=10", .eTag: "\"a\""]) { _ in
+      TestBody(piece: [65], count: 4, trailers: [.xN: "42"])
+    }
+    try await test.get("/")
+    let answer = try await test.get("/", [.range: "bytes=1-2"])
+    #expect(answer.status == 206 && answer.text == "AA")
+    #expect(answer.trailers.isEmpty)
+    #expect(test.origin.requests.count == 1)
+  }
+
   // holds 9110-15.3.7.2-5, 9110-15.3.7.1-1
   @Test("one range is no multipart, even if others beside it cannot be satisfied")
   func single() async throws {
@@ -51,6 +63,17 @@ struct RangeFlowTests {
     let answer = try await test.get("/", [.contentRange: "bytes 0-1/10"])
     #expect(answer.status == 200)
     #expect(answer.text == "0123456789")
+  }
+
+  @Test("a 200 with the Content-Range of a requested part is not stored as the whole")
+  func partAs200() async throws {
+    test.origin.always(
+      200, [.cacheControl: "max-age=60", .contentRange: "bytes 0-99/1000"],
+      String(repeating: "a", count: 100))
+    try await test.get("/", [.range: "bytes=0-99"])
+    test.origin.always(200, [.cacheControl: "max-age=60"], "whole")
+    #expect(try await test.get("/").text == "whole")
+    #expect(test.origin.requests.count == 2)
   }
 
   // holds 9110-14.4-2, 9111-3.3-1

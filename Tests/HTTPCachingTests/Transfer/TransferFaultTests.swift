@@ -113,6 +113,22 @@ struct TransferFaultTests {
     #expect(try await test.get("/").text.utf8.count == 5000)
   }
 
+  @Test(
+    "a reload that is too large to be stored ends the use of the old response (RFC 9111 §4.3.3)",
+    arguments: [5000, nil] as [Int64?])
+  func tooLargeReload(announced: Int64?) async throws {
+    let test = TestCache(largestEntry: 1000)
+    test.origin.always(200, [.cacheControl: "max-age=3600"], "old")
+    try await test.get("/")
+    test.origin.streams([.cacheControl: "max-age=3600"]) { _ in
+      TestBody(piece: [UInt8](repeating: 1, count: 500), count: 10, announced: announced)
+    }
+    for fields in [[.cacheControl: "no-cache"], [:]] as [HTTPFields] {
+      #expect(try await test.get("/", fields).text.utf8.count == 5000)
+    }
+    #expect(test.origin.requests.count == 3)
+  }
+
   // holds 9111-3.1-3, 9110-6.5-1, 9110-6.5.1-1
   @Test("trailers arrive after the body, from the origin and from the store")
   func trailers() async throws {

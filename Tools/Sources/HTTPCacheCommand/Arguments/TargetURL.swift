@@ -154,9 +154,20 @@ struct TargetURL: Sendable, Equatable {
 
   /// Removes user and password: the part of the authority before its last `@`.
   private static func withoutCredentials(_ text: String) -> String {
+    guard let credentials = credentials(in: text) else { return text }
+    return String(text[..<credentials.lowerBound] + text[text.index(after: credentials.upperBound)...])
+  }
+
+  /// A value for a message, without the user and the password of a URL.
+  static func hidingCredentials(_ text: String) -> String {
+    guard let credentials = credentials(in: text) else { return text }
+    return text.replacingCharacters(in: credentials, with: "…")
+  }
+
+  private static func credentials(in text: String) -> Range<String.Index>? {
     let start = Authority.range(in: text.utf8)?.lowerBound ?? text.startIndex
-    guard let at = text[start..<pathStart(of: text)].lastIndex(of: "@") else { return text }
-    return String(text[..<start] + text[text.index(after: at)...])
+    guard let at = text[start..<pathStart(of: text)].lastIndex(of: "@") else { return nil }
+    return start..<at
   }
 
   private static func hasPort(_ authority: Substring) -> Bool {

@@ -131,16 +131,16 @@ struct PurgeCommand: AsyncParsableCommand {
   ) async throws -> [CacheSelection] {
     guard location.directory != nil, location.modeFlag != nil, partition == nil else { return selections }
     let store = stores.readable
-    var keys: Set<CacheKey> = []
+    var own: [CacheSelection] = []
     // Overtake first: a response that is stored before that is then listed.
     if olderThan == nil { stores.disk.overtake(.all) }
     for selection in selections {
       try await StoreListing.each(of: store, selection, mode: location.mode) { entry in
-        keys.insert(entry.record.key)
+        own.append(.variant(entry.record.key, sequence: entry.record.sequence))
         return true
       }
     }
-    return keys.map { .key($0) }
+    return own
   }
 
   func selections(now: Timestamp, _ served: ServedDirectory?) throws -> [CacheSelection] {

@@ -57,10 +57,13 @@ struct RouteOptions: ParsableArguments {
     }
     if let upstream, Origin.split(upstream) == nil {
       throw ValidationError(
-        "--upstream requires an http or https URL without user information (got '\(upstream)').")
+        "--upstream requires an http or https URL without user information "
+          + "(got '\(TargetURL.hidingCredentials(upstream))').")
     }
     if let upstream, upstream.contains("?") || upstream.contains("#") {
-      throw ValidationError("--upstream requires a URL without query and fragment (got '\(upstream)').")
+      throw ValidationError(
+        "--upstream requires a URL without query and fragment "
+          + "(got '\(TargetURL.hidingCredentials(upstream))').")
     }
     guard !isRemote || allowRemote else {
       throw ValidationError(

@@ -197,9 +197,9 @@ public struct ServeCommand: AsyncParsableCommand {
   }
 
   private func serve(_ messages: LineWriter, _ file: ServeFile?) async throws {
-    // Neither a log without a reader, nor a signal with a meaning in other servers, nor a reload that is asked for before
-    // the start is done may end the process.
-    for number in [SIGPIPE, SIGUSR2, SIGHUP, SIGUSR1] { signal(number, SIG_IGN) }
+    // Neither a log without a reader or at its limit of size, nor a signal with a meaning in other servers, nor a reload
+    // that is asked for before the start is done may end the process.
+    for number in [SIGPIPE, SIGXFSZ, SIGUSR2, SIGHUP, SIGUSR1] { signal(number, SIG_IGN) }
     let group = MultiThreadedEventLoopGroup(numberOfThreads: Processors.count)
     let (serverConfiguration, originConfiguration, files) = try configurations(messages, file)
     let events = EventCounts(next: observer(messages))

@@ -28,7 +28,9 @@ struct ServeFiles {
   /// - Throws: NIOSSL's error for certificates that cannot be used; the server then keeps all that it has.
   func replace(with new: ServeFiles, in server: ProxyServer) throws -> [String] {
     var later: [String] = []
-    if let configuration = new.tls, tls != nil {
+    if var configuration = new.tls, let tls {
+      // The versions of the protocol are those of the start, for clients and for origins.
+      configuration.minimumTLSVersion = tls.minimumTLSVersion
       try server.setTLS(configuration)
     } else if (new.tls == nil) != (tls == nil) {
       later.append("tls-certificate")
