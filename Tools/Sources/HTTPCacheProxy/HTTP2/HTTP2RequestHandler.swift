@@ -194,10 +194,10 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
     case let event as StreamClosedEvent:
-      ends.closed(event.streamID)
       switch streams.end(event.streamID) {
       case .answered: return management.streamClosed(event.streamID, channel: context.channel)
       case .exchange(let counted):
+        ends.closed(event.streamID)
         lastUse = .now()
         proxy.registry.end(counted)
       // The management of the connection counts streams that began.
