@@ -319,9 +319,9 @@ def main():
         log = open(f"{folder}/log{number}", "w")
         proxies.append(subprocess.Popen(
             [program, "serve", *options, "--listen", f"127.0.0.1:{listen}", "--admin", f"127.0.0.1:{admins[number]}", *more],
-            # As the unit of the package sets it.
             # A session of its own: a signal to the group of the trial is none to the servers.
             stdout=log, stderr=log, start_new_session=True,
+            # As the unit of the package sets it, and a trace of what ends a server.
             env={**os.environ, "MALLOC_ARENA_MAX": "2", "SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"}))
     time.sleep(2)
     client = Client([plain, tls], tls)

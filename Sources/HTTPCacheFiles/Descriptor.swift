@@ -8,6 +8,11 @@
 
 /// Calls on descriptors, for types whose functions have the names of the system's calls.
 package enum Descriptor {
+  /// Whether the number of an error tells of a link, a folder or a special file in the place of a file.
+  package static func isOfOtherKind(_ code: Int32) -> Bool {
+    [ELOOP, ENOTDIR, EISDIR, ENXIO, ESPIPE].contains(code)
+  }
+
   /// Writes all bytes where the last write ended.
   ///
   /// - Returns: 0, or the number of the error.

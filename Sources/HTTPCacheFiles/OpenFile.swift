@@ -34,6 +34,14 @@ package final class OpenFile<Failure: SystemFailure>: Sendable {
     self.init(descriptor: result)
   }
 
+  /// Opens `name` within `directory` likewise, but gives nil if there is no such file.
+  package convenience init?(existing name: String, in directory: OpenFile, flags: Int32) throws(Failure) {
+    let result = shim_openat(directory.descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, 0)
+    if result == -ENOENT { return nil }
+    guard result >= 0 else { throw Failure(number: -result, during: "open \(name)") }
+    self.init(descriptor: result)
+  }
+
   package func status() throws(Failure) -> stat {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw Failure.last(during: "fstat") }

@@ -20,8 +20,6 @@ package final class PartFolder: Sendable {
   private static let folderLimit = 8
   private static let longestRecord = 256 << 10
   private static let (bodyName, recordName, newSuffix) = ("body", "record", ".new")
-  // The errors of a link, a folder or a special file in the place of a file.
-  private static let foreignCodes: [Int32] = [ELOOP, EISDIR, ENXIO, ENOTDIR, ESPIPE]
 
   package let path: String
   private let folder: OpenFile<SystemError>
@@ -93,7 +91,7 @@ package final class PartFolder: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return (nil, errno) }
         if status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 { return (body, 0) }
-      } else if !foreignCodes.contains(-descriptor) {
+      } else if !Descriptor.isOfOtherKind(-descriptor) {
         // The body cannot be opened now, for example because of too many open files. Its bytes must stay.
         return (nil, -descriptor)
       }
@@ -177,7 +175,7 @@ package final class PartFolder: Sendable {
 
   // 0 for the error of a record that does not exist, or is of another kind.
   private static func recordCode(_ code: Int32) -> Int32 {
-    code == ENOENT || foreignCodes.contains(code) ? 0 : code
+    code == ENOENT || Descriptor.isOfOtherKind(code) ? 0 : code
   }
 
   /// Replaces the record in one step.

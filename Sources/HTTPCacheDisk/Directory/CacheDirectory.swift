@@ -95,18 +95,6 @@ final class CacheDirectory: Sendable {
     }
   }
 
-  /// Opens a file of a folder.
-  ///
-  /// - Returns: nil if there is no such file.
-  static func existing(
-    _ name: String, in folder: CacheFile, flags: Int32
-  ) throws(CacheError) -> CacheFile? {
-    let descriptor = shim_openat(folder.descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, 0)
-    if descriptor == -ENOENT { return nil }
-    guard descriptor >= 0 else { throw CacheError(number: -descriptor, during: "open \(name)") }
-    return CacheFile(descriptor: descriptor)
-  }
-
   /// Device and inode of the folder.
   var identity: FileIdentity? { (try? root.status()).map { FileIdentity($0) } }
 
@@ -128,7 +116,7 @@ final class CacheDirectory: Sendable {
     guard descriptor >= 0 else {
       let error = CacheError(number: -descriptor, during: "open body \(name.fileName)")
       // A link or a file of another kind was put there by another program and counts as damage.
-      guard [ELOOP, ENOTDIR, EISDIR, ENXIO].contains(-descriptor) else { throw error }
+      guard Descriptor.isOfOtherKind(-descriptor) else { throw error }
       throw CacheError(.damaged, error.message)
     }
     let file = CacheFile(descriptor: descriptor)

@@ -73,7 +73,7 @@ package final class FileHandout: Sendable {
     in directory: String, _ limit: (folders: Int, files: Int)
   ) throws(CacheError) {
     let (root, _) = try CacheDirectory.folder(at: directory)
-    guard let files = try CacheDirectory.existing(folderName, in: root, flags: CacheFile.folder) else {
+    guard let files = try CacheFile(existing: folderName, in: root, flags: CacheFile.folder) else {
       return
     }
     try sweep(files, limit)
@@ -82,14 +82,14 @@ package final class FileHandout: Sendable {
   private static func sweep(
     _ files: CacheFile, _ limit: (folders: Int, files: Int)
   ) throws(CacheError) {
-    guard let owners = try CacheDirectory.existing(ownersName, in: files, flags: CacheFile.folder) else {
+    guard let owners = try CacheFile(existing: ownersName, in: files, flags: CacheFile.folder) else {
       return
     }
     var failure: CacheError?
     for dead in try OwnerLock.owners(of: owners).dead.prefix(limit.folders) {
       let name = BodyName.ownerText(dead.owner)
       do throws(CacheError) {
-        if let folder = try CacheDirectory.existing(name, in: files, flags: CacheFile.folder) {
+        if let folder = try CacheFile(existing: name, in: files, flags: CacheFile.folder) {
           for file in try CacheDirectory.names(in: folder).prefix(limit.files) {
             unlinkat(folder.descriptor, file, 0)
           }

@@ -46,7 +46,7 @@ final class OwnerLock: Sendable {
     in directory: CacheDirectory
   ) throws(CacheError) -> (living: Set<UInt64>, dead: [DeadOwner]) {
     guard
-      let folder = try CacheDirectory.existing("writers", in: directory.root, flags: CacheFile.folder)
+      let folder = try CacheFile(existing: "writers", in: directory.root, flags: CacheFile.folder)
     else { return ([], []) }
     return try owners(of: folder)
   }
@@ -69,7 +69,7 @@ final class OwnerLock: Sendable {
       }
       let file: CacheFile
       do throws(CacheError) {
-        let found = try CacheDirectory.existing(name, in: folder, flags: CacheFile.writing)
+        let found = try CacheFile(existing: name, in: folder, flags: CacheFile.writing)
         guard let found else { continue }
         file = found
       } catch {

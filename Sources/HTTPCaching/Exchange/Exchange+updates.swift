@@ -42,14 +42,13 @@ extension Exchange {
       case .doNotStore(let refusal) = storage
     else { return [] }
     switch refusal {
+    // A part that the store does not take leaves the other octets of its representation usable.
+    case .tooLarge where response.status.code == 206, .notAdmitted where response.status.code == 206:
+      return []
     case .responseNoStore, .noStoreDespiteOverride, .privateInShared, .notCacheable, .neverReusable, .varyAny,
       .authorized,
       .setCookie, .varySecret, .malformed, .override, .upstream, .hook, .hookFailed, .hookTimedOut,
-      .memoryOnly:
-      return matching.filter { $0 == matched || part($0) != nil }.map(invalidated)
-    // A part that the store does not take leaves the other octets of its representation usable.
-    case .tooLarge, .notAdmitted:
-      if response.status.code == 206 { return [] }
+      .memoryOnly, .tooLarge, .notAdmitted:
       return matching.filter { $0 == matched || part($0) != nil }.map(invalidated)
     case .method, .interim, .statusNotUnderstood, .statusNotStored, .requestNoStore, .redirectToItself,
       .partialContent,

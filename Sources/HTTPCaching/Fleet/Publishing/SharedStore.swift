@@ -85,9 +85,8 @@ final class SharedStore: StoreLayer {
 
   /// Removes the entries that match, here and on the other nodes.
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
-    let base = base
     guard fleet.concernsOthers(selection) else { return try await base.remove(selection) }
-    let (first, _) = await adding(.remove, selection) { () async throws(CacheError) in
+    let (first, _) = await adding(.remove, selection) { [base] () async throws(CacheError) in
       try await base.remove(selection)
     }
     let again = try await base.remove(selection)
@@ -98,14 +97,13 @@ final class SharedStore: StoreLayer {
   func mark(
     _ selection: CacheSelection, as mark: StoredResponse.Mark
   ) async throws(CacheError) -> Int? {
-    let base = base
     guard fleet.concernsOthers(selection) else { return try await base.mark(selection, as: mark) }
     let kind: SharedChange.Kind =
       switch mark {
       case .invalidated: .invalidate
       case .expired: .expire
       }
-    let (first, _) = await adding(kind, selection) { () async throws(CacheError) in
+    let (first, _) = await adding(kind, selection) { [base] () async throws(CacheError) in
       try await base.mark(selection, as: mark)
     }
     try await base.mark(selection, as: mark)
@@ -114,12 +112,11 @@ final class SharedStore: StoreLayer {
 
   /// Removes all entries of a partition, here, in the tier and on the other nodes.
   func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
-    let base = base
     guard fleet.shares(mode: mode, partition: partition) else {
       return try await base.wipe(mode: mode, partition: partition)
     }
     let (first, isAdded) = await adding(.wipe, .partition(mode: mode, partition)) {
-      () async throws(CacheError) in
+      [base] () async throws(CacheError) in
       try await base.wipe(mode: mode, partition: partition)
     }
     if isAdded { await fleet.wipeTier(mode: mode, partition: partition) }

@@ -61,7 +61,7 @@ import Testing
       #expect(await routes.send("POST", "/purge?url=http://h/a&soft").body == "{\"expired\":1}\n")
       #expect(await routes.send("PURGE", "http://h/a").body == "{\"removed\":1}\n")
       #expect(await routes.send("PURGE", "http://h/a").body == "{\"removed\":0}\n")
-      #expect(await routes.send("POST", "/purge?group=news&origin=http://H:80/").body == "{\"removed\":1}\n")
+      #expect(await routes.send("POST", "/purge?group=news&origin=http://h").body == "{\"removed\":1}\n")
       #expect(await routes.send("POST", "/purge?url=http://other/a").body == "{\"removed\":0}\n")
       #expect(await routes.send("POST", "/purge?prefix=http://h/").body == "{\"removed\":0}\n")
       #expect(await routes.send("POST", "/purge?all").body == "{\"removed\":0}\n")

@@ -97,6 +97,10 @@ import Testing
         ["--upstream", "http://a", "--timeout", "0"], "--timeout must be between 1 and 3600 seconds (got 0)."
       ),
       (
+        ["--upstream", "http://u@a"],
+        "--upstream requires an http or https URL without user information (got 'http://…@a')."
+      ),
+      (
         ["--upstream", "http://u:secret@a"],
         "--upstream requires an http or https URL without user information (got 'http://…@a')."
       ),
