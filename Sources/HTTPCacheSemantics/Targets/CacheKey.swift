@@ -108,8 +108,9 @@ extension CacheKey {
     if path == "*" { path = "" }
     guard path.isEmpty || path.utf8.first == UInt8(ascii: "/") || path.utf8.first == UInt8(ascii: "?")
     else { return nil }
-    // They would end the authority (RFC 3986 §3.2): the key would be that of another target.
-    guard !authority.utf8.contains(where: { [0x23, 0x2F, 0x3F, 0x5C].contains($0) }) else { return nil }
+    // They would end the scheme or the authority (RFC 3986 §3.2): the key would be that of another target.
+    let ends = "/?#\\".utf8
+    guard ![scheme, authority].contains(where: { $0.utf8.contains { ends.contains($0) } }) else { return nil }
     return TargetURI.key(scheme + "://" + authority + path)
   }
 

@@ -122,6 +122,9 @@ import Testing
       let request = HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/a")
       #expect(CacheKey(request: request, mode: .shared) == nil)
     }
+    let request = HTTPRequest(
+      method: .get, scheme: "https://example.com/b\(mark)", authority: "example.com", path: "/a")
+    #expect(CacheKey(request: request, mode: .shared) == nil)
   }
 
   @Test(
