@@ -82,10 +82,11 @@ final class AnswerMaker: Sendable {
       head = planned
       if isCounted { counts.hitBytes = range.upperBound - range.lowerBound }
       // The trailers describe the whole content, not a part of it (RFC 9530 §2).
-      let trailers: HTTPFields = head.status.code == 206 ? [:] : stored.trailers
+      let isOfWhole = stored.trailers.isEmpty || head.status.code != 206
       body = MessageBody(
         StoredBodySource(
-          reader: reader, range: range, trailers: trailers, counts: counts, onDamage: readFailed))
+          reader: reader, range: range, trailers: isOfWhole ? stored.trailers : [:], counts: counts,
+          onDamage: readFailed))
     case .parts(let whole, let ranges):
       // Random, so that no body can contain it on purpose.
       let boundary = "swift-http-cache-" + String(UInt64.random(in: .min ... .max), radix: 16)

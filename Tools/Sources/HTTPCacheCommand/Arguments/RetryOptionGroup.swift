@@ -6,9 +6,10 @@ struct RetryOptionGroup: ParsableArguments {
     name: .customLong("retry"),
     help: ArgumentHelp(
       "Retry this many times after a failed connection, a timeout, a response that breaks off, or one of "
-        + "the statuses 408, 429, 500, 502, 503 and 504; 7 times for a queue. Retry-After sets the time.",
+        + "the statuses 408, 429, 500, 502, 503 and 504. Retry-After sets the time. "
+        + "(default: 0; 7 for a queue)",
       valueName: "count"))
-  var count = 0
+  var count: Int?
 
   @Option(
     name: .customLong("retry-delay"),
@@ -28,10 +29,10 @@ struct RetryOptionGroup: ParsableArguments {
   var retriesRefusedConnections = false
 
   /// The waiting times between tries.
-  var rule: RetryBudget.Rule { RetryBudget.Rule(count: count, delay: delay, maxTime: maxTime) }
+  var rule: RetryBudget.Rule { RetryBudget.Rule(count: count ?? 0, delay: delay, maxTime: maxTime) }
 
   func validate() throws {
-    guard (0...1_000_000).contains(count) else {
+    if let count, !(0...1_000_000).contains(count) {
       throw ValidationError("--retry must be from 0 to 1000000 (got \(count))")
     }
     for (name, seconds) in [("--retry-delay", delay), ("--retry-max-time", maxTime)] {

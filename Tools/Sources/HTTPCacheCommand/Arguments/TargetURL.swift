@@ -154,20 +154,19 @@ struct TargetURL: Sendable, Equatable {
 
   /// Removes user and password: the part of the authority before its last `@`.
   private static func withoutCredentials(_ text: String) -> String {
-    guard let credentials = credentials(in: text) else { return text }
-    return String(text[..<credentials.lowerBound] + text[text.index(after: credentials.upperBound)...])
-  }
-
-  /// A value for a message, without the user and the password of a URL.
-  static func hidingCredentials(_ text: String) -> String {
-    guard let credentials = credentials(in: text) else { return text }
-    return text.replacingCharacters(in: credentials, with: "…")
-  }
-
-  private static func credentials(in text: String) -> Range<String.Index>? {
     let start = Authority.range(in: text.utf8)?.lowerBound ?? text.startIndex
-    guard let at = text[start..<pathStart(of: text)].lastIndex(of: "@") else { return nil }
-    return start..<at
+    guard let at = text[start..<pathStart(of: text)].lastIndex(of: "@") else { return text }
+    return String(text[..<start] + text[text.index(after: at)...])
+  }
+
+  /// A text that may be a URL, for a message: without user and password. Also hides them where the text is not a valid
+  /// URL, such as one with a `/` in the password.
+  static func hidingCredentials(_ text: String) -> String {
+    let start = text.range(of: "://")?.upperBound ?? text.startIndex
+    guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")), start < at,
+      text.utf8[..<at].contains(UInt8(ascii: ":"))
+    else { return text }
+    return "\(text[..<start])…\(text[at...])"
   }
 
   private static func hasPort(_ authority: Substring) -> Bool {

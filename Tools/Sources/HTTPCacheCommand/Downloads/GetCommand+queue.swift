@@ -32,7 +32,8 @@ extension GetCommand {
       (hasRange, "-H Range"),
       (requestOptions.method.map { $0 != "GET" } ?? false, "-X"), (!contentOptions.parts.isEmpty, "-d"),
       (contentOptions.uploadFile != nil, "-T"), (include, "-i"), (usesHeaderName, "-J"),
-      (explain, "--explain"), (!requestOptions.cookieFiles.isEmpty, "-b FILE"),
+      (!usesRemoteTime, "--no-remote-time"), (explain, "--explain"),
+      (!requestOptions.cookieFiles.isEmpty, "-b FILE"),
       (cookieOptions.jarPath != nil, "-c"),
       (messages.writeOut != nil, "-w"), (output == "-", "-o -"), (connection.insecure, "-k"),
       (policy != .standard, "--policy"), (maxTime != nil, "--max-time"), (redirects != 20, "--redirects"),
@@ -62,7 +63,7 @@ extension GetCommand {
     configuration.perHostLimit = jobs
     configuration.rateLimit = queueOptions.limitRate?.bytes
     if let minimumFree { configuration.minimumFreeSpace = minimumFree.bytes }
-    if retry.count > 0 { configuration.tryLimit = retry.count + 1 }
+    if let count = retry.count { configuration.tryLimit = count + 1 }
     if let delay = retry.delay { configuration.firstWait = Int64(delay.rounded(.up)) }
     if let limit = retry.maxTime { configuration.timeLimit = Int64(limit.rounded(.up)) }
     let run = QueueRun(

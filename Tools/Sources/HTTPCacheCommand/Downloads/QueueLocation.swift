@@ -113,9 +113,23 @@ struct QueueLocation: ParsableArguments {
     }
   }
 
-  /// The options that name a queue again, with a space before them.
+  /// The options that name a queue again, for a shell, with a space before each.
   static func arguments(queue: String?, _ location: CacheLocation) -> String {
-    (queue.map { " --queue \($0)" } ?? "") + (location.directory.map { " --dir \($0)" } ?? "")
+    let options = [
+      ("--queue", queue), ("--dir", location.directory),
+      ("--encryption-key-file", location.encryptionKey.path),
+    ]
+    return options.map { name, value in value.map { " \(name) \(shellWord($0))" } ?? "" }.joined()
       + (location.modeFlag == .shared ? " --shared" : "")
+  }
+
+  /// A value as one word of a POSIX shell.
+  private static func shellWord(_ value: String) -> String {
+    let isPlain = value.utf8.allSatisfy { byte in
+      UnicodeScalar(byte).properties.isAlphabetic && byte < 0x80 || (0x30...0x39).contains(byte)
+        || "/._-+,:@%=".utf8.contains(byte)
+    }
+    guard !isPlain || value.isEmpty else { return value }
+    return "'" + value.replacingOccurrences(of: "'", with: "'\\''") + "'"
   }
 }

@@ -113,9 +113,10 @@ struct ImageCommand: AsyncParsableCommand {
           width: resize.size.width, height: resize.size.height, mode: mode.mode, enlarges: enlarge))
     }
     if let radius { processors.append(RoundedCornersProcessor(radius: radius)) }
+    var fields = HTTPFields()
+    if let credentials = url.credentials { fields[.authorization] = credentials.basic }
     let request = ImageRequest(
-      request: HTTPRequest(method: .get, scheme: url.scheme, authority: url.authority, path: url.path),
-      processors: processors, policy: usedPolicy)
+      request: url.request(.get, fields), processors: processors, policy: usedPolicy)
     do {
       let image = try await images.image(for: request)
       let bytes = try usedFormat(of: file).encoder(quality: quality).encode(image)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPCacheSemantics
 import HTTPCaching
 
 /// `httpcache path`: prints the path of a body file.
@@ -31,10 +32,11 @@ struct PathCommand: AsyncParsableCommand {
     let stores = try location.openStores()
     let store = stores.readable
     let entries = try await StoreListing.entries(of: url, in: store, location, ServedDirectory(location.path))
-    if let coding = entries.first?.record.response.head.headerFields[.contentEncoding] {
+    let latest = Self.latest(entries)
+    if let coding = (latest ?? entries.first)?.record.response.head.headerFields[.contentEncoding] {
       Console.report("httpcache: the body has the content coding \(coding); `get` decodes it")
     }
-    if let export { return try await write(entries, from: store, to: export) }
+    if let export { return try await write(latest, of: entries, from: store, to: export) }
     let paths = entries.compactMap(\.bodyPath)
     for path in paths { Console.current.output(path + "\n") }
     guard paths.isEmpty else { return }
@@ -46,13 +48,23 @@ struct PathCommand: AsyncParsableCommand {
       Console.report("httpcache: the body file is encrypted; --export FILE writes a decrypted copy")
       throw ExitStatus.failure.code
     }
-    let size = entries.first?.record.bodyLength.map { " (\(HumanText.bytes($0)))" } ?? ""
+    let size = latest?.record.bodyLength.map { " (\(HumanText.bytes($0)))" } ?? ""
     Console.report(
       "httpcache: the body\(size) is kept in the index and has no file; --export FILE writes a copy")
     throw ExitStatus.failure.code
   }
 
-  private func write(_ entries: [CacheEntry], from store: any CacheStore, to path: String) async throws {
+  /// The complete entry that was stored or freshened last.
+  private static func latest(_ entries: [CacheEntry]) -> CacheEntry? {
+    entries.filter(\.record.isComplete).max {
+      ($0.record.response.responseTime, $0.record.sequence)
+        < ($1.record.response.responseTime, $1.record.sequence)
+    }
+  }
+
+  private func write(
+    _ latest: CacheEntry?, of entries: [CacheEntry], from store: any CacheStore, to path: String
+  ) async throws {
     var status = stat()
     guard lstat(path, &status) != 0 else {
       Console.report("httpcache: \(path) exists; --export writes new files only")
@@ -62,8 +74,11 @@ struct PathCommand: AsyncParsableCommand {
       Console.report("httpcache: \(entries.count) variants are stored; writing the latest")
     }
     do {
-      guard let key = entries.first?.record.key,
-        let variant = try store.read(key).first(where: { $0.record.isComplete })
+      // Another process may have replaced the entry since it was listed.
+      let variants = try latest.map { try store.read($0.record.key) } ?? []
+      guard
+        let variant = variants.first(where: { $0.record.sequence == latest?.record.sequence })
+          ?? variants.first(where: { $0.record.isComplete })
       else {
         Console.report("httpcache: only a part of the body is stored; httpcache get fetches the rest")
         throw ExitStatus.failure.code

@@ -131,16 +131,19 @@ struct PurgeCommand: AsyncParsableCommand {
   ) async throws -> [CacheSelection] {
     guard location.directory != nil, location.modeFlag != nil, partition == nil else { return selections }
     let store = stores.readable
-    var own: [CacheSelection] = []
+    var own: Set<CacheSelection> = []
+    let isByVariant = olderThan != nil || group != nil
     // Overtake first: a response that is stored before that is then listed.
     if olderThan == nil { stores.disk.overtake(.all) }
     for selection in selections {
       try await StoreListing.each(of: store, selection, mode: location.mode) { entry in
-        own.append(.variant(entry.record.key, sequence: entry.record.sequence))
+        // By age and by group, other variants of the key may not match.
+        let (key, sequence) = (entry.record.key, entry.record.sequence)
+        own.insert(isByVariant ? .variant(key, sequence: sequence) : .key(key))
         return true
       }
     }
-    return own
+    return Array(own)
   }
 
   func selections(now: Timestamp, _ served: ServedDirectory?) throws -> [CacheSelection] {

@@ -55,15 +55,15 @@ struct RouteOptions: ParsableArguments {
       throw ValidationError(
         "serve requires one of --upstream URL and --forward, or --config FILE with one of them or routes.")
     }
-    if let upstream, Origin.split(upstream) == nil {
-      throw ValidationError(
-        "--upstream requires an http or https URL without user information "
-          + "(got '\(TargetURL.hidingCredentials(upstream))').")
-    }
-    if let upstream, upstream.contains("?") || upstream.contains("#") {
-      throw ValidationError(
-        "--upstream requires a URL without query and fragment "
-          + "(got '\(TargetURL.hidingCredentials(upstream))').")
+    if let upstream {
+      let shown = TargetURL.hidingCredentials(upstream)
+      guard Origin.split(upstream) != nil else {
+        throw ValidationError(
+          "--upstream requires an http or https URL without user information (got '\(shown)').")
+      }
+      guard !upstream.contains("?"), !upstream.contains("#") else {
+        throw ValidationError("--upstream requires a URL without query and fragment (got '\(shown)').")
+      }
     }
     guard !isRemote || allowRemote else {
       throw ValidationError(

@@ -197,8 +197,8 @@ public struct ServeCommand: AsyncParsableCommand {
   }
 
   private func serve(_ messages: LineWriter, _ file: ServeFile?) async throws {
-    // Neither a log without a reader or at its limit of size, nor a signal with a meaning in other servers, nor a reload
-    // that is asked for before the start is done may end the process.
+    // Neither a log without a reader, nor one at the limit for the size of files, nor a signal with a meaning in other
+    // servers, nor a reload that is asked for before the start is done may end the process.
     for number in [SIGPIPE, SIGXFSZ, SIGUSR2, SIGHUP, SIGUSR1] { signal(number, SIG_IGN) }
     let group = MultiThreadedEventLoopGroup(numberOfThreads: Processors.count)
     let (serverConfiguration, originConfiguration, files) = try configurations(messages, file)

@@ -21,6 +21,14 @@ struct ServeFiles {
   /// Whether a running server can take new files.
   var hasChangeable: Bool { tls != nil || admin.requiresToken || purging != nil }
 
+  /// The new TLS configuration of a running server; nil if there was none, or is none now. Its least version of TLS stays
+  /// that of the start: the log says that `tls-min-version` counts after a restart.
+  func configuration(of new: ServeFiles) -> TLSConfiguration? {
+    guard let tls, var configuration = new.tls else { return nil }
+    configuration.minimumTLSVersion = tls.minimumTLSVersion
+    return configuration
+  }
+
   /// Gives certificates and tokens that were read again to a running server.
   ///
   /// - Parameter new: the files as they are now.
@@ -28,9 +36,7 @@ struct ServeFiles {
   /// - Throws: NIOSSL's error for certificates that cannot be used; the server then keeps all that it has.
   func replace(with new: ServeFiles, in server: ProxyServer) throws -> [String] {
     var later: [String] = []
-    if var configuration = new.tls, let tls {
-      // The versions of the protocol are those of the start, for clients and for origins.
-      configuration.minimumTLSVersion = tls.minimumTLSVersion
+    if let configuration = configuration(of: new) {
       try server.setTLS(configuration)
     } else if (new.tls == nil) != (tls == nil) {
       later.append("tls-certificate")

@@ -41,6 +41,13 @@ struct Console: Sendable {
     return ExitStatus.output.code
   }
 
+  /// Ends a command that prints without an end.
+  ///
+  /// - Throws: `ExitCode`, after a message, if standard output could not be written.
+  static func checkOutput() throws {
+    if let outputFailure { throw outputFailure }
+  }
+
   /// Writes a line to standard output, without control characters.
   static func print(_ line: String) { current.output(line.printable + "\n") }
 

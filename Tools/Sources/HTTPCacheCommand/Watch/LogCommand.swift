@@ -17,7 +17,7 @@ struct LogCommand: AsyncParsableCommand {
       an unknown one is refused with a list of all. -aborted after an outcome is a response that broke off.
 
       Exit status:
-      \(ExitStatus.help([.success: "--count requests were shown", .failure: "the listener cannot be reached, or refuses", .usage: nil]))
+      \(ExitStatus.help([.success: "--count requests were shown", .failure: "the listener cannot be reached, or refuses", .output: nil, .usage: nil]))
       """)
 
   @OptionGroup var listener: AdminClientOptions
@@ -50,6 +50,7 @@ struct LogCommand: AsyncParsableCommand {
       var left = listener.count ?? .max
       try await listener.client().lines(of: path) { line in
         Console.print(json ? line : try Self.text(line))
+        try Console.checkOutput()
         left -= 1
         if left == 0 { throw Done() }
       }

@@ -14,7 +14,7 @@ struct TopCommand: AsyncParsableCommand {
         httpcache top --admin cache.example:9180 --admin-token-file token
 
       Exit status:
-      \(ExitStatus.help([.success: "--count seconds were shown", .failure: "the listener cannot be reached, or refuses", .usage: nil]))
+      \(ExitStatus.help([.success: "--count seconds were shown", .failure: "the listener cannot be reached, or refuses", .output: nil, .usage: nil]))
       """)
 
   @OptionGroup var listener: AdminClientOptions
@@ -49,6 +49,7 @@ struct TopCommand: AsyncParsableCommand {
       } else {
         Console.print(json ? text : TopScreen.line(sample))
       }
+      try Console.checkOutput()
       left -= 1
       if left == 0 { throw Done() }
     }

@@ -17,6 +17,8 @@ public final class LineWriter: Sendable {
     /// The number of bytes of these lines, estimated.
     var size = 0
     var dropped = 0
+    /// Whether the last written byte is within a line whose rest was dropped.
+    var isWithinLine = false
     var isWriting = false
     var isEnding = false
     var flushes: [CheckedContinuation<Void, Never>] = []
@@ -24,6 +26,7 @@ public final class LineWriter: Sendable {
 
   /// Maximum number of waiting bytes, as estimated. Further lines are dropped, and their number is written later.
   private static let limit = 4 << 20
+  private static let lineFeed = UInt8(ascii: "\n")
   /// Number of bytes that a pipe takes without blocking if `poll` reports it as writable (POSIX `PIPE_BUF`).
   private static let piece = 4096
   /// Milliseconds after which a blocked thread checks whether the process is ending.
@@ -47,7 +50,10 @@ public final class LineWriter: Sendable {
   /// Writes the lines that are not written yet to another descriptor, and closes the one before.
   func replace(descriptor new: Int32) {
     // On the thread that writes, so that no line is written to a closed descriptor.
-    pool.submit { _ in _ = systemClose(self.descriptor.exchange(new, ordering: .relaxed)) }
+    pool.submit { _ in
+      _ = systemClose(self.descriptor.exchange(new, ordering: .relaxed))
+      self.state.withLock { $0.isWithinLine = false }
+    }
   }
 
   /// Adds a message that ends with a line feed, without control characters and within a screen: it may quote what a file,
@@ -92,28 +98,45 @@ public final class LineWriter: Sendable {
   }
 
   private func writeAll() {
-    while let lines = nextLines() {
+    while let (lines, noted) = nextLines() {
+      let start = state.withLock { $0.isWithinLine } ? 1 : 0
+      // A line begins a line, also after half of another.
+      let bytes = start == 0 ? lines : [Self.lineFeed] + lines
       var written = 0
-      while written < lines.count, let count = write(lines[written...]) { written += count }
+      while written < bytes.count, let count = write(bytes[written...]) { written += count }
+      let isWithinLine = written == 0 ? start == 1 : bytes[written - 1] != Self.lineFeed
+      var lost = bytes[max(start, written)...].count(where: { $0 == Self.lineFeed })
+      // The note is the last line: it was lost too, and its number counts again.
+      if lost > 0, noted > 0 { lost += noted - 1 }
+      let dropped = lost
+      state.withLock { state in
+        state.isWithinLine = isWithinLine
+        state.dropped += dropped
+      }
     }
   }
 
-  private func nextLines() -> [UInt8]? {
-    let (lines, flushes) = state.withLock { state in
+  /// The bytes of the waiting lines, and the number of dropped lines that the last of them notes; nil if no line waits.
+  private func nextLines() -> (bytes: [UInt8], noted: Int)? {
+    let (lines, dropped, flushes) = state.withLock { state in
       var lines = state.lines
       let dropped = state.dropped
-      if dropped > 0 { lines.append { "httpcache: \(dropped) log lines dropped\n" } }
-      state.dropped = 0
       state.lines = []
       state.size = 0
-      guard lines.isEmpty else { return (lines, [CheckedContinuation<Void, Never>]()) }
+      guard lines.isEmpty else {
+        // Only after other lines: a note that cannot be written either would be tried without end.
+        if dropped > 0 { lines.append { "httpcache: \(dropped) log lines dropped\n" } }
+        state.dropped = 0
+        return (lines, dropped, [CheckedContinuation<Void, Never>]())
+      }
       defer { state.flushes = [] }
       state.isWriting = false
       state.isEnding = false
-      return (lines, state.flushes)
+      return (lines, 0, state.flushes)
     }
     for flush in flushes { flush.resume() }
-    return lines.isEmpty ? nil : lines.flatMap { Array($0().utf8) }
+    guard !lines.isEmpty else { return nil }
+    return (bytes: lines.flatMap { Array($0().utf8) }, noted: dropped)
   }
 
   /// The number of bytes that the descriptor took; nil to drop the rest.

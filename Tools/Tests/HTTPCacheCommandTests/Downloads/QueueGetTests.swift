@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import HTTPCacheDownloads
 import HTTPCaching
@@ -146,6 +147,26 @@ import Testing
     try await origin.close()
   }
 
+  @Test("--retry 0 tries a download once")
+  func noRetry() async throws {
+    let origin = try await ScriptedOrigin("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
+    let run = await CommandRun(
+      ["get", "--queue", "q", "--retry", "0", origin.base + "/a", "-o", directory.file("a")] + cache)
+    #expect(run.status != 0, "\(run.errors)")
+    #expect(origin.requests.count == 1)
+    try await origin.close()
+  }
+
+  @Test("the arguments that name a queue again are words for a shell, with the file of the key")
+  func shellWords() throws {
+    let location = try CacheLocation.parse([
+      "--dir", "/a b/it's", "--encryption-key-file", "/k.bin", "--shared",
+    ])
+    #expect(
+      QueueLocation.arguments(queue: "my films", location)
+        == " --queue 'my films' --dir '/a b/it'\\''s' --encryption-key-file /k.bin --shared")
+  }
+
   @Test("--json prints an event per line for each change of state")
   func json() async throws {
     let origin = try await origin()
@@ -252,7 +273,7 @@ import Testing
     "options that a queue cannot fulfil are refused",
     arguments: [
       ["-I"], ["-d", "a"], ["-r", "0-1"], ["-X", "PUT"], ["-i"], ["--explain"], ["-w", "a"], ["-k"],
-      ["--policy", "cache-only"], ["-m", "5"], ["--origin-silence", "5"],
+      ["--policy", "cache-only"], ["-m", "5"], ["--origin-silence", "5"], ["--no-remote-time"],
     ])
   func refused(options: [String]) async {
     let run = await CommandRun(["get", "--queue", "q", "http://127.0.0.1:1/"] + options + cache)

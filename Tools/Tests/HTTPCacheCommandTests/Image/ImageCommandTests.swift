@@ -65,6 +65,18 @@ import Testing
     try await origin.close()
   }
 
+  @Test("user and password of a URL are sent")
+  func credentials() async throws {
+    let (directory, origin) = (try TemporaryDirectory(), try await origin())
+    let run = await CommandRun(
+      "image", "http://u:p@\(origin.authority)/a.png", "--dir", directory.file("cache"), "-o",
+      directory.file("a.png"))
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(origin.requests.first?.fields["authorization"] == "Basic dTpw")
+    #expect(!run.errors.contains("u:p@"))
+    try await origin.close()
+  }
+
   @Test("errors have their exit status")
   func failures() async throws {
     let (directory, origin) = (try TemporaryDirectory(), try await origin())

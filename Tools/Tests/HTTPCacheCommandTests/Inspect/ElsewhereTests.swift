@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -64,6 +65,45 @@ import Testing
       let shared = await CommandRun("purge", url, "--dir", cache, "--shared")
       #expect(shared.output.contains("removed 1 response"))
     }
+  }
+
+  @Test("purge of a group with --dir and --private leaves the variants that are not of the group")
+  func groupOfVariant() async throws {
+    let directory = try TemporaryDirectory()
+    let origin = try await ScriptedOrigin { request in
+      let group = request.fields["accept-language"] == "de" ? "g" : "other"
+      let fields = "Cache-Control: max-age=60\r\nVary: Accept-Language\r\nCache-Groups: \"\(group)\""
+      return ServedFile(content: Array("ok".utf8), tag: "", fields: fields).answer(request)
+    }
+    let cache = ["--dir", directory.file("cache")]
+    for language in ["de", "en"] {
+      let get = ["get", origin.base + "/a", "-H", "Accept-Language: \(language)", "-o", directory.file("a")]
+      #expect(await CommandRun(get + cache).status == 0)
+    }
+    let run = await CommandRun(
+      ["purge", "--group", "g", "--origin", origin.base, "--private"] + cache)
+    #expect(run.output == "removed 1 response\n", "\(run.errors)")
+    #expect(await CommandRun(["ls"] + cache).errors.contains("1 response"))
+    try await origin.close()
+  }
+
+  @Test("path --export writes the variant that was stored last", arguments: [["de", "en"], ["en", "de"]])
+  func latestVariant(languages: [String]) async throws {
+    let directory = try TemporaryDirectory()
+    let origin = try await ScriptedOrigin { request in
+      let content = Array((request.fields["accept-language"] ?? "").utf8)
+      let fields = "Cache-Control: max-age=60\r\nVary: Accept-Language"
+      return ServedFile(content: content, tag: "", fields: fields).answer(request)
+    }
+    let cache = ["--dir", directory.file("cache")]
+    for language in languages {
+      let get = ["get", origin.base + "/a", "-H", "Accept-Language: \(language)", "-o", directory.file("a")]
+      #expect(await CommandRun(get + cache).status == 0)
+    }
+    let run = await CommandRun(["path", origin.base + "/a", "--export", directory.file("copy")] + cache)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(directory.contents("copy") == languages.last.map { Array($0.utf8) })
+    try await origin.close()
   }
 
   @Test("ls of nothing prints nothing, and its status is 1")

@@ -69,6 +69,16 @@ import Testing
     }
   }
 
+  @Test(
+    "a purge of a group takes the origin in each spelling",
+    arguments: ["http://h", "http://h/", "http://H", "HTTP://h:80", "http://h:80/"])
+  func purgeGroup(origin: String) async throws {
+    try await withAdminRoutes { routes in
+      let answer = await routes.send("POST", "/purge?group=news&origin=\(origin)")
+      #expect(answer.body == "{\"removed\":2}\n")
+    }
+  }
+
   @Test("a purge and an explanation find a URL with characters that a URI must not have, as clients sent it")
   func brackets() async throws {
     try await withAdminRoutes { routes in
@@ -104,6 +114,10 @@ import Testing
       ("POST", "/purge?url=http:///a", "'http:///a' has no host"),
       ("POST", "/purge?prefix=h/a", "prefix must begin with http:// or https:// (got 'h/a')"),
       ("POST", "/purge?group=news&origin=h", "origin must begin with http:// or https:// (got 'h')"),
+      (
+        "POST", "/purge?group=news&origin=http://",
+        "origin must be a URL such as https://example.com (got 'http://')"
+      ),
       ("GET", "/explain", "the parameter url is missing"),
       ("GET", "/entries?limit=x", "limit must be a number (got 'x')"),
       ("GET", "/entries?limit=1001", "limit must be between 1 and 1000 (got 1001)"),

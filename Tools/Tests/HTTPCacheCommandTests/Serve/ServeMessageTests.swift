@@ -104,6 +104,14 @@ import Testing
         ["--upstream", "http://u:secret@a"],
         "--upstream requires an http or https URL without user information (got 'http://…@a')."
       ),
+      (
+        ["--upstream", "http://u:p#w@a"],
+        "--upstream requires an http or https URL without user information (got 'http://…@a')."
+      ),
+      (
+        ["--upstream", "http://a/?x=u:p@b"],
+        "--upstream requires a URL without query and fragment (got 'http://…@b')."
+      ),
     ] as [([String], String)])
   func options(_ arguments: [String], _ message: String) {
     do {

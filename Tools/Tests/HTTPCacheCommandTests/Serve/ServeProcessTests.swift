@@ -128,6 +128,21 @@ import Testing
     #expect(await serve.end() == 0)
   }
 
+  @Test("a log file at the limit for the size of files ends nothing")
+  func fullLogFile() async throws {
+    let directory = try TemporaryDirectory()
+    let serve = try await ServeProcess(
+      Self.upstream + ["--access-log-file", directory.file("log")], limit: "-f 1")
+    let client = try RawPeer.connect(try await serve.port())
+    for _ in 1...40 {
+      #expect(try await Self.answer(to: Self.request, on: client).hasPrefix("HTTP/1.1 502 "))
+    }
+    serve.send(SIGTERM)
+    #expect(await serve.end() == 0)
+    let count = directory.contents("log")?.count ?? 0
+    #expect(count == 512 || count == 1024, "\(count)")
+  }
+
   @Test("a log whose reader is gone ends nothing")
   func brokenPipe() async throws {
     let pipe = Pipe()

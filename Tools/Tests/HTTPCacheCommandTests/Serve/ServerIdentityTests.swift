@@ -1,4 +1,7 @@
 import ArgumentParser
+import Foundation
+import NIOSSL
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -15,6 +18,21 @@ import Testing
     ])
   func matching(name: String, host: String, isMatch: Bool) {
     #expect(ServerIdentity.matches(name, host) == isMatch)
+  }
+
+  @Test("files that are read again keep the least version of TLS, which counts after a restart")
+  func leastVersion() throws {
+    let directory = try TemporaryDirectory()
+    let (certificate, key) = (directory.file("certificate.pem"), directory.file("key.pem"))
+    try Data(TestCertificate.certificate.utf8).write(to: URL(fileURLWithPath: certificate))
+    try Data(TestCertificate.key.utf8).write(to: URL(fileURLWithPath: key))
+    func files(_ version: String) throws -> ServeFiles {
+      let options = ["--tls-certificate", certificate, "--tls-key", key, "--tls-min-version", version]
+      return try ServeFiles(try ServeCommand.parse(["--upstream", "http://127.0.0.1:1"] + options))
+    }
+    let (old, new) = (try files("1.2"), try files("1.3"))
+    #expect(old.configuration(of: new)?.minimumTLSVersion == .tlsv12)
+    #expect(new.configuration(of: old)?.minimumTLSVersion == .tlsv13)
   }
 
   @Test(

@@ -131,6 +131,26 @@ import Testing
     }
   }
 
+  @Test("top and log end after their reader, without a message", arguments: ["top", "log"])
+  func readerGone(command: String) async throws {
+    let directory = try TemporaryDirectory()
+    try await withListener { proxy, admin in
+      let pipe = Pipe()
+      try pipe.fileHandleForReading.close()
+      let process = try await CommandProcess(
+        [command, "--admin", admin], in: directory, output: pipe.fileHandleForWriting.fileDescriptor)
+      try pipe.fileHandleForWriting.close()
+      let requests = Task {
+        while !Task.isCancelled { await request(proxy) }
+      }
+      let end = try await process.end()
+      requests.cancel()
+      _ = await requests.result
+      #expect(end.status == ExitStatus.output.rawValue)
+      #expect(end.errors.isEmpty, "\(end.errors)")
+    }
+  }
+
   @Test("a filter chooses by a part of the target, by outcomes, and by client")
   func filter() throws {
     let request = FinishedRequest(

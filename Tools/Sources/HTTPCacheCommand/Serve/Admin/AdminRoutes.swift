@@ -160,7 +160,12 @@ struct AdminRoutes: Sendable {
       selections.append([.prefix(TargetURL.normalizedPrefix(try absolute(prefix, "prefix")))])
     }
     if let group = query["group"] {
-      let origin = try absolute(try query.required("origin"), "origin")
+      let given = try absolute(try query.required("origin"), "origin")
+      // As in keys: in lower case, without the default port and without a path.
+      guard let origin = TargetURI.origin(of: given) else {
+        throw AdminQuery.Invalid(
+          "origin must be a URL such as https://example.com (got '\(given.prefix(80))')")
+      }
       selections.append([.group(origin: origin, name: group)])
     }
     if try query.isSet("all") { selections.append([.all]) }
