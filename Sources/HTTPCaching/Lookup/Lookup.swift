@@ -93,22 +93,21 @@ final class Lookup: Sendable {
     return found
   }
 
-  /// The variant that `Vary` selects, and its response.
+  /// The variant that `Vary` selects.
   private func selected(
     among variants: [StoredVariant], for request: HTTPRequest, rules: CacheRules
-  ) -> (StoredVariant, StoredResponse)? {
+  ) -> StoredVariant? {
     // A single variant only has to match.
     if variants.count == 1 {
       let variant = variants[0]
-      let response = variant.record.response
-      let isMatch = Vary.matches(response, request: request, rules: rules, digest: digest)
-      return isMatch ? (variant, response) : nil
+      let isMatch = Vary.matches(variant.record.response, request: request, rules: rules, digest: digest)
+      return isMatch ? variant : nil
     }
     guard
       case .selected(let index) = Vary.select(
         among: variants.map(\.record.response), for: request, rules: rules, digest: digest)
     else { return nil }
-    return (variants[index], variants[index].record.response)
+    return variants[index]
   }
 
   // MARK: In memory
@@ -150,14 +149,12 @@ final class Lookup: Sendable {
     let features = RequestFeatures(request.headerFields)
     guard Reuse.methodMiss(request, features: features) == nil,
       !features.contains(.host) || !request.namesOtherHost,
-      let (variant, selected) = selected(among: Self.usable(stored, bodyForms), for: request, rules: rules)
+      let variant = selected(among: Self.usable(stored, bodyForms), for: request, rules: rules)
     else { return nil }
     let now = configuration.clock.now
-    let response: StoredResponse
-    if rules.isPlain, selected.facts.overrides == 0 {
-      response = selected
-    } else {
-      guard let seen = selected.seen(by: rules) else { return nil }
+    var response = variant.record.response
+    if !rules.isPlain || response.facts.overrides != 0 {
+      guard let seen = response.seen(by: rules) else { return nil }
       response = seen
     }
     let decision = Reuse.decide(
