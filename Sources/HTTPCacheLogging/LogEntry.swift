@@ -42,6 +42,8 @@
         name("selection-removed", "removed", target: selection.text, count: count)
       case .selectionInvalidated(let selection, let count):
         name("selection-invalidated", "invalidated", target: selection.text, count: count)
+      case .selectionExpired(let selection, let count):
+        name("selection-expired", "expired", target: selection.text, count: count)
       case .siteCleared(let origin, let partition):
         name("site-cleared", "cleared a site", target: origin)
         add(partition: partition)

@@ -44,7 +44,7 @@
       case .upstreamFailed(_, let error): error.kind == .cancelled ? .debug : .warning
       case .hookFailed, .encryption, .fleet(.disconnected), .fleet(.invalidatedAll): .warning
       case .fleet(.connected): .info
-      case .siteCleared, .wiped, .selectionRemoved, .selectionInvalidated: .info
+      case .siteCleared, .wiped, .selectionRemoved, .selectionInvalidated, .selectionExpired: .info
       case .answered: .trace
       case .stored, .kept, .notStored, .removed, .freshened, .invalidated, .notAsked,
         .validatingInBackground, .capacityChanged, .fleet(.applied), .fleet(.published),

@@ -37,6 +37,25 @@ struct ExportTests {
     await cache.close()
   }
 
+  @Test("a cancelled export leaves no file", arguments: ["a.hca", "a.har", "a.warc", "a.warc.gz"])
+  func cancelled(_ name: String) async throws {
+    let folder = try TestFolder()
+    let cache = try HTTPCache.open(HTTPCache.Configuration())
+    let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/a")
+    _ = try await cache.respond(to: request, via: CountingOrigin()).body.collect()
+    let export = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await cache.export(to: folder.path + "/" + name)
+    }
+    await #expect {
+      try await export.value
+    } throws: {
+      ($0 as? CacheError)?.code == .cancelled
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    await cache.close()
+  }
+
   @Test(
     "a pipe, a folder and a link to nothing are not replaced, and a link is followed",
     arguments: ["a.hca", "a.har", "a.warc"])

@@ -29,7 +29,7 @@ public actor ArchiveWriter {
   /// Adds all responses of a source, in the order of its list. Cookies are left out (`Set-Cookie`).
   ///
   /// - Returns: the number of responses added.
-  /// - Throws: what reading the source throws, `CacheError.io`, `CacheError.noSpace`.
+  /// - Throws: what reading the source throws, `CacheError.io`, `CacheError.noSpace`, `CacheError.cancelled`.
   @discardableResult
   public func add(contentsOf source: any SeedSource) async throws(CacheError) -> Int {
     var number = 0
@@ -45,7 +45,8 @@ public actor ArchiveWriter {
   ///
   /// - Throws: `CacheError.invalidRequest` for a response that no request without secrets selects, what reading
   ///   its body throws, `CacheError.tooLarge` for a head that is too long or for too many responses,
-  ///   `CacheError.busy` while another one is being added, `CacheError.io`, `CacheError.noSpace`.
+  ///   `CacheError.busy` while another one is being added, `CacheError.io`, `CacheError.noSpace`,
+  ///   `CacheError.cancelled`.
   public func add(_ seed: SeedResponse) async throws(CacheError) {
     guard !isDone else { throw CacheError(.closed, "the archive is finished") }
     guard !isAdding else { throw CacheError(.busy, "another response is being added to the archive") }
@@ -65,7 +66,7 @@ public actor ArchiveWriter {
     let reader = try seed.body.open()
     for start in stride(from: 0, to: seed.bodyLength, by: Int(ArchiveFormat.blockLength)) {
       let end = min(seed.bodyLength, start + ArchiveFormat.blockLength)
-      try output.append(try await reader.readAll(start..<end))
+      try output.append(try await reader.readCancellably(start..<end))
     }
   }
 

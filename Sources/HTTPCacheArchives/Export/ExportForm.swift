@@ -31,7 +31,7 @@ public enum ExportForm: String, Sendable, Hashable, CaseIterable {
   ///   - source: the responses.
   ///   - path: the file or folder. An existing file is replaced; a folder must not exist.
   /// - Returns: the number of responses written.
-  /// - Throws: `CacheError.io`, `CacheError.noSpace`, what reading the source throws.
+  /// - Throws: `CacheError.io`, `CacheError.noSpace`, `CacheError.cancelled`, what reading the source throws.
   @discardableResult
   public func write(_ source: any SeedSource, to path: String) async throws(CacheError) -> Int {
     switch self {

@@ -24,8 +24,8 @@ public enum FolderWriter {
   ///   - source: the responses.
   ///   - path: a folder that does not exist yet, in a folder that does.
   /// - Returns: the number of responses written.
-  /// - Throws: `CacheError.io`, also if something exists at `path`; `CacheError.noSpace`; what reading the source
-  ///   throws. What was written until then stays.
+  /// - Throws: `CacheError.io`, also if something exists at `path`; `CacheError.noSpace`; `CacheError.cancelled`; what
+  ///   reading the source throws. What was written until then stays.
   @discardableResult
   public static func write(_ source: any SeedSource, to path: String) async throws(CacheError) -> Int {
     try makeFolder(path)
@@ -35,6 +35,7 @@ public enum FolderWriter {
     while true {
       let page = try source.responses(from: number, limit: 64)
       for seed in page {
+        if Task.isCancelled { throw CacheError(.cancelled, "the task was cancelled") }
         let name = names.add(FolderLayout.paths(of: seed.target).first)
         try makeFolders(of: name, in: path)
         try await seed.body.open().clone(to: "\(path)/\(name)")

@@ -85,7 +85,7 @@ struct HAROutput: ~Copyable {
     _ body: any BodyReader, _ length: Int64, type: String?
   ) async throws(CacheError) -> String? {
     guard length <= longestText, MediaType.isText(type), !Charset.isOther(type) else { return nil }
-    let bytes = try await body.readAll(0..<length).array
+    let bytes = try await body.readCancellably(0..<length).array
     // A text that is not ASCII must name UTF-8, or a reader could not tell the bytes again.
     guard Charset.isUTF8(type) || bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
     return String(validating: bytes, as: UTF8.self)
@@ -96,7 +96,7 @@ struct HAROutput: ~Copyable {
     // A multiple of 3, so that only the last piece has padding.
     let step: Int64 = 192 << 10
     while position < length {
-      let piece = try await body.readAll(position..<min(length, position + step))
+      let piece = try await body.readCancellably(position..<min(length, position + step))
       try file.write(BodyBytes(Data(piece.array).base64EncodedData()))
       position += Int64(piece.count)
     }

@@ -11,7 +11,7 @@ public enum HARWriter {
   /// replaced.
   ///
   /// - Returns: the number of responses written.
-  /// - Throws: `CacheError.io`, `CacheError.noSpace`, what reading the source throws.
+  /// - Throws: `CacheError.io`, `CacheError.noSpace`, `CacheError.cancelled`, what reading the source throws.
   @discardableResult
   public static func write(_ source: any SeedSource, to path: String) async throws(CacheError) -> Int {
     let new = try ReplacedFile(path: path)

@@ -78,7 +78,7 @@ struct WARCOutput: ~Copyable {
     if let body {
       for start in stride(from: 0, to: record.bodyLength, by: Int(Self.pieceLength)) {
         let end = min(record.bodyLength, start + Self.pieceLength)
-        try write(try await body.readAll(start..<end), isLast: false)
+        try write(try await body.readCancellably(start..<end), isLast: false)
       }
     }
     try write(BodyBytes(Array("\r\n\r\n".utf8)), isLast: true)

@@ -14,7 +14,7 @@ public enum WARCWriter {
   ///   - source: the responses.
   ///   - path: the file to write; with the extension `gz`, each record is compressed with gzip.
   /// - Returns: the number of responses written.
-  /// - Throws: `CacheError.io`, `CacheError.noSpace`, what reading the source throws.
+  /// - Throws: `CacheError.io`, `CacheError.noSpace`, `CacheError.cancelled`, what reading the source throws.
   @discardableResult
   public static func write(_ source: any SeedSource, to path: String) async throws(CacheError) -> Int {
     let new = try ReplacedFile(path: path)

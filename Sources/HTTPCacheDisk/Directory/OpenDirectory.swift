@@ -21,6 +21,8 @@ final class OpenDirectory: Sendable {
   let needsSweep: Bool
   /// Entries that were found damaged and are about to be removed. Reads treat them as misses from then on.
   let damaged = Mutex<Set<Int64>>([])
+  /// Partial bodies without rows that could not be opened to be deleted.
+  let unopenedBodies = Mutex<[BodyName]>([])
   /// How often SQLite reported damage in this index that a check did not confirm.
   let suspicions: Int
   /// After so many unconfirmed reports, the index is set aside without a check.

@@ -121,7 +121,7 @@ extension OpenDirectory {
   /// Deletes the files of removed rows, after the commit. A reader that has a file open can still read it.
   private func finishCommit(of removals: Removals) {
     for file in removals.files { deleteBody(file.name, bytes: file.cost) }
-    for file in removals.partialFiles { removePartialBody(file) }
+    removePartialBodies(removals.partialFiles)
     if removals.cost > 0 { freeSpace.askAgain() }
     changes.raise(removals.hashes)
   }

@@ -55,7 +55,7 @@ struct Sweeper: Sendable {
       try opened.index.rows(where: "id = ? AND partial = 1", [.integer(id)]).first?.file
     }
     // A writer that adds to the file holds the lock exclusively. While this lock is held, the row does not change.
-    guard let file = try name(), let open = opened.directory.openShared(file) else { return }
+    guard let file = try name(), let open = try opened.directory.openShared(file) else { return }
     defer { withExtendedLifetime(open) {} }
     let pieces = try opened.index.pieces(of: id)
     guard try name() == file, !pieces.list.isEmpty, try open.size() > pieces.end else { return }

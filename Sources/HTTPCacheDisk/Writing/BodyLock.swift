@@ -1,5 +1,6 @@
 import HTTPCacheFiles
 import HTTPCacheStore
+import Synchronization
 
 /// The right to write into the file of a partial body, and the duty to delete the file if its row was
 /// removed. One writer of all processes has it at a time. The system releases the lock when the process ends.
@@ -33,8 +34,9 @@ extension CacheDirectory {
   /// writers wait for at most a second.
   ///
   /// - Returns: nil if a writer is writing into the file, or if the file does not exist.
-  func openShared(_ name: BodyName) -> CacheFile? {
-    guard let file = try? openBody(name, flags: CacheFile.writing)?.file, file.tryLock(.shared) else {
+  /// - Throws: `CacheError` if the file cannot be opened, for example because too many files are open.
+  func openShared(_ name: BodyName) throws(CacheError) -> CacheFile? {
+    guard let file = try openBody(name, flags: CacheFile.writing)?.file, file.tryLock(.shared) else {
       return nil
     }
     return file
@@ -42,11 +44,22 @@ extension CacheDirectory {
 }
 
 extension OpenDirectory {
-  /// Deletes the file of a partial body whose row was removed. If a writer is writing into the file, this
-  /// does nothing: the writer deletes the file at its end, unless the file has another row by then.
-  func removePartialBody(_ name: BodyName) {
-    guard let file = directory.openShared(name) else { return }
-    withExtendedLifetime(file) { removeIfOrphaned(name) }
+  /// Deletes the files of partial bodies whose rows were removed. If a writer is writing into a file, the file stays:
+  /// the writer deletes it at its end, unless the file has another row by then. Files that cannot be opened now are
+  /// tried again by the next call.
+  func removePartialBodies(_ names: [BodyName]) {
+    let unopened = unopenedBodies.withLock { bodies in
+      defer { bodies = [] }
+      return bodies
+    }
+    for name in names + unopened {
+      do throws(CacheError) {
+        guard let file = try directory.openShared(name) else { continue }
+        withExtendedLifetime(file) { removeIfOrphaned(name) }
+      } catch {
+        if error.code != .damaged { unopenedBodies.withLock { $0.append(name) } }
+      }
+    }
   }
 
   /// Deletes a body file if no row has it.

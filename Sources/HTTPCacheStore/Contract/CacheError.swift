@@ -16,6 +16,7 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
       case unavailable = "not available"
       case busy = "busy"
       case closed = "closed"
+      case cancelled = "cancelled"
       case invalidKey = "not an encryption key"
       case invalidRequest = "not a request that can be cached"
       case invalidValue = "not a valid value"
@@ -45,6 +46,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let busy = Code(kind: .busy)
     /// The store was closed.
     public static let closed = Code(kind: .closed)
+    /// The task was cancelled while an archive, a recording or a folder was being written.
+    public static let cancelled = Code(kind: .cancelled)
     /// The encryption key does not have 32 bytes.
     public static let invalidKey = Code(kind: .invalidKey)
     /// The request has no absolute URI, or an invalid one.

@@ -40,7 +40,7 @@ final class EntryWatches: Sendable {
     case .stored(let key, _), .freshened(let key), .removed(let key, _): changed = key.target
     case .invalidated(let target): changed = target
     case .siteCleared(let origin, _): changed = origin
-    case .selectionRemoved, .selectionInvalidated, .wiped: changed = nil
+    case .selectionRemoved, .selectionInvalidated, .selectionExpired, .wiped: changed = nil
     case .answered, .kept, .notStored, .hookFailed, .upstreamFailed, .notAsked, .validatingInBackground,
       .encryption, .capacityChanged, .fleet, .storeFailed:
       return

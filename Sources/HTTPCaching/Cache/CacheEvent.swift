@@ -8,7 +8,7 @@ public import HTTPCacheStore
 public enum CacheEvent: Sendable {
   /// A request was answered.
   case answered(target: String, CacheOutcome)
-  /// A response was stored; the length of its body in bytes.
+  /// A response was stored; the length of its body in bytes, of a part as far as it is stored.
   case stored(CacheKey, bytes: Int64)
   /// A response broke off, and its first bytes were kept to be continued later (RFC 9111 §3.3); the number of
   /// bytes kept.
@@ -29,6 +29,9 @@ public enum CacheEvent: Sendable {
   /// A caller invalidated the entries that match; their number, nil if the store does not count
   /// (`HTTPCache.invalidate(_:)`).
   case selectionInvalidated(CacheSelection, count: Int?)
+  /// A caller let the entries that match become stale; their number, nil if the store does not count
+  /// (`HTTPCache.expire(_:)`).
+  case selectionExpired(CacheSelection, count: Int?)
   /// Everything stored of an origin in a partition was removed (W3C Clear Site Data).
   case siteCleared(origin: String, partition: String)
   /// All responses of a partition were removed and can no longer be stored by running requests; their number.
@@ -74,6 +77,8 @@ extension CacheEvent: CustomStringConvertible {
     case .selectionRemoved(let selection, let count): "\(selection.text): \(count) removed"
     case .selectionInvalidated(let selection, let count):
       "\(selection.text): " + (count.map { "\($0) invalidated" } ?? "invalidated")
+    case .selectionExpired(let selection, let count):
+      "\(selection.text): " + (count.map { "\($0) expired" } ?? "expired")
     case .siteCleared(let origin, let partition):
       partition.isEmpty
         ? "\(origin): all that was stored is removed"

@@ -65,12 +65,14 @@ struct Adoption {
     }
     let record = terms.record(for: key, head: response, length: adopted.length, ticket: ticket)
     do throws(CacheError) {
+      let outdated = try outdated(by: terms.response, for: request, key: key, rules: rules)
       let writer = try await shelf.store.write(record, variantLimit: rules.variantLimit)
       if let algorithm = try await append(adopted, to: writer) {
         writer.abandon()
         return refuse(.digestMismatch(algorithm: algorithm.rawValue))
       }
-      try await writer.commit(trailers: [:])
+      let committed = try await writer.commit(trailers: [:])
+      await shelf.committed(committed, askedFor: nil, length: nil, of: request, outdated: outdated)
       shelf.store.count(CacheCounts(stores: 1))
       shelf.observers.tell(.stored(key, bytes: adopted.length))
       return nil
@@ -80,6 +82,17 @@ struct Adoption {
         shelf.observers.tell(.storeFailed(operation: "store", error))
       }
       return refuse(shelf.refusal(of: error))
+    }
+  }
+
+  /// The variants that requests such as this one would go on selecting, because they have another `Vary`
+  /// (RFC 9111 §4.1).
+  private func outdated(
+    by stored: StoredResponse, for request: HTTPRequest, key: CacheKey, rules: CacheRules
+  ) throws(CacheError) -> [CacheRecord] {
+    try lookup.stored(for: key, rules: rules).map(\.record).filter { record in
+      record.response.nominated != stored.nominated
+        && Vary.matches(record.response, request: request, rules: rules, digest: lookup.digest)
     }
   }
 

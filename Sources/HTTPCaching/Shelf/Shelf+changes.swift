@@ -29,8 +29,14 @@ extension Shelf {
       }
       count = count.map { $0 + marked }
     }
-    observers.tell(.selectionInvalidated(selection, count: count))
+    tell(selection, markedAs: mark, count: count)
     return count
+  }
+
+  private func tell(_ selection: CacheSelection, markedAs mark: StoredResponse.Mark, count: Int?) {
+    observers.tell(
+      mark == .expired
+        ? .selectionExpired(selection, count: count) : .selectionInvalidated(selection, count: count))
   }
 
   /// Translates a caller's selection into selections of the store.
@@ -259,8 +265,7 @@ extension Shelf {
 
   private func markLocally(_ selection: CacheSelection, as mark: StoredResponse.Mark) async {
     do throws(CacheError) {
-      let count = try await localStore.mark(selection, as: mark)
-      observers.tell(.selectionInvalidated(selection, count: count))
+      tell(selection, markedAs: mark, count: try await localStore.mark(selection, as: mark))
     } catch {
       failed(to: mark == .expired ? "expire" : "invalidate", selection, removes: false, error)
     }

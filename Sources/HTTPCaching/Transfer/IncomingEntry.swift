@@ -82,18 +82,17 @@ struct IncomingEntry: Sendable {
     if key != requestKey { shelf.running.remove(transfer, for: key.target) }
     var counts = CacheCounts.received(received, isShared: isShared)
     switch end {
-    case .stored:
+    case .stored(let record):
       shelf.failedCompletions.remove(requestKey)
       counts.stores = 1
-      observers.tell(.stored(requestKey, bytes: received))
+      observers.tell(.stored(requestKey, bytes: Self.length(of: record) ?? received))
     case .notStored(let error):
       if ![.tooLarge, .notAdmitted, .superseded].contains(error.code) {
         observers.tell(.storeFailed(operation: "store", error))
       }
       refused(shelf.refusal(of: error))
     case .kept(let record):
-      let bytes = record.storedRanges?.reduce(0) { $0 + Int64($1.count) } ?? received
-      observers.tell(.kept(requestKey, bytes: bytes))
+      observers.tell(.kept(requestKey, bytes: Self.length(of: record) ?? received))
     case .refused(let refusal): refused(refusal)
     case .wiped: break
     case .failed:
@@ -103,6 +102,11 @@ struct IncomingEntry: Sendable {
     }
     shelf.store.count(counts)
     flight?.lookAgain()
+  }
+
+  /// The number of bytes that a record has, with those of earlier transfers.
+  private static func length(of record: CacheRecord) -> Int64? {
+    record.storedRanges?.reduce(0) { $0 + Int64($1.count) } ?? record.bodyLength
   }
 
   private func refused(_ refusal: StorageRefusal) {

@@ -171,6 +171,26 @@ import Testing
     await store.close()
   }
 
+  @Test("the file of a removed part that cannot be opened now is deleted with the next one")
+  func unopenablePartIsDeleted() async throws {
+    let directory = try TemporaryDirectory()
+    let faults = try SystemFaults(below: directory.path)
+    let path = faults.folder + "/cache"
+    let store = try DiskStore.open(directory: path, capacity: 1 << 24)
+    let body = bytes(300_000)
+    try await store.putPart("/a", body, 0..<100_000)
+    let files = try FileManager.default.contentsOfDirectory(atPath: path + "/bodies")
+    let file = try #require(files.count == 1 ? files.first : nil)
+    try await store.putPart("/b", body, 0..<100_000)
+    faults.fail(.open, onFilesEndingIn: file, with: .tooManyFiles, times: .max)
+    _ = try await store.remove(.key(key("/a")))
+    faults.heal()
+    #expect(FileManager.default.fileExists(atPath: path + "/bodies/" + file))
+    _ = try await store.remove(.key(key("/b")))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/bodies").isEmpty)
+    await store.close()
+  }
+
   @Test("a part whose files cannot be opened now keeps its bytes", arguments: ["/body", "/record"])
   func unopenablePart(name: String) throws {
     let directory = try TemporaryDirectory()

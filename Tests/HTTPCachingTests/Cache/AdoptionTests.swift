@@ -34,6 +34,17 @@ struct AdoptionTests {
     #expect(try await adopt(test)?.isPinned == true)
   }
 
+  @Test("it replaces a variant that requests would go on selecting (RFC 9111 §4.1)")
+  func otherVary() async throws {
+    let test = TestCache()
+    _ = try await adopt(test, [.cacheControl: "max-age=60", .vary: "Accept-Language", .eTag: "\"old\""])
+    test.clock.advance(by: 1)
+    _ = try await adopt(test, [.cacheControl: "max-age=60", .eTag: "\"new\""])
+    #expect(test.cache.stored(for: test.request("/a"))?.response.head.headerFields[.eTag] == "\"new\"")
+    let entries = try await test.cache.store.entries(.all, after: nil, limit: 9).entries
+    #expect(entries.map { $0.record.response.head.headerFields[.eTag] } == ["\"new\""])
+  }
+
   @Test("a hook strips, keeps in memory, adds and forbids")
   func hooks() async throws {
     let stripping = TestCache { $0.willStore = .strippingAuthentication }

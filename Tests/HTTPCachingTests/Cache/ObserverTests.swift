@@ -53,18 +53,20 @@ struct ObserverTests {
     try await test.get("/a")
     try await test.get("/b")
     try await test.cache.invalidate(.target("https://example.com/a"))
+    try await test.cache.expire(.target("https://example.com/b"))
     try await test.cache.remove(.prefix("https://example.com/b"))
     await test.cache.removeStored(for: test.request("/a"))
     try await test.cache.removeAll()
     let told = test.events.events.compactMap { event -> String? in
       switch event {
-      case .selectionRemoved, .selectionInvalidated, .removed: event.description
+      case .selectionRemoved, .selectionInvalidated, .selectionExpired, .removed: event.description
       default: nil
       }
     }
     #expect(
       told == [
-        "https://example.com/a: 1 invalidated", "https://example.com/b*: 1 removed",
+        "https://example.com/a: 1 invalidated", "https://example.com/b: 1 expired",
+        "https://example.com/b*: 1 removed",
         "https://example.com/a: removed: a caller asked for it", "all entries: 0 removed",
       ])
   }

@@ -82,6 +82,7 @@ struct PartialFlowTests {
     #expect(try test.lastRequest()[.range] == "bytes=5-")
     #expect(try test.lastRequest()[.ifRange] == "\"a\"")
     #expect(test.origin.sent == 26)
+    #expect(test.events.count { if case .stored(_, bytes: 26) = $0 { true } else { false } } == 1)
     let again = try await test.get()
     Self.expectWhole(again, of: test)
     #expect(test.origin.requests.count == 2)

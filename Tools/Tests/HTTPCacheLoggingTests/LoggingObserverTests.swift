@@ -18,7 +18,8 @@ import Testing
 
   @Test("events of a request are logged: levels by event, the target without its query")
   func exchange() async throws {
-    let configuration = HTTPCache.Configuration(observer: LoggingObserver(logger()))
+    var configuration = HTTPCache.Configuration(observer: LoggingObserver(logger()))
+    configuration.clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))
     let cache = try HTTPCache.open(configuration)
     let upstream = ScriptedUpstream([
       .init(headers: ["Cache-Control": "max-age=60"], body: "hello"), .failure(.unreachable),

@@ -17,6 +17,7 @@ struct PackCommand: AsyncParsableCommand {
       \(ExitStatus.help([
         .success: "packed", .failure: "there is no response to pack", .output: nil, .newerFormat: nil,
         .cacheUnavailable: "a source cannot be read, or is damaged", .usage: nil,
+        .interrupted: nil,
       ]))
       """)
 
@@ -50,6 +51,10 @@ struct PackCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    try await Interruption.cancelling { try await pack() }
+  }
+
+  private func pack() async throws {
     var all = try sources.map { try SeedOptionGroup.open($0) }
     if isFromCache { all.append(try await cached()) }
     if harvest.isUsed { all.append(try await harvest.fetch()) }

@@ -17,6 +17,7 @@ struct UnpackCommand: AsyncParsableCommand {
       \(ExitStatus.help([
         .success: "unpacked", .output: nil, .newerFormat: nil,
         .cacheUnavailable: "the archive cannot be read, or is damaged", .usage: nil,
+        .interrupted: nil,
       ]))
       """)
 
@@ -27,6 +28,10 @@ struct UnpackCommand: AsyncParsableCommand {
   var target: String
 
   func run() async throws {
+    try await Interruption.cancelling { try await unpack() }
+  }
+
+  private func unpack() async throws {
     let source = try SeedOptionGroup.open(archive)
     do throws(CacheError) {
       let count = try await (ExportForm(path: target) ?? .folder).write(source, to: target)

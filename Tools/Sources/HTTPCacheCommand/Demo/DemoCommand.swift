@@ -52,7 +52,8 @@ struct DemoCommand: AsyncParsableCommand {
         let url = try TargetURL(parsing: origin.base + resource.rawValue)
         reports.append(
           await fetcher.fetch(
-            url.request(), url: url.text, content: nil, to: .nowhere, within: .seconds(600)))
+            url.request(), url: url.text, content: nil, to: .nowhere, within: .seconds(600),
+            of: RetryBudget(RetryBudget.Rule()) { _ in }))
       }
       rounds.append(reports)
       sent.append(origin.meter.bytes - before)

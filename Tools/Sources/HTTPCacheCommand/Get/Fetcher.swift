@@ -25,10 +25,12 @@ struct Fetcher: Sendable {
 
   /// Fetches.
   ///
-  /// - Parameter limit: the most time for all of it.
+  /// - Parameters:
+  ///   - limit: the most time for each try.
+  ///   - budget: that of the tries which the upstream makes.
   func fetch(
     _ request: HTTPRequest, url: String, content: RequestContent?, to destination: Output.Destination,
-    within limit: Duration?
+    within limit: Duration?, of budget: RetryBudget
   ) async -> TransferReport {
     // Explain before fetching, because fetching changes the decisions. A request that cannot be explained fails below.
     let explanation =
@@ -36,7 +38,7 @@ struct Fetcher: Sendable {
       ? try? cache.explain(
         request, content: content?.bytes ?? BodyBytes(), policy: policy, options: options) : nil
     let start = cache.configuration.clock.uptime
-    let ending = await withTimeLimit(limit) {
+    let ending = await withTimeLimit(limit, of: budget) {
       await end(of: request, url: url, content: content, to: destination)
     }
     let elapsed = cache.configuration.clock.uptime - start
@@ -79,14 +81,14 @@ struct Fetcher: Sendable {
 
   /// Cancels `body` after the time limit, and reports its failure as a timeout.
   private func withTimeLimit(
-    _ limit: Duration?, _ body: @escaping @Sendable () async -> TransferReport.Ending
+    _ limit: Duration?, of budget: RetryBudget,
+    _ body: @escaping @Sendable () async -> TransferReport.Ending
   ) async -> TransferReport.Ending {
     guard let limit else { return await body() }
-    let clock = cache.configuration.clock
     return await withTaskGroup(of: TransferReport.Ending?.self) { group in
       group.addTask { await body() }
       group.addTask {
-        do { try await clock.sleep(for: limit) } catch {}
+        try? await budget.waitForTry(longerThan: limit)
         return nil
       }
       var isLate = false

@@ -43,8 +43,8 @@ final class StorageRecorder: CacheObserver {
     case .encryption(let notice):
       warn("\(notice)")
     case .answered, .hookFailed, .removed, .freshened, .invalidated, .selectionRemoved,
-      .selectionInvalidated, .siteCleared, .wiped, .upstreamFailed,
-      .notAsked, .validatingInBackground, .fleet:
+      .selectionInvalidated, .selectionExpired, .siteCleared, .wiped, .upstreamFailed, .notAsked,
+      .validatingInBackground, .fleet:
       break
     @unknown default: break
     }

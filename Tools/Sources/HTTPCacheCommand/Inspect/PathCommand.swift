@@ -29,6 +29,10 @@ struct PathCommand: AsyncParsableCommand {
   @OptionGroup var location: CacheLocation
 
   func run() async throws {
+    try await Interruption.cancelling { try await printPath() }
+  }
+
+  private func printPath() async throws {
     let stores = try location.openStores()
     let store = stores.readable
     let entries = try await StoreListing.entries(of: url, in: store, location, ServedDirectory(location.path))

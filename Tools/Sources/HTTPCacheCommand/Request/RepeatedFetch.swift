@@ -22,7 +22,8 @@ struct RepeatedFetch: Sendable {
     fetcher.upstream = RetryingUpstream(
       base: fetcher.upstream, budget: budget, content: content, clock: clock)
     while true {
-      let report = await fetcher.fetch(request, url: url, content: content, to: destination, within: limit)
+      let report = await fetcher.fetch(
+        request, url: url, content: content, to: destination, within: limit, of: budget)
       guard case .failed(let failure) = report.ending, !failure.isBeyondRecall,
         [.unreachable, .timeout, .brokenProtocol].contains(failure.status), content?.isRepeatable ?? true,
         (try? await budget.wait(for: failure.reason)) == true

@@ -41,8 +41,15 @@ final class RetryBudget: Sendable {
   private let rule: Rule
   private let clock: any CacheClock
   private let start: Duration
-  private let tries = Mutex(0)
+  private let state: Mutex<State>
   private let tell: @Sendable (String) -> Void
+
+  private struct State {
+    /// Number of tries after the first.
+    var tries = 0
+    /// When the latest try begins, on the clock's `uptime`.
+    var tryStart: Duration
+  }
 
   /// Makes a budget; its time begins now.
   ///
@@ -52,21 +59,26 @@ final class RetryBudget: Sendable {
     self.clock = clock
     self.tell = tell
     start = clock.uptime
+    state = Mutex(State(tryStart: start))
   }
 
   /// Number of tries after the first.
-  var count: Int { tries.withLock { $0 } }
+  var count: Int { state.withLock { $0.tries } }
 
   /// Waits until the next try.
   ///
   /// - Returns: false if there is no further try.
   /// - Throws: `CancellationError`.
   func wait(for reason: String, retryAfter: Double? = nil) async throws -> Bool {
-    let elapsed = (clock.uptime - start) / .seconds(1)
-    let next = tries.withLock { tries -> (pause: Double, number: Int)? in
-      guard let pause = rule.pause(after: tries, elapsed: elapsed, retryAfter: retryAfter) else { return nil }
-      tries += 1
-      return (pause, tries)
+    let now = clock.uptime
+    let next = state.withLock { state -> (pause: Double, number: Int)? in
+      guard
+        let pause = rule.pause(
+          after: state.tries, elapsed: (now - start) / .seconds(1), retryAfter: retryAfter)
+      else { return nil }
+      state.tries += 1
+      state.tryStart = now + .seconds(pause)
+      return (pause, state.tries)
     }
     guard let next else { return false }
     let pause = Duration.seconds(next.pause)
@@ -74,5 +86,16 @@ final class RetryBudget: Sendable {
     tell("\(reason); trying again \(moment) (\(next.number) of \(rule.count))")
     try await clock.sleep(for: pause)
     return true
+  }
+
+  /// Waits until a try has taken so long. The times between tries do not count.
+  ///
+  /// - Throws: `CancellationError`.
+  func waitForTry(longerThan limit: Duration) async throws {
+    while true {
+      let left = state.withLock { $0.tryStart } + limit - clock.uptime
+      guard left > .zero else { return }
+      try await clock.sleep(for: left)
+    }
   }
 }

@@ -47,6 +47,7 @@ enum ExitStatus: Int32, CaseIterable {
     switch code {
     case .newerFormat: self = .newerFormat
     case .invalidRequest, .invalidKey, .invalidValue: self = .usage
+    case .cancelled: self = .interrupted
     default: self = .cacheUnavailable
     }
   }

@@ -97,6 +97,28 @@ import Testing
     #expect(limited.pause(after: 0, elapsed: 0, retryAfter: 11) == nil)
   }
 
+  @Test("the time limit of a try begins anew with each try, and no time between them counts")
+  func limitOfTry() async throws {
+    let clock = ManualClock(now: Timestamp(seconds: 0))
+    let budget = RetryBudget(.init(count: 1, delay: 100), clock: clock) { _ in }
+    let limit = Task {
+      try await budget.waitForTry(longerThan: .seconds(10))
+      return clock.uptime
+    }
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(9))
+    let wait = Task { try await budget.wait(for: "status 503") }
+    await clock.waitForSleepers(2)
+    // The limit of the first try passes while the second one has not begun.
+    clock.advance(by: .seconds(1))
+    await clock.waitForSleepers(2)
+    clock.advance(by: .seconds(99))
+    #expect(try await wait.value)
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(10))
+    #expect(try await limit.value == .seconds(119))
+  }
+
   @Test("Retry-After is seconds or a date", arguments: ["7", "Sun, 06 Nov 1994 08:49:44 GMT"])
   func retryAfter(value: String) async throws {
     let clock = ManualClock(now: Timestamp(seconds: 784_111_777))
