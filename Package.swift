@@ -29,6 +29,8 @@ let package = Package(
     .library(name: "HTTPCacheTesting", targets: ["HTTPCacheTesting"]),
     .library(name: "HTTPCacheTestTraits", targets: ["HTTPCacheTestTraits"]),
     .library(name: "HTTPCacheFaults", targets: ["HTTPCacheFaults"]),
+    // For the packages of this repository.
+    .library(name: "HTTPCacheLibC", targets: ["HTTPCacheLibC"]),
   ],
   traits: [
     .trait(
@@ -73,6 +75,7 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "CSystemShims"),
+    .target(name: "HTTPCacheLibC", swiftSettings: settings),
     .target(
       name: "HTTPCacheSemantics",
       dependencies: [
@@ -83,7 +86,7 @@ let package = Package(
     .target(
       name: "HTTPCacheStore",
       dependencies: [
-        "HTTPCacheSemantics", "HTTPCacheFiles",
+        "HTTPCacheSemantics", "HTTPCacheFiles", "HTTPCacheLibC",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -95,11 +98,11 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "HTTPCacheFiles", dependencies: ["CSystemShims"], swiftSettings: settings),
+      name: "HTTPCacheFiles", dependencies: ["HTTPCacheLibC", "CSystemShims"], swiftSettings: settings),
     .target(
       name: "HTTPCacheDisk",
       dependencies: [
-        "HTTPCacheFiles", "HTTPCacheStore", "HTTPCacheSemantics", "CSQLite", "CSystemShims",
+        "HTTPCacheFiles", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheLibC", "CSQLite", "CSystemShims",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -107,6 +110,7 @@ let package = Package(
       name: "HTTPCaching",
       dependencies: [
         "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "HTTPCacheDisk",
+        "HTTPCacheLibC",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
       ],
@@ -122,7 +126,7 @@ let package = Package(
       name: "HTTPCacheDownloads",
       dependencies: [
         "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "HTTPCacheFiles",
-        "CSystemShims",
+        "HTTPCacheLibC", "CSystemShims",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -131,7 +135,8 @@ let package = Package(
     .target(
       name: "HTTPCacheArchives",
       dependencies: [
-        "HTTPCaching", "HTTPCacheFiles", "HTTPCacheStore", "HTTPCacheSemantics", "CZlib",
+        "HTTPCaching", "HTTPCacheFiles", "HTTPCacheStore", "HTTPCacheSemantics",
+        "HTTPCacheLibC", "CZlib",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -144,7 +149,7 @@ let package = Package(
     .target(
       name: "HTTPCacheImages",
       dependencies: [
-        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore",
+        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheLibC",
         .target(name: "CTurboJPEG", condition: .when(traits: ["ImageCodecs"])),
         .target(name: "CSpng", condition: .when(traits: ["ImageCodecs"])),
         .target(name: "CWebP", condition: .when(traits: ["ImageCodecs"])),
@@ -166,7 +171,7 @@ let package = Package(
     .target(
       name: "HTTPCacheAsyncHTTPClient",
       dependencies: [
-        "HTTPCaching", "HTTPCacheNIO", "HTTPCacheSemantics",
+        "HTTPCaching", "HTTPCacheNIO", "HTTPCacheSemantics", "HTTPCacheLibC",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(
           name: "AsyncHTTPClient", package: "async-http-client",
@@ -227,7 +232,7 @@ let package = Package(
     .target(
       name: "HTTPCacheTesting",
       dependencies: [
-        "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics",
+        "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheLibC",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -240,14 +245,14 @@ let package = Package(
     .target(name: "CSystemFaults"),
     .target(
       name: "HTTPCacheFaults",
-      dependencies: ["HTTPCacheTesting", "HTTPCacheStore", "CSystemFaults"],
+      dependencies: ["HTTPCacheTesting", "HTTPCacheStore", "HTTPCacheLibC", "CSystemFaults"],
       swiftSettings: settings),
     // In no product: kills, crashes, power losses and corruptions of the store on disk.
     .executableTarget(
       name: "cache-torture",
       dependencies: [
         "HTTPCacheFaults", "HTTPCacheTesting", "HTTPCaching", "HTTPCacheDisk", "HTTPCacheSealing",
-        "HTTPCacheStore", "HTTPCacheSemantics",
+        "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheLibC",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       path: "Torture", swiftSettings: settings),
@@ -255,7 +260,7 @@ let package = Package(
     .target(
       name: "HTTPCacheFuzzing",
       dependencies: [
-        "HTTPCacheStore", "HTTPCacheSemantics",
+        "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheLibC",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       path: "Fuzzing/Sources/HTTPCacheFuzzing", swiftSettings: settings),
@@ -263,24 +268,24 @@ let package = Package(
     .target(
       name: "HTTPCacheSimulation",
       dependencies: [
-        "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting",
+        "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting", "HTTPCacheLibC",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       path: "Simulation/World", swiftSettings: settings),
     .executableTarget(
-      name: "simulate-races", dependencies: ["HTTPCacheSimulation"], path: "Simulation/Command",
-      swiftSettings: settings),
+      name: "simulate-races", dependencies: ["HTTPCacheSimulation", "HTTPCacheLibC"],
+      path: "Simulation/Command", swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheSemanticsTests",
       dependencies: [
-        "HTTPCacheSemantics", "HTTPCacheFuzzing",
+        "HTTPCacheSemantics", "HTTPCacheFuzzing", "HTTPCacheLibC",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
     .testTarget(
       name: "HTTPCacheStoreTests",
       dependencies: [
-        "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting",
+        "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting", "HTTPCacheLibC",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -301,7 +306,7 @@ let package = Package(
       name: "HTTPCacheDiskTests",
       dependencies: [
         "HTTPCacheDisk", "HTTPCacheFiles", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting",
-        "HTTPCacheFaults", "CSQLite",
+        "HTTPCacheFaults", "HTTPCacheLibC", "CSQLite",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       resources: [.copy("Fixtures")],
@@ -318,7 +323,7 @@ let package = Package(
       name: "HTTPCacheURLSessionTests",
       dependencies: [
         "HTTPCacheURLSession", "HTTPCacheDownloads", "HTTPCacheArchives", "HTTPCaching", "HTTPCacheSemantics",
-        "HTTPCacheTesting",
+        "HTTPCacheTesting", "HTTPCacheLibC",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       exclude: ["Recordings"], swiftSettings: settings),
@@ -354,7 +359,7 @@ let package = Package(
       name: "HTTPCacheTestingTests",
       dependencies: [
         "HTTPCacheTesting", "HTTPCacheFaults", "HTTPCaching", "HTTPCacheSealing", "HTTPCacheStore",
-        "HTTPCacheSemantics",
+        "HTTPCacheSemantics", "HTTPCacheLibC",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

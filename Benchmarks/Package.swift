@@ -8,7 +8,10 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+let libC: Target.Dependency = .product(name: "HTTPCacheLibC", package: "swift-http-cache")
+
 let caching: [Target.Dependency] = [
+  libC,
   .product(name: "HTTPCaching", package: "swift-http-cache"),
   .product(name: "HTTPCacheSemantics", package: "swift-http-cache"),
   .product(name: "HTTPCacheStore", package: "swift-http-cache"),
@@ -115,7 +118,8 @@ let package = Package(
       dependencies: caching + [
         .product(name: "HTTPCacheSealing", package: "swift-http-cache")
       ], path: "Sources/Sealing", swiftSettings: settings),
-    .executableTarget(name: "cache-simulator", path: "Sources/Simulator", swiftSettings: settings),
+    .executableTarget(
+      name: "cache-simulator", dependencies: [libC], path: "Sources/Simulator", swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -8,7 +8,10 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+let libC: Target.Dependency = .product(name: "HTTPCacheLibC", package: "swift-http-cache")
+
 let caching: [Target.Dependency] = [
+  libC,
   .product(name: "HTTPCaching", package: "swift-http-cache"),
   .product(name: "HTTPCacheSemantics", package: "swift-http-cache"),
   .product(name: "HTTPCacheStore", package: "swift-http-cache"),
@@ -165,6 +168,7 @@ let package = Package(
     .target(
       name: "ServerTesting",
       dependencies: nio + [
+        libC,
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Hummingbird", package: "hummingbird"),

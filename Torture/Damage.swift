@@ -1,13 +1,6 @@
 import HTTPCacheFaults
+import HTTPCacheLibC
 import HTTPCacheTesting
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The kinds of damage to a directory.
 enum Damage: String, CaseIterable {

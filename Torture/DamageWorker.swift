@@ -1,17 +1,10 @@
 import HTTPCacheDisk
 import HTTPCacheFaults
+import HTTPCacheLibC
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPTypes
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A process that damages copies of a directory, one after the other, and reports the result of each. So a crash is
 /// noticed, and its number is known.

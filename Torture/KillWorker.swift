@@ -1,13 +1,6 @@
+import HTTPCacheLibC
 import HTTPCacheStore
 import HTTPCacheTesting
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A process that stores, reads, freshens, invalidates and removes until it is killed. Some keys belong to one
 /// process, others are shared by all processes.

@@ -1,15 +1,8 @@
 import HTTPCacheDisk
 import HTTPCacheFaults
+import HTTPCacheLibC
 import HTTPCacheStore
 import HTTPCacheTesting
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 extension Torture {
   /// Repeatedly kills four processes that share one directory, each at a random moment, and checks everything that is

@@ -1,15 +1,8 @@
 import HTTPCacheDisk
 import HTTPCacheFaults
+import HTTPCacheLibC
 import HTTPCacheStore
 import HTTPCacheTesting
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Runs all kinds of faults and prints the results.
 struct Torture {

@@ -1,13 +1,6 @@
 import HTTPCacheFaults
+import HTTPCacheLibC
 import HTTPCacheTesting
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 // cache-torture [--encrypted] [--short] [--seed N] [--kills N] [--corruptions N] [--power N] [--step N]
 //

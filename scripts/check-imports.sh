@@ -3,13 +3,14 @@
 cd "$(dirname "$0")/.."
 set -euo pipefail
 
-system='Glibc|Darwin|Musl|Android|WinSDK|Synchronization'
+system='HTTPCacheLibC|Synchronization'
 
 allowed() {
   case $1 in
     HTTPCacheSemantics) echo 'HTTPTypes|RawStructuredFieldValues' ;;
     HTTPCacheStore) echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics|HTTPCacheFiles" ;;
     HTTPCacheSealing) echo 'Synchronization|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore' ;;
+    HTTPCacheLibC) echo 'Darwin|Glibc|Musl' ;;
     HTTPCacheFiles) echo "$system|Dispatch|CSystemShims" ;;
     HTTPCacheDisk)
       echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheFiles|CSQLite|CSystemShims" ;;

@@ -17,8 +17,8 @@ SWIFT
 
 # Only the objects that the build lists: the folder may have objects of deleted sources.
 objects=("$bin"/CSystemShims.build/*.o)
-for module in HTTPCaching HTTPCacheDisk HTTPCacheFiles HTTPCacheSealing HTTPCacheStore HTTPCacheSemantics \
-  HTTPTypes RawStructuredFieldValues; do
+for module in HTTPCaching HTTPCacheDisk HTTPCacheFiles HTTPCacheLibC HTTPCacheSealing HTTPCacheStore \
+  HTTPCacheSemantics HTTPTypes RawStructuredFieldValues; do
   while read -r object; do objects+=("$object"); done < <(
     grep -oE '"object" *: *"[^"]+"' "$bin/$module.build/output-file-map.json" | cut -d'"' -f4)
 done

@@ -13,7 +13,8 @@ shift 2
 options=()
 for option in "$@"; do options+=(-Xswiftc "$option"); done
 product=HTTPCacheFuzzing
-modules=(HTTPCacheFuzzing HTTPCacheStore HTTPCacheFiles HTTPCacheSemantics HTTPTypes RawStructuredFieldValues)
+modules=(HTTPCacheFuzzing HTTPCacheStore HTTPCacheFiles HTTPCacheLibC HTTPCacheSemantics HTTPTypes
+  RawStructuredFieldValues)
 traits=(--disable-default-traits)
 libraries=()
 links=()

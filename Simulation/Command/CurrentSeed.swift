@@ -1,12 +1,5 @@
+import HTTPCacheLibC
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The seed that is simulated, for the case that the process crashes.
 enum CurrentSeed {

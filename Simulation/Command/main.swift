@@ -1,12 +1,5 @@
+import HTTPCacheLibC
 import HTTPCacheSimulation
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 // simulate-races [--seed N] [--count N | --seconds N] [--scenario NAME | --scenarios]
 //                [--fleet | --mutation NAME | --mistakes] [--strict | --allow KIND,…] [--trace] [--digests]

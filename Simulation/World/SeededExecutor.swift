@@ -1,12 +1,5 @@
+import HTTPCacheLibC
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Collects the jobs of all tasks of a simulation. The scheduler picks the job that runs next.
 final class SeededExecutor: TaskExecutor {

@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
   import AsyncHTTPClient
+  import HTTPCacheLibC
   import HTTPCaching
   import NIOCore
   import NIOHPACK
@@ -7,14 +8,6 @@
   import NIOHTTP2
   import NIOPosix
   import NIOSSL
-
-  #if canImport(Darwin)
-    import Darwin
-  #elseif canImport(Glibc)
-    import Glibc
-  #elseif canImport(Musl)
-    import Musl
-  #endif
 
   extension UpstreamError {
     /// The upstream error for an error of AsyncHTTPClient or of the libraries below it.

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import HTTPCacheLibC
 
 /// A started program, with a pipe from its standard output.
 package final class ChildProcess: Sendable {
@@ -54,15 +48,7 @@ package final class ChildProcess: Sendable {
   /// Kills it.
   package func kill() { _ = signal(SIGKILL) }
 
-  private func signal(_ number: Int32) -> Int32 {
-    #if canImport(Darwin)
-      Darwin.kill(id, number)
-    #elseif canImport(Glibc)
-      Glibc.kill(id, number)
-    #elseif canImport(Musl)
-      Musl.kill(id, number)
-    #endif
-  }
+  private func signal(_ number: Int32) -> Int32 { HTTPCacheLibC.kill(id, number) }
 
   /// Reads its output until it ends, on the calling thread.
   package func readToEnd() -> String {

@@ -1,12 +1,5 @@
+import HTTPCacheLibC
 public import HTTPCacheTesting
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The part of a crash sweep that runs in a separate process and is killed there. The main function of the
 /// program for `FaultSweep.crashing` calls it.

@@ -1,12 +1,5 @@
 import CSystemFaults
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import HTTPCacheLibC
 
 /// The fault of a system call.
 public enum SystemFault: Sendable, Hashable {

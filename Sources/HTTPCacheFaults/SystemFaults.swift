@@ -1,12 +1,5 @@
 import CSystemFaults
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import HTTPCacheLibC
 
 /// Injects faults into system calls on the files of one folder, for the whole process, including SQLite.
 ///

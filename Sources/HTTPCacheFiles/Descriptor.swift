@@ -1,12 +1,6 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import HTTPCacheLibC
 
-/// Calls on descriptors, for types whose functions have the names of the system's calls.
+/// Calls on descriptors that repeat until all bytes are read or written, and what their errors mean.
 package enum Descriptor {
   /// Whether the number of an error tells of a link, a folder or a special file in the place of a file.
   package static func isOfOtherKind(_ code: Int32) -> Bool {
@@ -47,8 +41,4 @@ package enum Descriptor {
     }
     return done
   }
-
-  package static func close(_ descriptor: Int32) { systemClose(descriptor) }
 }
-
-private func systemClose(_ descriptor: Int32) { close(descriptor) }

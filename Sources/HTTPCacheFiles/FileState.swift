@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  package import Darwin
-#elseif canImport(Glibc)
-  package import Glibc
-#elseif canImport(Musl)
-  package import Musl
-#endif
+package import HTTPCacheLibC
 
 /// The state of a file at one moment, as the file system reports it. Writing into the file, truncating it, or
 /// replacing it changes the state.

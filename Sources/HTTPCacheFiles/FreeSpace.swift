@@ -1,12 +1,5 @@
+import HTTPCacheLibC
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The free bytes of a folder's file system: asked for now and then, estimated in between.
 package final class FreeSpace: Sendable {

@@ -1,14 +1,7 @@
 import CSystemShims
 import Dispatch
+package import HTTPCacheLibC
 import Synchronization
-
-#if canImport(Darwin)
-  package import Darwin
-#elseif canImport(Glibc)
-  package import Glibc
-#elseif canImport(Musl)
-  package import Musl
-#endif
 
 /// An open file or directory. The descriptor is closed when the last reference is released.
 ///

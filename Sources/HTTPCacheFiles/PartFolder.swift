@@ -1,13 +1,6 @@
 import CSystemShims
+package import HTTPCacheLibC
 import Synchronization
-
-#if canImport(Darwin)
-  package import Darwin
-#elseif canImport(Glibc)
-  package import Glibc
-#elseif canImport(Musl)
-  package import Musl
-#endif
 
 /// The folder `NAME.httpcache-part` beside a file that is being received: `body`, its bytes, each at its position,
 /// and `record`, facts about them for the process that continues.
@@ -154,7 +147,7 @@ package final class PartFolder: Sendable {
     let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let descriptor = shim_openat(folder.descriptor, Self.bodyName + Self.newSuffix, flags, 0o666)
     guard descriptor >= 0 else { return -descriptor }
-    Descriptor.close(descriptor)
+    HTTPCacheLibC.close(descriptor)
     return takeNewBody()
   }
 
@@ -211,7 +204,7 @@ package final class PartFolder: Sendable {
       // A file system without hard links: an empty file takes the name first.
       let claim = shim_open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       guard claim >= 0 else { return -claim }
-      Descriptor.close(claim)
+      HTTPCacheLibC.close(claim)
     }
     return renameat(folder.descriptor, Self.bodyName, AT_FDCWD, target) == 0 ? 0 : errno
   }

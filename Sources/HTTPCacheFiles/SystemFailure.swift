@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import HTTPCacheLibC
 
 /// The error that a module throws for a system call that failed.
 package protocol SystemFailure: Error {

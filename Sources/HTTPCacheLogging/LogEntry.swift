@@ -45,11 +45,9 @@
       case .selectionExpired(let selection, let count):
         name("selection-expired", "expired", target: selection.text, count: count)
       case .siteCleared(let origin, let partition):
-        name("site-cleared", "cleared a site", target: origin)
-        add(partition: partition)
+        name("site-cleared", "cleared a site", target: origin, partition: partition)
       case .wiped(let partition, let count):
-        name("wiped", "wiped a partition", count: count)
-        add(partition: partition)
+        name("wiped", "wiped a partition", count: count, partition: partition)
       case .upstreamFailed(let target, let error):
         name("upstream-failed", "the origin failed", target: target, reason: error.kind.rawValue)
         metadata["cache.error"] = "\(error.message)"
@@ -103,13 +101,15 @@
     }
 
     private mutating func name(
-      _ event: String, _ message: String, target: String? = nil, reason: Any? = nil, count: Int? = nil
+      _ event: String, _ message: String, target: String? = nil, reason: Any? = nil, count: Int? = nil,
+      partition: String = ""
     ) {
       self.message = message
       metadata["cache.event"] = "\(event)"
       if let target { add(target: target) }
       if let reason { metadata["cache.reason"] = "\(reason)" }
       if let count { metadata["cache.count"] = "\(count)" }
+      add(partition: partition)
     }
 
     private mutating func add(_ key: CacheKey, _ bytes: Int64? = nil) {

@@ -106,7 +106,7 @@ final class SealedNames: Sendable {
   }
 
   private func text(_ kind: Kind, _ bytes: [UInt8]) -> String {
-    Base64URL.encode(digest(kind, bytes))
+    Base64.encodeURL(digest(kind, bytes))
   }
 
   private func digest(_ kind: Kind, _ bytes: [UInt8]) -> [UInt8] {

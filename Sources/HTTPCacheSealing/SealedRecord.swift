@@ -152,14 +152,14 @@ struct SealedRecord {
     let sealed = try cipher.seal(
       writer.output, for: .record, context: [Kind.completion.rawValue] + bodyID)
     guard let name else { throw CacheError(.io, "sealed: no name for the end of the record") }
-    return [name: Base64URL.encode(sealed)]
+    return [name: Base64.encodeURL(sealed)]
   }
 
   private static func completion(
     of below: CacheRecord, _ bodyID: BodyID, _ cipher: any CacheCipher
   ) throws(CacheError) -> (length: Int64?, trailers: HTTPFields)? {
     guard let name, let text = below.response.trailers[name] else { return nil }
-    guard let sealed = Base64URL.decode(text.utf8) else {
+    guard let sealed = Base64.url.decode(text.utf8) else {
       throw CacheError(.damaged, "sealed: the end of the record is no base64")
     }
     let content = try cipher.open(

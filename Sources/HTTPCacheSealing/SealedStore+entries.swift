@@ -153,7 +153,7 @@ extension SealedStore {
     guard let sealed = try? cipher.seal(content, for: .record, context: Self.context(key)) else {
       return
     }
-    let text = Array(Base64URL.encode(sealed).utf8)
+    let text = Array(Base64.encodeURL(sealed).utf8)
     let pieces = stride(from: 0, to: text.count, by: Self.pieceLength).map { start in
       String(decoding: text[start..<min(text.count, start + Self.pieceLength)], as: UTF8.self)
     }
@@ -174,7 +174,7 @@ extension SealedStore {
     let below = names.key(Self.noteKey(key))
     return try base.refusals(of: below).compactMap { note in
       let text = note.explanation.steps.map { $0.question + $0.answer + $0.section }.joined()
-      guard let sealed = Base64URL.decode(text.utf8),
+      guard let sealed = Base64.url.decode(text.utf8),
         let content = try? cipher.open(sealed, for: .record, context: Self.context(below))
       else { return nil }
       return content.withUnsafeBytes { buffer in

@@ -1,10 +1,5 @@
-public import Foundation
 public import HTTPCaching
 import HTTPTypes
-
-#if canImport(FoundationNetworking)
-  public import FoundationNetworking
-#endif
 
 /// An `HTTPURLResponse` that also tells where it came from.
 ///

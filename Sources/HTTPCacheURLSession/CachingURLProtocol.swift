@@ -1,13 +1,6 @@
 import HTTPCaching
 import Synchronization
 
-#if canImport(FoundationNetworking)
-  import Foundation
-  public import FoundationNetworking
-#else
-  public import Foundation
-#endif
-
 /// Lets the tasks of a plain `URLSession` load through a cache.
 ///
 /// ```swift

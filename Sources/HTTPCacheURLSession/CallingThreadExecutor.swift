@@ -1,5 +1,3 @@
-import Foundation
-
 /// Runs asynchronous code for a caller that blocks its thread. The caller's thread itself runs the code, and
 /// sleeps only while a store's threads read or write. No thread of the cooperative pool is needed, so this
 /// works even if every thread of the pool is such a caller.

@@ -1,13 +1,6 @@
 public import HTTPCaching
 import HTTPTypes
 
-#if canImport(FoundationNetworking)
-  import Foundation
-  public import FoundationNetworking
-#else
-  public import Foundation
-#endif
-
 extension URLSessionConfiguration {
   /// The default maximum length of a body that is delivered in one piece: 512 MiB.
   public static let defaultBodyLimit = 512 << 20

@@ -1,13 +1,6 @@
-import Foundation
 public import HTTPCaching
 import HTTPTypes
 import Synchronization
-
-#if canImport(FoundationNetworking)
-  public import FoundationNetworking
-#else
-  public import Foundation
-#endif
 
 /// An upstream that sends requests with Foundation's `URLSession`.
 ///

@@ -1,13 +1,6 @@
+import HTTPCacheLibC
 import HTTPCacheStore
 import HTTPCacheTesting
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A stored body of a store with a fault.
 final class BrokenBody: StoredBody {

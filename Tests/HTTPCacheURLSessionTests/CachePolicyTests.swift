@@ -3,10 +3,6 @@ import HTTPCacheURLSession
 import HTTPCaching
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 @Suite(.timeLimit(.minutes(10))) struct CachePolicyTests {
   @Test(arguments: [
     (URLRequest.CachePolicy.useProtocolCachePolicy, CachePolicy.standard),

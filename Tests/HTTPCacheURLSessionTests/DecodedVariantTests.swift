@@ -5,10 +5,6 @@ import HTTPCaching
 import HTTPTypes
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Foundation decodes content codings: the bodies that it stores are not those of the wire, and another
 /// client of the store must not take one for the other.
 @Suite(.timeLimit(.minutes(10))) struct DecodedVariantTests {

@@ -7,10 +7,6 @@ import HTTPCacheURLSession
 import HTTPCaching
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Errors as people read them.
 @Suite(.timeLimit(.minutes(10))) struct ErrorTextTests {
   private let url = "https://user:secret@example.com/a?token=secret"

@@ -4,10 +4,6 @@ import HTTPCacheURLSession
 import HTTPCaching
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Two accounts over one cache.
 @Suite(.timeLimit(.minutes(10))) struct PartitionTests {
   private let cache = HTTPCache(

@@ -5,10 +5,6 @@ import HTTPCacheURLSession
 import HTTPCaching
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// `Recordings` has one site of ten resources as two programs recorded it; `Trials/recordings.py --keep`
 /// makes both files.
 @Suite("Content that another program recorded", .timeLimit(.minutes(10)))

@@ -6,10 +6,6 @@ import Testing
 
 @testable import HTTPCacheURLSession
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 @Suite(.timeLimit(.minutes(10))) struct RequestConversionTests {
   private func converted(_ text: String) throws -> HTTPRequest {
     let url = try #require(URL(string: text))

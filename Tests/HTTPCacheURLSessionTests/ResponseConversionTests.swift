@@ -6,10 +6,6 @@ import Testing
 
 @testable import HTTPCacheURLSession
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 @Suite(.timeLimit(.minutes(10))) struct ResponseConversionTests {
   private func urlResponse(_ fields: [String: String], status: Int = 200) throws -> HTTPURLResponse {
     let url = try #require(URL(string: "http://a.test/"))

@@ -6,10 +6,6 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 @Suite("Content that ships with an app", .timeLimit(.minutes(10)))
 struct ShippedContentTests {
   /// Ten resources with tags; offline at first.

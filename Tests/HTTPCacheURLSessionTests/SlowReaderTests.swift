@@ -5,10 +5,6 @@ import Testing
 
 @testable import HTTPCacheURLSession
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Bodies whose reader is slower than the origin.
 @Suite(.timeLimit(.minutes(10))) struct SlowReaderTests {
   private let length: Int64 = 16 << 20

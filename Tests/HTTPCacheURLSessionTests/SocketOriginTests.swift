@@ -1,9 +1,6 @@
 import Foundation
+import HTTPCacheURLSession
 import Testing
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// The test origin itself, requested by Foundation without any cache.
 @Suite(.timeLimit(.minutes(10))) struct SocketOriginTests {

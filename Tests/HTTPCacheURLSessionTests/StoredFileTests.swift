@@ -4,10 +4,6 @@ import HTTPCacheURLSession
 import HTTPCaching
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 @Suite(.timeLimit(.minutes(10))) struct StoredFileTests {
   private static let fresh = [("Cache-Control", "max-age=60")]
 

@@ -4,10 +4,6 @@ import HTTPCaching
 import HTTPTypes
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 @Suite(.timeLimit(.minutes(10))) struct URLSessionUpstreamTests {
   private func send(
     _ path: String, to origin: SocketOrigin, method: HTTPRequest.Method = .get,

@@ -5,9 +5,7 @@
 //        cache-benchmarks --rows            name|things that one call does|allocations per thing
 //        cache-benchmarks --body-files      the table of bodies in files alone
 //        cache-benchmarks --remove N        the time to remove all of so many entries
-#if canImport(Glibc)
-  import Glibc
-#endif
+import HTTPCacheLibC
 
 let suites = [
   ("Decisions", try decisionRows()), ("Hits from memory", try memoryHitRows()),

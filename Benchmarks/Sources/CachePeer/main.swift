@@ -7,10 +7,6 @@ import HTTPCacheURLSession
 import HTTPCaching
 import HTTPTypes
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 let arguments = CommandLine.arguments
 guard arguments.count == 3 else {
   print("usage: cache-peer ORIGIN FOLDER")

@@ -3,10 +3,6 @@ import HTTPCacheURLSession
 import HTTPCaching
 import HTTPTypes
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// The rows, whose responses are stored before they are asked for.
 enum DoorRows {
   static let size = 1_024

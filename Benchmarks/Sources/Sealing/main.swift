@@ -2,17 +2,12 @@
 //
 // The cost of encryption: times of a store on disk with and without encryption, and of the cipher alone. Each
 // figure is the minimum of several rounds. ENTRIES (20,000) are stored for the removal by prefix.
+import HTTPCacheLibC
 import HTTPCacheSealing
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCaching
 import HTTPTypes
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 let clock = ContinuousClock()
 var template = Array("/tmp/sealing-XXXXXX".utf8CString)

@@ -4,10 +4,6 @@ import Foundation
 import HTTPCacheURLSession
 import HTTPCaching
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 let arguments = CommandLine.arguments
 guard arguments.count >= 4, let url = URL(string: arguments[2]) else {
   print("usage: session-memory download|bytes|data|upload URL CACHE-DIRECTORY|- [OUTPUT|MIB-PER-SECOND]")

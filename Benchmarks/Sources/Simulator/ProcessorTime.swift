@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import HTTPCacheLibC
 
 /// Nanoseconds that this thread has used of a processor.
 func processorTime() -> Int64 {

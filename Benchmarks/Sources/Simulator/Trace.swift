@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import HTTPCacheLibC
 
 /// Requests in their order, from a file of records of 16 bytes, little-endian: seconds (4 bytes),
 /// number of the object (8), its size in bytes (4).

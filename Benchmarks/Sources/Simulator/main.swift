@@ -3,11 +3,7 @@
 // Prints how many requests and bytes the eviction policy of the stores answers, at exponents 1 (memory)
 // and 0.5 (disk), beside LRU and the bound. --check fails if the means over the traces that have sizes
 // miss what docs/performance.md says they must reach.
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import HTTPCacheLibC
 
 let arguments = CommandLine.arguments.dropFirst()
 let paths = arguments.filter { $0 != "--check" }

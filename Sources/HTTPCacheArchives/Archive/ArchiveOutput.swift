@@ -1,15 +1,8 @@
 import HTTPCacheFiles
+import HTTPCacheLibC
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The bytes of an archive that is being written: each body in pieces, then its checksums and its record.
 struct ArchiveOutput: ~Copyable {

@@ -1,16 +1,9 @@
 public import Foundation
 import HTTPCacheFiles
+import HTTPCacheLibC
 public import HTTPCacheSemantics
 public import HTTPCacheStore
 import HTTPTypes
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Seeds in a folder of plain files, laid out as EVURLCache's `PreCache`: `host/path`, `index.html` added to a path
 /// whose last name has no dot, `_query` to a path with a query, and `host_port` for a host with a port.

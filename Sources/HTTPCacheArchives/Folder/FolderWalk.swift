@@ -1,13 +1,6 @@
 import HTTPCacheFiles
+import HTTPCacheLibC
 import HTTPCacheStore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Collects the regular files below a folder. Symbolic links, devices and sockets are left out, so that nothing
 /// outside of the folder is read.

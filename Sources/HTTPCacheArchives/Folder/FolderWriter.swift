@@ -1,13 +1,6 @@
 import HTTPCacheFiles
+import HTTPCacheLibC
 public import HTTPCacheStore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Writes responses as a folder that a `FolderSeed` reads: bodies as plain files in the layout of EVURLCache, heads
 /// in `seeds.jsonl`.

@@ -1,14 +1,7 @@
 import Foundation
 import HTTPCacheFiles
+import HTTPCacheLibC
 import HTTPCacheStore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Files that a program or its user chose, unlike the files of a cache directory.
 extension OpenFile where Failure == CacheError {

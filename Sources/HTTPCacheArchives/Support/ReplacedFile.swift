@@ -1,14 +1,7 @@
 import HTTPCacheFiles
+import HTTPCacheLibC
 import HTTPCacheStore
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A file that appears under its name when it is complete, and then replaces an existing one. Dropped before, it
 /// leaves nothing.

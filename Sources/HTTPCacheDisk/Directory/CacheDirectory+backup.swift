@@ -1,9 +1,6 @@
 import HTTPCacheFiles
+import HTTPCacheLibC
 import HTTPCacheStore
-
-#if canImport(Darwin)
-  import Darwin
-#endif
 
 extension CacheDirectory {
   /// The file that `tar --exclude-caches`, restic, borg and others look for (bford.info/cachedir).

@@ -1,14 +1,7 @@
 import CSystemShims
 import HTTPCacheFiles
+import HTTPCacheLibC
 package import HTTPCacheStore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A folder for files that are handed out to the caller, readable by the user alone: `files/…` of a
 /// directory. Each process that hands out files has a folder in it, and a lock that the system releases when

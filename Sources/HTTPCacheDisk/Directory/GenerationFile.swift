@@ -1,14 +1,7 @@
 import CSystemShims
 import HTTPCacheFiles
+import HTTPCacheLibC
 import HTTPCacheStore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// `Cache.gen`: counters in memory that all processes of a directory share.
 ///

@@ -1,13 +1,6 @@
 import HTTPCacheFiles
+import HTTPCacheLibC
 import HTTPCacheStore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A connection to an index that was checked or made.
 struct Database {

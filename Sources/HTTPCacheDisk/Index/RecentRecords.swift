@@ -1,13 +1,6 @@
+import HTTPCacheLibC
 import HTTPCacheStore
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Recently decoded records. A record is used again only if the bytes in the index are equal to the bytes it
 /// was decoded from, so it needs no notice of changes to rows.

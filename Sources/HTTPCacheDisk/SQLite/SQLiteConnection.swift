@@ -1,13 +1,6 @@
 import CSQLite
+import HTTPCacheLibC
 import HTTPCacheStore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A connection to a SQLite database with its prepared statements.
 final class SQLiteConnection: @unchecked Sendable {

@@ -1,14 +1,7 @@
 import Dispatch
 import HTTPCacheFiles
+import HTTPCacheLibC
 import HTTPCaching
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The file that a download makes. Its bytes are first in a `PartFile`.
 struct DestinationFile: Sendable {

@@ -1,12 +1,5 @@
 import CSystemShims
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import HTTPCacheLibC
 
 /// The file system of a folder.
 enum Volume {

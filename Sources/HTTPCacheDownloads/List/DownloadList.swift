@@ -1,14 +1,7 @@
 import HTTPCacheFiles
+import HTTPCacheLibC
 import HTTPCaching
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The list of a queue on disk: `downloads/NAME.list` in the cache's directory, to which changes are appended, and
 /// which is written anew when it has grown. One queue at a time holds the lock `downloads/NAME.lock`.
@@ -60,8 +53,8 @@ final class DownloadList: Sendable {
     state.withLock { state in
       guard !state.isClosed else { return }
       state.isClosed = true
-      if state.descriptor >= 0 { Descriptor.close(state.descriptor) }
-      Descriptor.close(lock)
+      if state.descriptor >= 0 { HTTPCacheLibC.close(state.descriptor) }
+      HTTPCacheLibC.close(lock)
     }
   }
 
@@ -148,11 +141,11 @@ final class DownloadList: Sendable {
       guard fsync(descriptor) == 0 else { throw Self.failure("write \(new) to the disk") }
       guard rename(new, path) == 0 else { throw Self.failure("replace \(path)") }
     } catch {
-      Descriptor.close(descriptor)
+      HTTPCacheLibC.close(descriptor)
       unlink(new)
       throw error
     }
-    if state.descriptor >= 0 { Descriptor.close(state.descriptor) }
+    if state.descriptor >= 0 { HTTPCacheLibC.close(state.descriptor) }
     state = State(
       descriptor: descriptor, bytes: Int64(frames.count),
       limit: Int64(frames.count) * 2 + Self.slack, isIncomplete: false)

@@ -1,14 +1,7 @@
 import HTTPCacheFiles
+import HTTPCacheLibC
 import HTTPCacheSealing
 import HTTPCaching
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The file of a list, as far as it is read: where it is, and how its records are encrypted.
 struct ListFile: Sendable {
@@ -96,7 +89,7 @@ struct ListFile: Sendable {
       if errno == ENOENT { return [] }
       throw DownloadList.error("open \(path)")
     }
-    defer { Descriptor.close(descriptor) }
+    defer { HTTPCacheLibC.close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       Int64(status.st_size) <= Self.longest

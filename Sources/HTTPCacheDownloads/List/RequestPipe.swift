@@ -1,13 +1,6 @@
 @preconcurrency import Dispatch
 import HTTPCacheFiles
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import HTTPCacheLibC
 
 /// The named pipe `downloads/NAME.requests`, through which other processes ask the process that has a list open to
 /// change downloads. A request is a line with the change and the identifier.
@@ -38,7 +31,7 @@ final class RequestPipe: Sendable {
       // A request is written in one piece, and fits into a piece (POSIX: PIPE_BUF is at least 512).
       for request in Self.requests(descriptor) { receive(request) }
     }
-    source.setCancelHandler { Descriptor.close(descriptor) }
+    source.setCancelHandler { HTTPCacheLibC.close(descriptor) }
     source.activate()
   }
 
@@ -57,7 +50,7 @@ final class RequestPipe: Sendable {
   static func send(_ requests: [Request], to file: ListFile) -> Bool {
     let descriptor = open(file.pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return false }
-    defer { Descriptor.close(descriptor) }
+    defer { HTTPCacheLibC.close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO,
       fcntl(descriptor, F_SETFL, O_WRONLY) == 0

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import HTTPCacheLibC
 
 /// The run of the system, from its start to its end: a file that an earlier run wrote may lack bytes after a power loss.
 enum BootID {

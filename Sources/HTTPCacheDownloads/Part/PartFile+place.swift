@@ -1,16 +1,9 @@
 import Dispatch
 import HTTPCacheFiles
+import HTTPCacheLibC
 import HTTPCacheStore
 public import HTTPCaching
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The bytes of a part, and its way to the destination.
 extension PartFile {

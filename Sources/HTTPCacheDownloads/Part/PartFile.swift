@@ -1,17 +1,10 @@
 import CSystemShims
 import Dispatch
 import HTTPCacheFiles
+import HTTPCacheLibC
 import HTTPCacheStore
 public import HTTPCaching
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A file that is being received, in the folder `NAME.httpcache-part` beside its destination, with a record that lets a
 /// later process continue it. One object at a time has a folder open; others for the same file get a folder of their

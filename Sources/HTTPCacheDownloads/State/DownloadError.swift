@@ -4,41 +4,28 @@ public import Foundation
 public struct DownloadError: Error, Sendable, CustomStringConvertible {
   /// The kind of an error. Later versions may add kinds.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
-    private enum Kind: String, Sendable {
-      case invalidName = "invalid queue name"
-      case invalidRequest = "not a request that can be downloaded"
-      case invalidDestination = "invalid destination"
-      case inUse = "in use"
-      case notOpen = "not open"
-      case noDigests = "digests are not available"
-      case unavailable = "not available"
-      case closed = "closed"
-      case tooMany = "too many downloads"
-    }
-    private let kind: Kind
+    /// The code in a few words.
+    public let description: String
 
     /// The name of a queue has other characters than letters and digits of ASCII, `.`, `_` and `-`, begins with
     /// `.`, or is longer than 64.
-    public static let invalidName = Code(kind: .invalidName)
+    public static let invalidName = Code(description: "invalid queue name")
     /// The request is not a GET of an absolute http or https URL.
-    public static let invalidRequest = Code(kind: .invalidRequest)
+    public static let invalidRequest = Code(description: "not a request that can be downloaded")
     /// The destination is not an absolute path with a file name.
-    public static let invalidDestination = Code(kind: .invalidDestination)
+    public static let invalidDestination = Code(description: "invalid destination")
     /// Another queue of this name is open, in this process or in another.
-    public static let inUse = Code(kind: .inUse)
+    public static let inUse = Code(description: "in use")
     /// No process has the queue of this name open, or the file system has no pipes.
-    public static let notOpen = Code(kind: .notOpen)
+    public static let notOpen = Code(description: "not open")
     /// The download has digests, and the package was built without the trait `Crypto`.
-    public static let noDigests = Code(kind: .noDigests)
+    public static let noDigests = Code(description: "digests are not available")
     /// The list cannot be read or made in the cache's directory.
-    public static let unavailable = Code(kind: .unavailable)
+    public static let unavailable = Code(description: "not available")
     /// The queue was closed.
-    public static let closed = Code(kind: .closed)
+    public static let closed = Code(description: "closed")
     /// The queue has as many downloads as it may have.
-    public static let tooMany = Code(kind: .tooMany)
-
-    /// The code in a few words.
-    public var description: String { kind.rawValue }
+    public static let tooMany = Code(description: "too many downloads")
   }
 
   /// The kind.

@@ -1,14 +1,7 @@
 #if ImageCodecs
   import CGif
+  import HTTPCacheLibC
   import HTTPCaching
-
-  #if canImport(Glibc)
-    import Glibc
-  #elseif canImport(Musl)
-    import Musl
-  #elseif canImport(Darwin)
-    import Darwin
-  #endif
 
   /// Reads the pictures of a GIF file with giflib, one after the other, onto one canvas (GIF89a).
   final class GIFReader {

@@ -1,14 +1,7 @@
 #if ImageCodecs
   import CSpng
+  import HTTPCacheLibC
   public import HTTPCaching
-
-  #if canImport(Glibc)
-    import Glibc
-  #elseif canImport(Musl)
-    import Musl
-  #elseif canImport(Darwin)
-    import Darwin
-  #endif
 
   /// Encodes PNG with libspng: 8 bits each of red, green and blue, and of alpha unless the image is opaque.
   public struct PNGEncoder: ImageEncoder {

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import HTTPCacheLibC
 
 /// The weights with which samples of one length make those of another: a filter, stretched to the step of the source
 /// if that is larger than the step of the result.

@@ -38,7 +38,7 @@
       fileprivate init(prefix: String, partition: String, digest: [UInt8]) {
         self.digest = digest
         self.prefix = prefix
-        end = ":\(partition):{\(Base64URL.encode(digest))}"
+        end = ":\(partition):{\(Base64.encodeURL(digest))}"
       }
 
       /// A hash of variants.
@@ -79,7 +79,7 @@
       writer.byte(2)
       writer.byte(mode.rawValue)
       writer.text(name)
-      return Base64URL.encode(digest(of: writer, count: 8))
+      return Base64.encodeURL(digest(of: writer, count: 8))
     }
 
     private func digest(of writer: BinaryWriter, count: Int) -> [UInt8] {

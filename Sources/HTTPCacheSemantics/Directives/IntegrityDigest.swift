@@ -79,30 +79,6 @@ public struct IntegrityDigest: Sendable, Hashable {
   private static func decoded(_ text: String) -> [UInt8]? {
     var octets = Substring(text).utf8
     while octets.last == UInt8(ascii: "=") { octets.removeLast() }
-    guard octets.count % 4 != 1 else { return nil }
-    var output: [UInt8] = []
-    var bits: UInt32 = 0
-    var count = 0
-    for octet in octets {
-      guard let value = sextet(octet) else { return nil }
-      bits = bits << 6 | UInt32(value)
-      count += 6
-      if count >= 8 {
-        count -= 8
-        output.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-      }
-    }
-    return output
-  }
-
-  private static func sextet(_ octet: UInt8) -> UInt8? {
-    switch octet {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): octet - UInt8(ascii: "A")
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): octet - UInt8(ascii: "a") + 26
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): octet - UInt8(ascii: "0") + 52
-    case UInt8(ascii: "+"): 62
-    case UInt8(ascii: "/"): 63
-    default: nil
-    }
+    return Base64.standard.decode(octets, allowsRest: true)
   }
 }

@@ -1,12 +1,5 @@
+import HTTPCacheLibC
 public import HTTPCacheSemantics
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The source of time, injected so that tests need not wait.
 public protocol CacheClock: Sendable {

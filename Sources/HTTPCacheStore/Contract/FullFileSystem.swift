@@ -1,12 +1,5 @@
 package import HTTPCacheFiles
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import HTTPCacheLibC
 
 /// An open file or directory whose errors are those of a cache.
 package typealias CacheFile = OpenFile<CacheError>

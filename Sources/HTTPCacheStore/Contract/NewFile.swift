@@ -1,13 +1,6 @@
 import Dispatch
 import HTTPCacheFiles
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import HTTPCacheLibC
 
 /// Writes a new file on a separate thread: the threads of Swift concurrency must not wait for a disk.
 package enum NewFile {

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import HTTPCacheLibC
 
 /// Decides which entries a cache keeps: priorities by frequency and size in coarse buckets, and an admission
 /// test for new entries. Pure arithmetic; both tiers use it, each with its own order of eviction.

@@ -1,13 +1,6 @@
 import HTTPCacheFiles
+import HTTPCacheLibC
 import HTTPCacheSemantics
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The file of `SeedMarks`: records of 32 bytes, appended under a lock, each with a checksum.
 ///

@@ -1,12 +1,5 @@
+import HTTPCacheLibC
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Adds up counts until there are many. Each thread has its own sum, so that hits on several threads do not wait for
 /// one lock.

@@ -1,12 +1,5 @@
+import HTTPCacheLibC
 package import HTTPCacheStore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A folder for the files of a check. It is removed with its last user.
 package final class ScratchFolder: Sendable {

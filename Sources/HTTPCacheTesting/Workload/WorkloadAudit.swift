@@ -1,13 +1,6 @@
+import HTTPCacheLibC
 import HTTPCacheSemantics
 public import HTTPCacheStore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The result of reading a whole store after a workload.
 public struct WorkloadAudit: Sendable, Hashable {

@@ -1,13 +1,6 @@
 public import HTTPCaching
 package import HTTPTypes
 
-#if canImport(FoundationNetworking)
-  import Foundation
-  public import FoundationNetworking
-#else
-  public import Foundation
-#endif
-
 extension HTTPRequest {
   /// The request that Foundation would send: method, target, fields. Not its body.
   ///

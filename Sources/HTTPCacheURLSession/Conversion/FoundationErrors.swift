@@ -1,10 +1,5 @@
-public import Foundation
 import HTTPCacheDownloads
 public import HTTPCaching
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 extension URLError {
   /// An error in Foundation's terms: the cause if it is a Foundation error, otherwise a similar one with the

@@ -1,12 +1,7 @@
-import Foundation
 import HTTPCacheDownloads
 import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// The file that a response is loaded into.
 struct DownloadTarget: Sendable {

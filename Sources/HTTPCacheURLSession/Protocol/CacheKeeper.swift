@@ -1,10 +1,5 @@
-import Foundation
 import HTTPCaching
 import Synchronization
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// Keeps the cache that the sessions of a configuration load through, as long as the configuration, its copies or
 /// their sessions live, until `endCaching()`: they all keep the object in their `urlCache`. As a `URLCache` it is empty,

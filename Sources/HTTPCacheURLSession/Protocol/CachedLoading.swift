@@ -1,12 +1,7 @@
-import Foundation
 import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
 import Synchronization
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// The objects that the sessions of a configuration load with.
 final class CachedLoading: Sendable {

@@ -1,9 +1,4 @@
 import Dispatch
-import Foundation
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// Calls a protocol's client where Foundation expects it: on Linux on the queue of the task, on Apple's
 /// systems on the thread that started the protocol.

@@ -1,9 +1,3 @@
-import Foundation
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// The client of a protocol, called where Foundation expects it.
 final class LoadClient: @unchecked Sendable {
   // @unchecked Sendable because the protocol and its client are only used within `perform`.

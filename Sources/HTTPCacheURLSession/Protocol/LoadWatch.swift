@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import Synchronization
 
 /// Ends a load that makes no progress: Foundation does not time out custom protocols.

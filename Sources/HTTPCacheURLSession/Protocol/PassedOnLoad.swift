@@ -1,11 +1,6 @@
-import Foundation
 import HTTPCaching
 import HTTPTypes
 import Synchronization
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// A task that Foundation loads itself although our protocol was chosen: on Linux a protocol is not asked
 /// about tasks, and sees neither the file of a download task nor the body of an upload task.

@@ -1,9 +1,3 @@
-import Foundation
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Asks the delegate of a task about challenges and redirects, with the task and its session. All other calls
 /// go through the protocol's client.
 final class TaskDelegate: NSObject, URLSessionTaskDelegate, @unchecked Sendable {

@@ -1,9 +1,4 @@
 import Dispatch
-import Foundation
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// How a task expects its response, and where Foundation expects calls for it.
 struct TaskSurroundings: @unchecked Sendable {

@@ -1,10 +1,5 @@
-import Foundation
 import HTTPCaching
 import HTTPTypes
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// Forwards all calls, and tells the cache of responses to unsafe requests (RFC 9111 §4.4).
 final class WatchingClient: NSObject, URLProtocolClient, @unchecked Sendable {

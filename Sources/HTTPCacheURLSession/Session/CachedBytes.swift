@@ -1,4 +1,3 @@
-public import Foundation
 import HTTPCaching
 
 /// The bytes of a body, as they arrive.

@@ -1,10 +1,5 @@
-public import Foundation
 public import HTTPCaching
 import HTTPTypes
-
-#if canImport(FoundationNetworking)
-  public import FoundationNetworking
-#endif
 
 extension CachedURLSession {
   /// Loads a response with its whole body, from the cache or from the origin.

@@ -1,10 +1,5 @@
-public import Foundation
 import HTTPCacheSemantics
 public import HTTPCaching
-
-#if canImport(FoundationNetworking)
-  public import FoundationNetworking
-#endif
 
 extension CachedURLSession {
   /// The stored body of a response as a file, without asking the origin. The file exists as long as the

@@ -1,9 +1,4 @@
-public import Foundation
 public import HTTPCaching
-
-#if canImport(FoundationNetworking)
-  public import FoundationNetworking
-#endif
 
 extension CachedURLSession {
   /// Explains step by step what would happen to a request now, without sending it.

@@ -1,10 +1,5 @@
-import Foundation
 import HTTPCaching
 import HTTPTypes
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 extension CachedURLSession {
   /// The maximum number of redirects, as in Foundation.

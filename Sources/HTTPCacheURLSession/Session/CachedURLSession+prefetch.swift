@@ -1,9 +1,4 @@
-import Foundation
 public import HTTPCaching
-
-#if canImport(FoundationNetworking)
-  public import FoundationNetworking
-#endif
 
 extension CachedURLSession {
   /// The maximum number of requests that one prefetch runs at a time.

@@ -1,9 +1,4 @@
-public import Foundation
 public import HTTPCaching
-
-#if canImport(FoundationNetworking)
-  public import FoundationNetworking
-#endif
 
 extension CachedURLSession {
   /// Loads a response and decodes its body.

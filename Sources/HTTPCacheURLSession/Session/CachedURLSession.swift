@@ -1,12 +1,5 @@
-import Foundation
 public import HTTPCaching
 import Synchronization
-
-#if canImport(FoundationNetworking)
-  public import FoundationNetworking
-#else
-  public import Foundation
-#endif
 
 /// A session with Foundation's methods that loads through an HTTP cache (RFC 9111).
 ///

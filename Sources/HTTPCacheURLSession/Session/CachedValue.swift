@@ -1,9 +1,4 @@
-public import Foundation
 public import HTTPCaching
-
-#if canImport(FoundationNetworking)
-  public import FoundationNetworking
-#endif
 
 /// Where a `CachedValue` comes from.
 public enum CachedValueSource: Sendable, Hashable {

@@ -1,9 +1,4 @@
-import Foundation
 import HTTPCaching
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// A response whose body has not been read.
 struct LoadedResponse: Sendable {

@@ -1,9 +1,4 @@
-import Foundation
 import HTTPCaching
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// The content of a request, as the caller provided it.
 enum RequestBody: Sendable {

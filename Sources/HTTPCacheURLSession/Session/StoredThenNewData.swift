@@ -1,9 +1,4 @@
-public import Foundation
 public import HTTPCaching
-
-#if canImport(FoundationNetworking)
-  public import FoundationNetworking
-#endif
 
 /// The stored response with its body, followed by the origin's response if that is different.
 public struct StoredThenNewData: AsyncSequence, Sendable {

@@ -1,10 +1,5 @@
-import Foundation
 import HTTPCaching
 import Synchronization
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// The delegate calls of one request for which Foundation has no task: a stored response may redirect, and
 /// may be the final response. They are made on the session's delegate queue, with a task that represents the

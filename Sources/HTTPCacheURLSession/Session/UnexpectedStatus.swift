@@ -1,9 +1,3 @@
-public import Foundation
-
-#if canImport(FoundationNetworking)
-  public import FoundationNetworking
-#endif
-
 /// The origin answered with a status other than 2xx, so without the requested content.
 public struct UnexpectedStatus: LocalizedError, Sendable, CustomStringConvertible {
   /// The response.

@@ -1,9 +1,4 @@
-import Foundation
 import HTTPCaching
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// The stored response to a request, and its changes: see `CachedURLSession.watch(_:)`.
 public struct WatchedResponses: AsyncSequence, Sendable {

@@ -1,9 +1,3 @@
-public import Foundation
-
-#if canImport(FoundationNetworking)
-  public import FoundationNetworking
-#endif
-
 /// A change of the stored response that a caller watches: see `CachedURLSession.watch(_:)`.
 #if hasAttribute(nonexhaustive)
   @nonexhaustive

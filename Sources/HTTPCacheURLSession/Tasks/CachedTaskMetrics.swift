@@ -1,4 +1,3 @@
-public import Foundation
 public import HTTPCaching
 
 /// Outcome, times and bytes of one request of a `CachedURLSession`: see `CachedURLSessionTask.metrics` and

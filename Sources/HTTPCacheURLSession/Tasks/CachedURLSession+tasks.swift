@@ -1,9 +1,4 @@
-public import Foundation
 import HTTPCaching
-
-#if canImport(FoundationNetworking)
-  public import FoundationNetworking
-#endif
 
 extension CachedURLSession {
   /// Makes a suspended task that loads a response with its whole body.

@@ -1,10 +1,5 @@
-public import Foundation
 import HTTPCaching
 import Synchronization
-
-#if canImport(FoundationNetworking)
-  public import FoundationNetworking
-#endif
 
 /// A request of a `CachedURLSession` as an object, with the methods of `URLSessionTask`.
 ///

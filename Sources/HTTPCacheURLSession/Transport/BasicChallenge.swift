@@ -1,10 +1,5 @@
-import Foundation
 import HTTPCaching
 import HTTPTypes
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// A challenge for HTTP Basic (RFC 7617) as delegates see it. Other schemes are the caller's to answer.
 struct BasicChallenge: Sendable {

@@ -1,10 +1,5 @@
-import Foundation
 import HTTPCaching
 import HTTPTypes
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// An upstream of the caller's, with what a session of Foundation does besides HTTP: it stores cookies, answers
 /// challenges for HTTP Basic, tells the delegates how much of a body was sent, ends requests that make no

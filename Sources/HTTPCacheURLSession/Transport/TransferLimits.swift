@@ -1,5 +1,3 @@
-import Foundation
-
 /// How long a request may take.
 struct TransferLimits: Sendable {
   /// The longest time without any arriving byte.

@@ -1,10 +1,5 @@
-import Foundation
 import HTTPCacheSemantics
 import HTTPCaching
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// Removals and capacities, which wait until the store has done them.
 extension HTTPURLCache {

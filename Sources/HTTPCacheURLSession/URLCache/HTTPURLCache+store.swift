@@ -1,11 +1,6 @@
-import Foundation
 import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 extension HTTPURLCache {
   func store(_ cached: CachedURLResponse, for request: URLRequest) {

@@ -1,10 +1,5 @@
-public import Foundation
 public import HTTPCaching
 import HTTPTypes
-
-#if canImport(FoundationNetworking)
-  public import FoundationNetworking
-#endif
 
 /// Apple's `URLCache` over a store of this package, for code that calls a `URLCache` itself.
 ///

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPCaching
 
 /// The `userInfo` of a `CachedURLResponse` as bytes of a record: a binary property list.

@@ -1,9 +1,3 @@
-import Foundation
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// The consequence of a delegate's answer to a challenge.
 ///
 /// On Linux Foundation never ends a task whose challenge gets default handling, and crashes for every scheme

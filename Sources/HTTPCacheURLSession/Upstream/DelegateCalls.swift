@@ -1,9 +1,3 @@
-import Foundation
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Calls of Foundation's delegate methods, which are optional on Apple's systems and have default
 /// implementations elsewhere.
 enum DelegateCalls {

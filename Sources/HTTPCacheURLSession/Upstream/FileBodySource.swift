@@ -1,4 +1,3 @@
-import Foundation
 import HTTPCaching
 import HTTPTypes
 import Synchronization

@@ -1,12 +1,7 @@
 import Dispatch
-import Foundation
 import HTTPCaching
 import HTTPTypes
 import Synchronization
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// One request to the origin and its answer, over one task of Foundation, or more after challenges.
 final class OriginExchange: Sendable {

@@ -1,10 +1,5 @@
-import Foundation
 import HTTPCaching
 import Synchronization
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// A Foundation session that only loads: no cache, no cookies, no redirects. It ends with its last user.
 final class OriginSession: Sendable {

@@ -1,9 +1,3 @@
-import Foundation
-
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// Memory into which arriving bytes are copied. Large blocks go back to the system when they are released: a
 /// heap shared by several threads would keep many times the bytes that pass through it.
 final class ReceiveBlock: @unchecked Sendable {

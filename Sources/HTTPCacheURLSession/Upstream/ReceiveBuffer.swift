@@ -1,4 +1,3 @@
-import Foundation
 import HTTPCaching
 
 /// Bytes that have arrived and are unread: the first of them in memory, the rest in a file if that is allowed.

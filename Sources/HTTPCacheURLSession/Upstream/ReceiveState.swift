@@ -1,11 +1,6 @@
-import Foundation
 import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// The state of an arriving answer of the origin. Its only I/O is the file for bytes whose reader is slow.
 struct ReceiveState {

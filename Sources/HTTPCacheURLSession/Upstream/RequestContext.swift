@@ -1,9 +1,4 @@
-import Foundation
 import HTTPCaching
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// The information that `CachedURLSession` passes to its upstream through the engine.
 final class RequestContext: Sendable {

@@ -1,10 +1,5 @@
-import Foundation
 import HTTPCaching
 import HTTPTypes
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// The cookies of a session, which the cache must see in the request: `Vary` may name them.
 struct SessionCookies: Sendable {

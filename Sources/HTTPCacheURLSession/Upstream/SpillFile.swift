@@ -1,9 +1,4 @@
-import Foundation
 import HTTPCaching
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// A temporary file without a name, for bytes that no reader has taken yet. It vanishes with its last user,
 /// and with the process.

@@ -1,10 +1,5 @@
-import Foundation
 import HTTPCaching
 import Synchronization
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// Foundation's delegate: passes each event to the exchange it belongs to.
 final class TaskRouter: NSObject, URLSessionDataDelegate, Sendable {

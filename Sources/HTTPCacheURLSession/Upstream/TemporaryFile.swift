@@ -1,5 +1,3 @@
-import Foundation
-
 /// The path of a temporary file, which is removed with its last user.
 final class TemporaryFile: Sendable {
   let url = FileManager.default.temporaryDirectory

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPCaching
 
 /// The content of a request in a form that Foundation takes without holding all of it in memory: short

@@ -1,17 +1,10 @@
 import HTTPCacheDisk
+import HTTPCacheLibC
 import HTTPCacheSealing
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Makes files of stored bodies, in a folder that is made when first needed.
 final class HandedOutFiles: Sendable {

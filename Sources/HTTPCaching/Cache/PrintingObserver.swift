@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import HTTPCacheLibC
 
 /// Prints each event as one line on standard error: the target, what happened, why, and the number of bytes.
 public struct PrintingObserver: CacheObserver {

@@ -1,12 +1,5 @@
+import HTTPCacheLibC
 import HTTPCacheStore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A local file that becomes the body of a response. Read in pieces, so that it is never in memory as a whole.
 final class AdoptedFile: Sendable {

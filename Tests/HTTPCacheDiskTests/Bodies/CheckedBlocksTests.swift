@@ -1,3 +1,4 @@
+import HTTPCacheLibC
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
@@ -5,14 +6,6 @@ import Testing
 
 @testable import HTTPCacheDisk
 @testable import HTTPCacheFiles
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Checked blocks of body files are remembered from one open to the next.
 @Suite(.timeLimit(.minutes(10))) struct CheckedBlocksTests {

@@ -1,9 +1,6 @@
 import Foundation
+import HTTPCacheLibC
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 #if os(Linux)
   /// A file system that a test mounts, if the process may mount.
@@ -53,7 +50,7 @@ import Testing
     private static func mount(
       _ source: String, at path: String, type: String = "none", flags: Int = 0, options: String = ""
     ) throws {
-      guard Glibc.mount(source, path, type, UInt(flags), options) == 0 else {
+      guard HTTPCacheLibC.mount(source, path, type, UInt(flags), options) == 0 else {
         throw CocoaError(.fileWriteNoPermission)
       }
     }

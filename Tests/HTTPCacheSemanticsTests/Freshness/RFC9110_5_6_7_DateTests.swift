@@ -1,13 +1,8 @@
 import HTTPCacheFuzzing
+import HTTPCacheLibC
 import HTTPCacheSemantics
 import HTTPTypes
 import Testing
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 @Suite(.timeLimit(.minutes(10))) struct RFC9110_5_6_7_DateTests {
   private func parsed(_ text: String, now: Timestamp = today) -> Int64? {

@@ -1,14 +1,9 @@
+import HTTPCacheLibC
 import HTTPCacheSemantics
 import HTTPCacheTesting
 import Testing
 
 @testable import HTTPCacheStore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 @Suite("Marks of seeds survive the process, and damage", .timeLimit(.minutes(10)))
 struct SeedMarksTests {

@@ -2,10 +2,6 @@ import Foundation
 import HTTPCacheURLSession
 import HTTPCaching
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// One of the compared ways to load.
 struct ComparedClient: Sendable {
   typealias Answer = (data: Data, response: URLResponse)

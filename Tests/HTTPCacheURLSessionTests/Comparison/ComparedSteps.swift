@@ -1,9 +1,6 @@
 import Foundation
+import HTTPCacheURLSession
 import HTTPCaching
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// The steps that each way to load takes, and the notes about them.
 struct ComparedSteps {

@@ -1,9 +1,6 @@
 import Foundation
+import HTTPCacheURLSession
 import HTTPCaching
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 /// Equal calls to two classes with the API of `URLCache`.
 struct ComparedURLCache {

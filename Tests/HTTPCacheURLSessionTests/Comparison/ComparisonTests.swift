@@ -3,10 +3,6 @@ import HTTPCacheURLSession
 import HTTPCaching
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Takes equal steps with Foundation alone and with this module, and prints a document.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct ComparisonTests {
   /// The file with the output of these tests; `scripts/urlsession-compared.sh` writes and checks it.

@@ -5,10 +5,6 @@ import Testing
 
 @testable import HTTPCacheURLSession
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// The settings of configurations and requests, and the cache that a session finds.
 @Suite(.timeLimit(.minutes(10))) struct ProtocolConfigurationTests {
   private static let stored = ScriptedResponse(

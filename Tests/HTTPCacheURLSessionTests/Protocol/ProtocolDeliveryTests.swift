@@ -5,10 +5,6 @@ import Testing
 
 @testable import HTTPCacheURLSession
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// How responses reach delegates, completion handlers and `async` calls.
 @Suite(.timeLimit(.minutes(10))) struct ProtocolDeliveryTests {
   private let pieces = (0..<5).map { BodyBytes(Array(repeating: UInt8($0), count: 1000)) }

@@ -4,10 +4,6 @@ import HTTPCaching
 import Synchronization
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// A plain session over Foundation's own loading, with a real origin.
 @Suite(.timeLimit(.minutes(10))) struct ProtocolOverFoundationTests {
   private static let fresh = [("Cache-Control", "max-age=60")]

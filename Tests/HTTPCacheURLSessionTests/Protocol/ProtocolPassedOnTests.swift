@@ -5,10 +5,6 @@ import Testing
 
 @testable import HTTPCacheURLSession
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Requests that Foundation loads itself in a session that has a cache.
 @Suite(.timeLimit(.minutes(10))) struct ProtocolPassedOnTests {
   private static let fresh = [("Cache-Control", "max-age=60")]

@@ -5,10 +5,6 @@ import Testing
 
 @testable import HTTPCacheURLSession
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Tasks that are suspended, cancelled, late, or fail.
 @Suite(.timeLimit(.minutes(10))) struct ProtocolTaskTests {
   @Test func suspendedTaskGetsNothingUntilResumed() async throws {

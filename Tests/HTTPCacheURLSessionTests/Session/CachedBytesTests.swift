@@ -4,10 +4,6 @@ import HTTPCacheURLSession
 import HTTPCaching
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 @Suite(.timeLimit(.minutes(10))) struct CachedBytesTests {
   @Test func bytesAndChunks() async throws {
     let content = OriginAnswer.pattern(0..<300_000)

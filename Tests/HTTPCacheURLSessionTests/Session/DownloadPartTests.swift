@@ -3,10 +3,6 @@ import HTTPCacheURLSession
 import HTTPCaching
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Downloads of files that the cache does not store: they continue from a part beside the destination.
 @Suite(.timeLimit(.minutes(10))) struct DownloadPartTests {
   private static let length: Int64 = 3_000_000

@@ -3,10 +3,6 @@ import HTTPCacheURLSession
 import HTTPCaching
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 @Suite(.timeLimit(.minutes(10))) struct DownloadTests {
   private static let length: Int64 = 3_000_000
 

@@ -4,10 +4,6 @@ import HTTPCaching
 import Synchronization
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// The questions that delegates are asked, and the effects of their answers.
 @Suite(.timeLimit(.minutes(10))) struct SessionDelegateTests {
   private static let fresh = [("Cache-Control", "max-age=60")]

@@ -5,10 +5,6 @@ import HTTPCaching
 import Synchronization
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// `LoadOptions.onMetrics`, and the methods that take options.
 @Suite(.timeLimit(.minutes(10))) struct SessionMetricsTests {
   /// The metrics that were reported.

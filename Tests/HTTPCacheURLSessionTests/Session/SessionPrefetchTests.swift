@@ -4,10 +4,6 @@ import HTTPCacheURLSession
 import HTTPCaching
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// The results of `prefetch` for each request.
 @Suite(.timeLimit(.minutes(10))) struct SessionPrefetchTests {
   private func session(

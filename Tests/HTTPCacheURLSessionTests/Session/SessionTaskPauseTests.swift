@@ -4,10 +4,6 @@ import HTTPCacheURLSession
 import HTTPCaching
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Bodies of suspended tasks.
 @Suite(.timeLimit(.minutes(10))) struct SessionTaskPauseTests {
   @Test("a suspended task reads at most the piece that it has asked for")

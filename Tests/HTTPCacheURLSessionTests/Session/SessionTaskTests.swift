@@ -5,10 +5,6 @@ import HTTPCaching
 import Synchronization
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Requests as objects with completion handlers.
 @Suite(.timeLimit(.minutes(10))) struct SessionTaskTests {
   private let gate = Gate()

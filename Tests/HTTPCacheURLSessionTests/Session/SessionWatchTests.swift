@@ -4,10 +4,6 @@ import HTTPCacheURLSession
 import HTTPCaching
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// `CachedURLSession.watch`.
 @Suite(.timeLimit(.minutes(10))) struct SessionWatchTests {
   private let clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))

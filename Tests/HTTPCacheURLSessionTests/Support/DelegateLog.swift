@@ -1,9 +1,6 @@
 import Foundation
 import HTTPCacheTesting
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
+import HTTPCacheURLSession
 
 /// A delegate that records its calls, and lets tests wait for them.
 final class DelegateLog: NSObject, URLSessionDataDelegate, @unchecked Sendable {

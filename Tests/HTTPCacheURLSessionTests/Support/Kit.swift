@@ -3,10 +3,6 @@ import HTTPCacheTesting
 import HTTPCacheURLSession
 import HTTPCaching
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// A cache, a session over it and an origin.
 struct Kit: Sendable {
   let clock = ManualClock(now: SystemClock().now)

@@ -1,10 +1,5 @@
+import HTTPCacheLibC
 import HTTPCacheTesting
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// State shared by an origin and the threads of its connections.
 final class OriginState: Sendable {
@@ -66,11 +61,7 @@ final class OriginState: Sendable {
   func close(_ descriptor: Int32) {
     state.withLock { state in
       state.open.remove(descriptor)
-      #if canImport(Glibc)
-        _ = Glibc.close(descriptor)
-      #else
-        _ = Darwin.close(descriptor)
-      #endif
+      _ = HTTPCacheLibC.close(descriptor)
     }
   }
 

@@ -3,10 +3,6 @@ import HTTPCacheTesting
 @testable import HTTPCacheURLSession
 import HTTPCaching
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Sessions over `CachingURLProtocol`, with a cache in memory and a scripted origin.
 struct ProtocolKitchen: Sendable {
   let clock = ManualClock(now: Timestamp(seconds: 1_700_000_000))

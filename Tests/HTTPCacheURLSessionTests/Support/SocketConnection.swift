@@ -1,8 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import HTTPCacheLibC
 
 /// One connection of a `SocketOrigin`, on its own thread.
 final class SocketConnection {
@@ -130,11 +127,7 @@ final class SocketConnection {
     var sent = 0
     while sent < bytes.count {
       let count = bytes.withUnsafeBytes { rest in
-        #if canImport(Glibc)
-          Glibc.send(descriptor, rest.baseAddress.map { $0 + sent }, rest.count - sent, 0)
-        #else
-          Darwin.send(descriptor, rest.baseAddress.map { $0 + sent }, rest.count - sent, 0)
-        #endif
+        HTTPCacheLibC.send(descriptor, rest.baseAddress.map { $0 + sent }, rest.count - sent, 0)
       }
       if count < 0 {
         if errno == EINTR { continue }

@@ -1,10 +1,6 @@
 import Foundation
 import Synchronization
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// A small HTTP/1.1 origin on real sockets, with one thread for each connection, that gives prepared answers
 /// and records every request.
 ///

@@ -5,10 +5,6 @@ import Testing
 
 @testable import HTTPCacheURLSession
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// An `HTTPURLCache` with a directory, shared with the engine.
 @Suite(.timeLimit(.minutes(10))) struct HTTPURLCacheDiskTests {
   private typealias Make = HTTPURLCacheTests

@@ -5,10 +5,6 @@ import Testing
 
 @testable import HTTPCacheURLSession
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Hooks of a cache behind Apple's synchronous API.
 @Suite(.timeLimit(.minutes(10))) struct HTTPURLCacheHookTests {
   private func cache(_ hook: StoringHook) -> HTTPURLCache {

@@ -5,10 +5,6 @@ import Testing
 
 @testable import HTTPCacheURLSession
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Apple's API over a store of ours.
 @Suite(.timeLimit(.minutes(10))) struct HTTPURLCacheTests {
   static func request(

@@ -6,10 +6,6 @@ import Testing
 
 @testable import HTTPCacheURLSession
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// The `userInfo` of responses in an `HTTPURLCache`.
 @Suite(.timeLimit(.minutes(10))) struct UserInfoTests {
   private typealias Make = HTTPURLCacheTests

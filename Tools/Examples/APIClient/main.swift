@@ -3,10 +3,6 @@ import Foundation
 import HTTPCacheURLSession
 import HTTPCaching
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 struct Repository: Decodable, Sendable { let name: String, stars: Int }
 
 guard CommandLine.arguments.count > 2, let base = URL(string: CommandLine.arguments[1]) else { exit(64) }

@@ -4,10 +4,6 @@ import HTTPCacheURLSession
 import HTTPCaching
 import Synchronization
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 guard CommandLine.arguments.count == 3, let url = URL(string: CommandLine.arguments[1]) else {
   print("usage: LargeFile URL DESTINATION")
   exit(64)

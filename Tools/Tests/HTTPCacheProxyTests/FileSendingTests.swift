@@ -1,3 +1,4 @@
+import HTTPCacheLibC
 import HTTPCacheStore
 import HTTPCaching
 import HTTPTypes
@@ -9,14 +10,6 @@ import Synchronization
 import Testing
 
 @testable import HTTPCacheProxy
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 @Suite("Stored bodies sent from their files", .timeLimit(.minutes(10))) struct FileSendingTests {
   /// A stored body in a file, which says whether it was read instead of sent.

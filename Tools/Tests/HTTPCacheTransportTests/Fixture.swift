@@ -6,10 +6,6 @@ import HTTPCaching
 import Hummingbird
 import ServerTesting
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// A `CachedURLSession` over NIO's transport.
 struct Fixture: Sendable {
   let cache: HTTPCache

@@ -3,10 +3,6 @@ import HTTPCacheURLSession
 import ServerTesting
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Origins that end the process, or never let a task end, with Foundation's transport on Linux: over NIO's
 /// each is an error or an answer.
 @Suite(.timeLimit(.minutes(5))) struct HostileOriginTests {

@@ -7,10 +7,6 @@ import ServerTesting
 import Synchronization
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Features of a session besides plain HTTP requests, over NIO's transport.
 @Suite(.timeLimit(.minutes(5))) struct SessionOverNIOTests {
   typealias Routes = Router<BasicRequestContext>

@@ -1,12 +1,5 @@
 import Foundation
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import HTTPCacheLibC
 
 /// An origin whose every byte a test writes by hand.
 package final class RawOrigin: Sendable {
@@ -38,13 +31,7 @@ package final class RawOrigin: Sendable {
       Thread.detachNewThread {
         var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&poller, 1, milliseconds) > 0 else { return continuation.resume(returning: nil) }
-        #if canImport(Darwin)
-          let accepted = Darwin.accept(descriptor, nil, nil)
-        #elseif canImport(Glibc)
-          let accepted = Glibc.accept(descriptor, nil, nil)
-        #elseif canImport(Musl)
-          let accepted = Musl.accept(descriptor, nil, nil)
-        #endif
+        let accepted = HTTPCacheLibC.accept(descriptor, nil, nil)
         continuation.resume(returning: accepted < 0 ? nil : RawPeer(descriptor: accepted))
       }
     }

@@ -1,12 +1,5 @@
 import Foundation
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import HTTPCacheLibC
 
 /// A TCP connection that sends exactly the bytes it is told to, and shows exactly those it gets.
 package final class RawPeer: Sendable {
@@ -33,9 +26,7 @@ package final class RawPeer: Sendable {
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
   }
 
-  deinit { Self.closeDescriptor(descriptor) }
-
-  private static func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
+  deinit { HTTPCacheLibC.close(descriptor) }
 
   /// Connects to a port of this machine.
   package static func connect(_ port: Int, receiveBuffer: Int32? = nil) throws -> RawPeer {
@@ -44,21 +35,9 @@ package final class RawPeer: Sendable {
     if var size = receiveBuffer {
       setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
-    let result = withAddress(port) { Self.systemConnect(descriptor, $0, $1) }
+    let result = withAddress(port) { HTTPCacheLibC.connect(descriptor, $0, $1) }
     guard result == 0 else { throw Failure(description: "connect: \(errno)") }
     return RawPeer(descriptor: descriptor)
-  }
-
-  private static func systemConnect(
-    _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
-  ) -> Int32 {
-    #if canImport(Darwin)
-      Darwin.connect(descriptor, address, length)
-    #elseif canImport(Glibc)
-      Glibc.connect(descriptor, address, length)
-    #elseif canImport(Musl)
-      Musl.connect(descriptor, address, length)
-    #endif
   }
 
   static var streamType: Int32 {
@@ -95,7 +74,7 @@ package final class RawPeer: Sendable {
     }
     guard isBound, hasAddress else {
       let failure = Failure(description: "bind: \(errno)")
-      closeDescriptor(descriptor)
+      HTTPCacheLibC.close(descriptor)
       throw failure
     }
     return (descriptor, Int(in_port_t(bigEndian: address.sin_port)))
@@ -123,24 +102,12 @@ package final class RawPeer: Sendable {
       guard poll(&poller, 1, milliseconds) > 0 else { break }
       let flags = Int32(MSG_NOSIGNAL.rawMessageFlag) | Int32(MSG_DONTWAIT.rawMessageFlag)
       let count = bytes[sent...].withUnsafeBytes {
-        Self.systemSend(descriptor, $0.baseAddress, $0.count, flags)
+        HTTPCacheLibC.send(descriptor, $0.baseAddress, $0.count, flags)
       }
       if count <= 0 { break }
       sent += count
     }
     return sent
-  }
-
-  private static func systemSend(
-    _ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32
-  ) -> Int {
-    #if canImport(Darwin)
-      Darwin.send(descriptor, bytes, count, flags)
-    #elseif canImport(Glibc)
-      Glibc.send(descriptor, bytes, count, flags)
-    #elseif canImport(Musl)
-      Musl.send(descriptor, bytes, count, flags)
-    #endif
   }
 
   /// Sends as many bytes as the system takes at once.

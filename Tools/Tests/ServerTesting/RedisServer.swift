@@ -1,13 +1,6 @@
 package import Foundation
+import HTTPCacheLibC
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A Redis server on a port of its own, with little memory, and without files unless a test asks for them. It is killed
 /// when this object is no longer used, and with the process of the tests.

@@ -1,13 +1,6 @@
 import Foundation
+import HTTPCacheLibC
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A program as a process of its own. It is killed when this object is no longer used; on Linux it also ends with the
 /// process of the tests, however that ends.

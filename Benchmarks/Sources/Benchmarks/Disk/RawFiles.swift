@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import HTTPCacheLibC
 
 /// The minimum for a body file: written under a temporary name, then renamed.
 struct RawFiles {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import HTTPCacheLibC
 
 /// The waiting time of callers for one kind of operation, and its processor time on all threads.
 struct Timings {

@@ -1,10 +1,5 @@
 import CAllocationCount
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import HTTPCacheLibC
 
 /// The cost of a row per operation.
 struct Measurement {

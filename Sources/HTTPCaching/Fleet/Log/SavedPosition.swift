@@ -1,13 +1,6 @@
+import HTTPCacheLibC
 import HTTPCacheSemantics
 import HTTPCacheStore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The position in the log that a directory keeps, so that a restarted node learns of the changes that it missed.
 struct SavedPosition: Sendable, Hashable {

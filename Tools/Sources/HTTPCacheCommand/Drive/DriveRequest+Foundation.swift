@@ -1,10 +1,7 @@
 #if URLSessionDoors
   import Foundation
+  import HTTPCacheURLSession
   import HTTPCaching
-
-  #if canImport(FoundationNetworking)
-    import FoundationNetworking
-  #endif
 
   extension DriveRequest {
     /// The line's request as a `URLRequest`.

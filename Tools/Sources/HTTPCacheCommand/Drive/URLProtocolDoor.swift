@@ -3,10 +3,6 @@
   import HTTPCacheURLSession
   import HTTPCaching
 
-  #if canImport(FoundationNetworking)
-    import FoundationNetworking
-  #endif
-
   /// A `URLSession` whose configuration has the cache, as a program uses it.
   struct URLProtocolDoor: DriveDoor {
     private let cache: HTTPCache

@@ -6,10 +6,6 @@
   import HTTPCacheURLSession
   import HTTPCaching
 
-  #if canImport(FoundationNetworking)
-    import FoundationNetworking
-  #endif
-
   /// `CachedURLSession`, as a program uses it.
   struct URLSessionDoor: DriveDoor {
     private let cache: HTTPCache

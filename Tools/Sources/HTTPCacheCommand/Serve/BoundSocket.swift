@@ -1,12 +1,5 @@
+import HTTPCacheLibC
 import NIOCore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A socket that has an address and does not listen, so that no client can connect to it: a connection that is accepted
 /// before there is a server would never be answered.

@@ -1,15 +1,8 @@
 import Foundation
+import HTTPCacheLibC
 import HTTPCacheProxy
 import HTTPCacheRedis
 import HTTPCaching
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A server as a node of a fleet.
 struct FleetMember: CustomStringConvertible {

@@ -1,15 +1,8 @@
 import ArgumentParser
+import HTTPCacheLibC
 import HTTPCacheProxy
 import HTTPCaching
 import NIOCore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 extension ServeCommand {
   /// Checks the file, and what a start needs: other files, the directory and the listeners. Makes no file or folder.

@@ -203,12 +203,12 @@ extension ServeCommand {
   ///
   /// - Throws: `ExitCode` after a message.
   func startAdmin(
-    _ routes: AdminRoutes, access: AdminAccess, group: any EventLoopGroup, file: ServeFile?
+    _ routes: AdminRoutes, access: AdminAccess, group: any EventLoopGroup, logger: Logger, file: ServeFile?
   ) async throws -> AdminServer? {
     guard let address = admin.admin else { return nil }
     do {
       return try await AdminServer.start(
-        host: address.host, port: address.port, access: access, group: group
+        host: address.host, port: address.port, access: access, group: group, logger: logger
       ) { await routes.answer($0) }
     } catch {
       throw StartFailure(listening: address, error).located(in: file).reported()

@@ -223,8 +223,8 @@ public struct ServeCommand: AsyncParsableCommand {
       throw StartFailure(listening: route.listen, error).located(in: file).reported()
     }
     let admin = try await startAdmin(
-      AdminRoutes(cache: cache, server: server, events: events), access: files.admin, group: group, file: file
-    )
+      AdminRoutes(cache: cache, server: server, events: events), access: files.admin, group: group,
+      logger: logger, file: file)
     let signals = TerminationSignals.stream(others: [SIGHUP, SIGUSR1], secondEnds: true)
     announce(server, admin, member, messages)
     Task {

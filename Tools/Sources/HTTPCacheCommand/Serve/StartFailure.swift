@@ -1,15 +1,8 @@
 import ArgumentParser
+import HTTPCacheLibC
 import HTTPCacheProxy
 import HTTPCaching
 import NIOCore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The reason why `serve` cannot start, as a message.
 struct StartFailure: Error, CustomStringConvertible {

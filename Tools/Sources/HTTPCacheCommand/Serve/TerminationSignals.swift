@@ -1,13 +1,6 @@
 import Dispatch
+import HTTPCacheLibC
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// SIGINT and SIGTERM as a sequence. After the sequence is made, these signals no longer end the process.
 enum TerminationSignals {

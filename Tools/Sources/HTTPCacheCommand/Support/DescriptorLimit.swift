@@ -1,13 +1,6 @@
 import ArgumentParser
+import HTTPCacheLibC
 import NIOCore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The limit of file descriptors of the process.
 enum DescriptorLimit {

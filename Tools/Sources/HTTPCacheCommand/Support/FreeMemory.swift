@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#endif
+import HTTPCacheLibC
 
 /// Freed memory that the allocator keeps, and when to return it to the system.
 ///

@@ -1,13 +1,6 @@
+import HTTPCacheLibC
 import NIOCore
 import NIOPosix
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The cause of the error when a host name does not resolve.
 struct UnresolvedHost: Error {}
@@ -22,6 +15,10 @@ final class CheckedResolver: Resolver, Sendable {
     self.rules = rules
     addresses = loop.makePromise()
   }
+
+  /// Begins the threads that resolve. NIO begins them with their first use, and ends the process if it cannot: so they
+  /// begin with the server, and not within a request.
+  static func start() { _ = NIOThreadPool.singleton }
 
   /// The IPv4 addresses of the host that `initiateAAAAQuery` resolves.
   func initiateAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {

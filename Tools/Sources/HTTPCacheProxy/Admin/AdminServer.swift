@@ -1,3 +1,4 @@
+public import Logging
 public import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -7,9 +8,9 @@ public final class AdminServer: Sendable {
   /// One client leaves places for others.
   private static let limits = ConnectionRegistry.Limits(all: 128, ofClient: 64, includesLoopback: true)
 
-  private let listener: any Channel
+  let listener: Listener
 
-  private init(listener: any Channel) { self.listener = listener }
+  private init(listener: Listener) { self.listener = listener }
 
   /// Begins to listen.
   ///
@@ -18,26 +19,29 @@ public final class AdminServer: Sendable {
   ///   - port: the port; 0 lets the system choose.
   ///   - access: which requests are answered.
   ///   - group: where connections run; it is not shut down with the server.
+  ///   - logger: the logger for problems.
   ///   - answer: answers the requests that `access` allows.
   /// - Throws: the system's error if it cannot listen.
   public static func start(
     host: String, port: Int, access: AdminAccess, group: any EventLoopGroup,
+    logger: Logger = Logger(label: "httpcache"),
     answer: @escaping @Sendable (AdminRequest) async -> AdminResponse
   ) async throws -> AdminServer {
     let registry = ConnectionRegistry(limits)
-    let listener = try await ServerBootstrap(group: group)
-      .serverChannelOption(.backlog, value: 64)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          guard isAdmitted(channel, by: registry) else { return channel.close(promise: nil) }
-          try channel.pipeline.syncOperations.addHandler(EventOrder())
-          try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
-          try channel.pipeline.syncOperations.addHandler(AdminHandler(access: access, answer: answer))
+    let notices = AcceptGate.Notices(logger: logger)
+    let bootstrap: @Sendable () -> ServerBootstrap = {
+      ServerBootstrap.gated(group, backlog: 64, notices)
+        .childChannelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture {
+            guard isAdmitted(channel, by: registry) else { return channel.close(promise: nil) }
+            try channel.pipeline.syncOperations.addHandler(EventOrder())
+            try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
+            try channel.pipeline.syncOperations.addHandler(AdminHandler(access: access, answer: answer))
+          }
         }
-      }
-      .bind(host: host, port: port).get()
-    return AdminServer(listener: listener)
+    }
+    let channel = try await bootstrap().bind(host: host, port: port).get()
+    return AdminServer(listener: try Listener(channel, notices) { bootstrap().bind(to: $0) })
   }
 
   /// Whether a connection is one of those that are served at the same time.
@@ -54,8 +58,8 @@ public final class AdminServer: Sendable {
   }
 
   /// The port of the listener.
-  public var port: Int? { listener.localAddress?.port }
+  public var port: Int? { listener.address.port }
 
   /// Stops listening.
-  public func shutDown() async { try? await listener.close() }
+  public func shutDown() async { await listener.close() }
 }

@@ -1,17 +1,10 @@
+import HTTPCacheLibC
 import Logging
 import NIOCore
 import NIOHTTP2
 import NIOPosix
 import NIOSSL
 import NIOTLS
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Sets up the connections of clients: TLS, the choice of protocol, and the handlers of each.
 struct ClientPipeline: Sendable {

@@ -1,12 +1,5 @@
+import HTTPCacheLibC
 import NIOHPACK
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Recognises plain requests in arriving bytes: a GET or HEAD of HTTP/1.1 for a path, without fields that change the
 /// connection or the framing, or that only the origin can answer.

@@ -1,12 +1,5 @@
+import HTTPCacheLibC
 import HTTPTypes
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Writes a line for each request.
 public final class AccessLog: Sendable {
@@ -117,7 +110,7 @@ public final class AccessLog: Sendable {
 
   private static func open(_ path: String) throws(OpenFailure) -> Int32 {
     // Opening a pipe without a reader fails instead of waiting; writing waits for the reader, on the writer's thread.
-    let descriptor = systemOpen(path, flags: openFlags | O_CREAT | O_NONBLOCK, mode: 0o640)
+    let descriptor = HTTPCacheLibC.open(path, openFlags | O_CREAT | O_NONBLOCK, 0o640)
     guard descriptor >= 0 else { throw failure(path) }
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
     return descriptor
@@ -192,6 +185,3 @@ extension AccessLog.Entry {
     }
   }
 }
-
-// The method of the same name hides the function.
-private func systemOpen(_ path: String, flags: Int32, mode: mode_t) -> Int32 { open(path, flags, mode) }

@@ -1,13 +1,6 @@
+import HTTPCacheLibC
 import NIOPosix
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Writes lines to a descriptor on a separate thread, so that a pipe or terminal without a reader delays neither
 /// requests nor the end of the process.
@@ -51,7 +44,7 @@ public final class LineWriter: Sendable {
   func replace(descriptor new: Int32) {
     // On the thread that writes, so that no line is written to a closed descriptor.
     pool.submit { _ in
-      _ = systemClose(self.descriptor.exchange(new, ordering: .relaxed))
+      HTTPCacheLibC.close(self.descriptor.exchange(new, ordering: .relaxed))
       self.state.withLock { $0.isWithinLine = false }
     }
   }
@@ -148,17 +141,12 @@ public final class LineWriter: Sendable {
       case 0: if state.withLock({ $0.isEnding }) { return nil }
       case ..<0: if errno != EINTR { return nil }
       default:
-        let count = bytes.prefix(Self.piece).withUnsafeBytes { systemWrite(descriptor, $0) }
+        let count = bytes.prefix(Self.piece).withUnsafeBytes {
+          HTTPCacheLibC.write(descriptor, $0.baseAddress, $0.count)
+        }
         if count >= 0 { return count }
         if errno != EINTR, errno != EAGAIN { return nil }
       }
     }
   }
-}
-
-private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
-
-// The method of the same name hides the function.
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-  write(descriptor, bytes.baseAddress, bytes.count)
 }

@@ -1,12 +1,5 @@
+import HTTPCacheLibC
 import HTTPTypes
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The format of a line of the access log, written as Apache's `LogFormat`.
 public struct LogTemplate: Sendable, Hashable {

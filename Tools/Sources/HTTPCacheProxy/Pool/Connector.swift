@@ -1,16 +1,9 @@
+import HTTPCacheLibC
 import HTTPCaching
 import NIOCore
 import NIOPosix
 import NIOSSL
 import NIOTLS
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Opens connections.
 struct Connector: Sendable {
@@ -49,6 +42,7 @@ struct Connector: Sendable {
     context = try NIOSSLContext(configuration: tls)
     tls.applicationProtocols = ["h2", "http/1.1"]
     choice = try NIOSSLContext(configuration: tls)
+    if addresses != nil { CheckedResolver.start() }
   }
 
   /// Connects. With TLS, returns before the end of the handshake; the first bytes wait for it.

@@ -1,14 +1,7 @@
+import HTTPCacheLibC
 import Logging
 import NIOCore
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Pauses accepting while the process or the system is out of file descriptors or of memory for sockets.
 ///
@@ -29,10 +22,15 @@ final class AcceptGate: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    guard let error = error as? IOError, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode) else {
+    // A client that is gone already says nothing about the next one.
+    guard let error = error as? IOError, error.errnoCode != ECONNABORTED else {
       return context.fireErrorCaught(error)
     }
-    notices.failed(error)
+    notices.paused(SystemMessage.text(error.errnoCode))
+    // NIO closes the socket after any other error, and `Listener` opens it again.
+    guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode) else {
+      return context.fireErrorCaught(error)
+    }
     guard !isPaused else { return }
     isPaused = true
     // Only a channel option removes the socket from the selector: NIO treats a failed read as pending.
@@ -51,7 +49,8 @@ extension AcceptGate {
     private static let silence = TimeAmount.minutes(1)
 
     private let logger: Logger
-    private let lastTold = Mutex<NIODeadline?>(nil)
+    /// When each reason was told last: few reasons that come again and again.
+    private let lastTold = Mutex<[String: NIODeadline]>([:])
     /// Whether the log has a message about a pause, but not yet about its end. Atomic, because each connection reads it.
     private let isTold = Atomic<Bool>(false)
 
@@ -65,19 +64,17 @@ extension AcceptGate {
       logger.notice("accepting connections again")
     }
 
-    /// No connection could be accepted.
-    func failed(_ error: IOError) {
+    /// No connection can be accepted for a reason.
+    func paused(_ reason: String) {
       let now = NIODeadline.now()
       let isDue = lastTold.withLock { last in
-        if let told = last, now - told < Self.silence { return false }
-        last = now
+        if let told = last[reason], now - told < Self.silence { return false }
+        last[reason] = now
         return true
       }
       guard isDue else { return }
       isTold.store(true, ordering: .releasing)
-      logger.error(
-        "accepting no connections for now: \(SystemMessage.text(error.errnoCode)); trying again until it works"
-      )
+      logger.error("accepting no connections for now: \(reason); trying again until it works")
     }
   }
 }

@@ -32,7 +32,7 @@ public final class ProxyServer: Sendable {
     let pipeline = ClientPipeline(context: context)
     let notices = AcceptGate.Notices(logger: configuration.logger)
     let listeners = try await Listeners.open(
-      host: configuration.host, port: configuration.port, group: group
+      host: configuration.host, port: configuration.port, group: group, notices: notices
     ) { bootstrap($0, pipeline, notices) }
     return ProxyServer(listeners: listeners, context: context)
   }
@@ -40,14 +40,7 @@ public final class ProxyServer: Sendable {
   private static func bootstrap(
     _ group: any EventLoopGroup, _ pipeline: ClientPipeline, _ notices: AcceptGate.Notices
   ) -> ServerBootstrap {
-    ServerBootstrap(group: group)
-      .serverChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(AcceptGate(notices))
-        }
-      }
-      .serverChannelOption(.backlog, value: 1024)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+    ServerBootstrap.gated(group, backlog: 1024, notices)
       .childChannelOption(.autoRead, value: false)
       .childChannelOption(.maxMessagesPerRead, value: 2)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)

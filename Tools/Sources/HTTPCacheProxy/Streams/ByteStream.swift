@@ -1,14 +1,7 @@
+import HTTPCacheLibC
 import NIOCore
 import NIOSSL
 import Synchronization
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The bytes of a connection, read and written by tasks on any thread, with backpressure in both directions.
 ///

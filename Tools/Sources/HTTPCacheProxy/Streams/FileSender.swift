@@ -1,14 +1,7 @@
+import HTTPCacheLibC
 import HTTPCacheStore
 import HTTPCaching
 import NIOCore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Sends ranges of a stored body from its file to a client.
 final class FileSender {

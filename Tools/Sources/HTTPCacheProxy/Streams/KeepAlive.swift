@@ -1,12 +1,5 @@
+import HTTPCacheLibC
 import NIOCore
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Keep-alives of TCP (RFC 9293 §3.8.4): the system asks a silent peer whether it is there, and ends the connection if it
 /// is not. So a silent tunnel or event stream lasts as long as its peers, and one of a client that is gone does not.

@@ -6,9 +6,6 @@ import Foundation
 import HTTPCacheAsyncHTTPClient
 import HTTPCacheURLSession
 import HTTPCaching
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 private func program1() async throws {
   var settings = HTTPClient.Configuration.singletonConfiguration

@@ -5,9 +5,6 @@ import Foundation
 import HTTPCacheArchives
 import HTTPCacheURLSession
 import HTTPCaching
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 private func program1() async throws {
   let cache = try HTTPCache.open(.userCaches("com.example.app"))

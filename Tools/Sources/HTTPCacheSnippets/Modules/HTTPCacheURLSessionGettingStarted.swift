@@ -4,9 +4,6 @@
 import Foundation
 import HTTPCacheURLSession
 import HTTPCaching
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 private func program1() async throws {
   let cache = try HTTPCache.open(.userCaches("com.example.app"))

@@ -1,16 +1,9 @@
 import Foundation
+import HTTPCacheLibC
 import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 @Suite("serve as a process", .timeLimit(.minutes(10))) struct ServeProcessTests {
   private static let upstream = ["--upstream", "http://127.0.0.1:9"]

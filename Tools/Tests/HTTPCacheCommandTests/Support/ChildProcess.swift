@@ -1,14 +1,7 @@
 import Foundation
+import HTTPCacheLibC
 import ServerTesting
 import Testing
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The command that was built beside the tests, as a process of its own.
 final class ChildProcess: Sendable {

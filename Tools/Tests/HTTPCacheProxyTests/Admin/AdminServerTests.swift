@@ -1,3 +1,4 @@
+import NIOCore
 import NIOPosix
 import ServerTesting
 import Testing
@@ -110,5 +111,19 @@ import Testing
       #expect(answer.hasSuffix("\r\n\r\n"))
       #expect(try await self.answer(port, "nonsense\r\n\r\n").hasPrefix("HTTP/1.1 400 "))
     }
+  }
+
+  @Test("the listener is opened again after NIO has closed it")
+  func openedAgain() async throws {
+    let server = try await AdminServer.start(
+      host: "127.0.0.1", port: 0, access: AdminAccess(token: nil),
+      group: MultiThreadedEventLoopGroup.singleton
+    ) { _ in AdminResponse(body: "ok") }
+    try await server.listener.channel.close()
+    await poll { server.listener.channel.isActive }
+    let page = try await answer(
+      try #require(server.port), "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    #expect(page.hasSuffix("ok"))
+    await server.shutDown()
   }
 }

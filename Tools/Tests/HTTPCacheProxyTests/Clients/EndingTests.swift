@@ -1,16 +1,9 @@
+import HTTPCacheLibC
 import NIOCore
 import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 @Suite("How the proxy ends", .timeLimit(.minutes(10))) struct EndingTests {
   @Test("an answer without a length that the end cuts does not look complete", arguments: ["1.0", "1.1"])

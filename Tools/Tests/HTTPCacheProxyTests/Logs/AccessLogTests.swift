@@ -1,16 +1,9 @@
+import HTTPCacheLibC
 import HTTPCaching
 import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 @Suite("The access log", .timeLimit(.minutes(10))) struct AccessLogTests {
   /// The lines that a proxy writes for what `body` does.

@@ -1,14 +1,7 @@
+import HTTPCacheLibC
 import Testing
 
 @testable import HTTPCacheProxy
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 @Suite("Lines that cannot be written", .timeLimit(.minutes(10))) struct LineWriterTests {
   /// The bytes that wait in a pipe whose reading end does not block.

@@ -1,16 +1,9 @@
+import HTTPCacheLibC
 import HTTPTypes
 import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 @Suite("Formats of the access log", .timeLimit(.minutes(10))) struct LogTemplateTests {
   private static let time = Duration.seconds(1_795_459_196)

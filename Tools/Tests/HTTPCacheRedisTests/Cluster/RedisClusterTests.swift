@@ -1,15 +1,8 @@
+import HTTPCacheLibC
 import HTTPCacheStore
 import HTTPCaching
 import ServerTesting
 import Testing
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 @testable import HTTPCacheRedis
 

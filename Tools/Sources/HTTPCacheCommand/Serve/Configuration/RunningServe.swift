@@ -1,13 +1,6 @@
 import ArgumentParser
+import HTTPCacheLibC
 import HTTPCacheProxy
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The options that a server was started with. SIGHUP reads them again.
 struct RunningServe {

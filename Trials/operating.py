@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An operator's hour with `httpcache serve`: operator.py HTTPCACHE
+"""An operator's hour with `httpcache serve`: operating.py HTTPCACHE
 
 What a new operator does with the documents alone: a mirror for pip and apt from docs/samples/mirror.yaml under the
 ExecStart of packaging/httpcache.service, checked, started, filled, scraped by Debian's Prometheus, purged, reloaded,

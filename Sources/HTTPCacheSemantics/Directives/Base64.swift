@@ -1,9 +1,15 @@
-/// Bytes as text: base64 with the alphabet of RFC 4648 §5, without padding.
-package enum Base64URL {
+/// Bytes as text: base64 without padding, with an alphabet of RFC 4648.
+package enum Base64 {
+  /// The alphabet of §4.
+  case standard
+  /// The alphabet of §5, for URLs and names of files.
+  case url
+
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-  package static func encode(_ bytes: some Collection<UInt8>) -> String {
+  /// The text in the alphabet for URLs.
+  package static func encodeURL(_ bytes: some Collection<UInt8>) -> String {
     var output: [UInt8] = []
     output.reserveCapacity((bytes.count * 4 + 2) / 3)
     var bits: UInt32 = 0
@@ -20,8 +26,10 @@ package enum Base64URL {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// Nil for any text that `encode` does not make.
-  package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+  /// Nil for any other text.
+  ///
+  /// - Parameter allowsRest: whether the bits of the last digit that belong to no byte may be other than 0.
+  package func decode(_ text: some Collection<UInt8>, allowsRest: Bool = false) -> [UInt8]? {
     var output: [UInt8] = []
     output.reserveCapacity(text.count * 3 / 4)
     var bits: UInt32 = 0
@@ -35,17 +43,17 @@ package enum Base64URL {
         output.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
       }
     }
-    guard count < 6, bits & ((1 << UInt32(count)) - 1) == 0 else { return nil }
+    guard count < 6, allowsRest || bits & ((1 << UInt32(count)) - 1) == 0 else { return nil }
     return output
   }
 
-  private static func value(of octet: UInt8) -> UInt32? {
+  private func value(of octet: UInt8) -> UInt32? {
     switch octet {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(octet) - 65
     case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(octet) - 71
     case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(octet) + 4
-    case UInt8(ascii: "-"): 62
-    case UInt8(ascii: "_"): 63
+    case UInt8(ascii: "-") where self == .url, UInt8(ascii: "+") where self == .standard: 62
+    case UInt8(ascii: "_") where self == .url, UInt8(ascii: "/") where self == .standard: 63
     default: nil
     }
   }
