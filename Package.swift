@@ -109,7 +109,7 @@ let package = Package(
     .target(
       name: "HTTPCaching",
       dependencies: [
-        "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "HTTPCacheDisk",
+        "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "HTTPCacheDisk", "HTTPCacheFiles",
         "HTTPCacheLibC",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
@@ -118,7 +118,7 @@ let package = Package(
     .target(
       name: "HTTPCacheURLSession",
       dependencies: [
-        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheDownloads",
+        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheDownloads", "HTTPCacheFiles",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -232,7 +232,7 @@ let package = Package(
     .target(
       name: "HTTPCacheTesting",
       dependencies: [
-        "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheLibC",
+        "HTTPCaching", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheFiles", "HTTPCacheLibC",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
@@ -245,7 +245,9 @@ let package = Package(
     .target(name: "CSystemFaults"),
     .target(
       name: "HTTPCacheFaults",
-      dependencies: ["HTTPCacheTesting", "HTTPCacheStore", "HTTPCacheLibC", "CSystemFaults"],
+      dependencies: [
+        "HTTPCacheTesting", "HTTPCacheStore", "HTTPCacheFiles", "HTTPCacheLibC", "CSystemFaults",
+      ],
       swiftSettings: settings),
     // In no product: kills, crashes, power losses and corruptions of the store on disk.
     .executableTarget(
@@ -285,7 +287,7 @@ let package = Package(
     .testTarget(
       name: "HTTPCacheStoreTests",
       dependencies: [
-        "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting", "HTTPCacheLibC",
+        "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheTesting", "HTTPCacheFiles", "HTTPCacheLibC",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),

@@ -12,7 +12,7 @@ on each processor with the highest one notes when the machine let it wait, as vi
 count. The program is copied to memory (/dev/shm) where there is such a folder, so that no request waits until the disk
 gives back a piece of it that the system had dropped. What is late is then the server's doing.
 """
-import asyncio, gc, multiprocessing, os, random, shutil, signal, socket, ssl, struct, subprocess, sys, tempfile, time
+import asyncio, gc, multiprocessing, os, random, select, shutil, signal, socket, ssl, struct, subprocess, sys, tempfile, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import servers
 
@@ -104,8 +104,8 @@ class Hostile:
         context.set_alpn_protocols(protocols)
         return context.wrap_socket(peer)
 
-    def open(self, payload, protocols=("h2",), keep=True, resets=False):
-        """Sends bytes on a new connection to one of the servers, and keeps it, ends it, or resets it."""
+    def open(self, payload, protocols=("h2",), keep=True, resets=False, later=()):
+        """Sends bytes on a new connection to one of the servers, more of them later, and keeps it, ends it, or resets it."""
         at = self.random.choice(self.ports)
         peer = self.connect(at)
         if at == self.tls:
@@ -113,6 +113,11 @@ class Hostile:
         peer.settimeout(0.2)
         try:
             peer.sendall(payload)
+            for more in later:
+                time.sleep(0.02)
+                # What is not read waits in the server.
+                if self.random.random() < 0.5 and select.select([peer], [], [], 0)[0]: peer.recv(BUFFER)
+                peer.sendall(more)
         except (TimeoutError, OSError):
             pass
         self.finish(peer, keep, resets)
@@ -141,6 +146,13 @@ class Hostile:
 
     def closed_window_hits(self): self.open(begin(0) + self.streams(b"/hit%d"))
     def closed_window_misses(self): self.open(begin(0) + self.streams(b"/long%d"))
+    def smaller_windows(self):
+        size = lambda value: frame(SETTINGS, 0, 0, struct.pack(">HI", 4, value))
+        wider = frame(WINDOW, 0, 0, struct.pack(">I", 1 << 18))
+        sizes = [self.random.choice([0, 1, 1000, 65535, (1 << 31) - 1]) for _ in range(4)]
+        path = self.random.choice([b"/hit%d", b"/long%d", b"/%d"])
+        self.open(begin(self.random.choice([50, 16384, 65535])) + wider + self.streams(path),
+                  later=[size(value) + wider for value in sizes])
     def open_posts(self): self.open(begin() + self.streams(b"/post%d", b"POST", ends=False))
     def rapid_reset(self):
         both = lambda n: frame(HEADERS, 5, 2 * n + 1, block(b"/%d" % n)) + frame(RESET, 0, 2 * n + 1, b"\0\0\0\x08")

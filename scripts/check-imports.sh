@@ -15,9 +15,9 @@ allowed() {
     HTTPCacheDisk)
       echo "$system|Dispatch|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheFiles|CSQLite|CSystemShims" ;;
     HTTPCaching)
-      echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheDisk|Crypto" ;;
+      echo "$system|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheDisk|HTTPCacheFiles|Crypto" ;;
     HTTPCacheURLSession)
-      echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching|HTTPCacheDownloads|HTTPCacheSemantics" ;;
+      echo "$system|Dispatch|Foundation|FoundationNetworking|HTTPTypes|HTTPCaching|HTTPCacheDownloads|HTTPCacheFiles|HTTPCacheSemantics" ;;
     HTTPCacheDownloads)
       echo "$system|CSystemShims|Dispatch|Foundation|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheFiles" ;;
     HTTPCacheArchives) echo "$system|CZlib|Foundation|HTTPTypes|HTTPCacheFiles|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching" ;;
@@ -33,10 +33,10 @@ allowed() {
     HTTPCacheRedis)
       echo "Synchronization|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|Crypto|NIOCore|NIOPosix|NIOSSL" ;;
     HTTPCacheTesting)
-      echo "$system|Foundation|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching|Testing" ;;
+      echo "$system|Foundation|HTTPTypes|HTTPCacheFiles|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching|Testing" ;;
     HTTPCacheTestTraits) echo "Foundation|HTTPCacheArchives|HTTPCacheStore|HTTPCaching|Testing" ;;
     HTTPCacheFaults)
-      echo "$system|HTTPCacheStore|HTTPCacheTesting|CSystemFaults" ;;
+      echo "$system|HTTPCacheFiles|HTTPCacheStore|HTTPCacheTesting|CSystemFaults" ;;
     HTTPCacheProxy)
       echo "$system|Foundation|FoundationEssentials|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOTLS|NIOHPACK|NIOHTTP1|NIOHTTP2|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     HTTPCacheCommand)

@@ -58,7 +58,8 @@
     ///   - isDecompressing: whether the client was made with `decompression`, like `HTTPClient.shared`.
     ///     Requests without `Accept-Encoding` then ask for gzip and deflate. Decoded bodies are stored decoded,
     ///     and their ranges are not reused.
-    ///   - headTimeout: the longest time to wait for the head, if the request sets none.
+    ///   - headTimeout: the longest time to wait for the head, if neither the request nor its context sets a limit. A
+    ///     request with content may take longer, as long as the origin takes the next piece within this time.
     ///   - idleTimeout: the longest time to wait for the next bytes of a body that is no event stream
     ///     (`text/event-stream`); nil uses the client's `timeout.read`.
     ///   - eventStreamTimeout: the longest time to wait for the next bytes of an event stream, which may be
@@ -81,14 +82,18 @@
       _ request: UpstreamRequest
     ) async throws(UpstreamError) -> UpstreamResponse {
       let context = request.context as? Context
-      let outgoing = try outgoing(request, context)
+      let watch =
+        request.body != nil && request.timeout == nil && context?.deadline == nil
+        ? UploadWatch(limit: TimeAmount(headTimeout), on: client.eventLoopGroup.any()) : nil
+      let outgoing = try outgoing(request, context, watch)
       let now = NIODeadline.now()
       let latest = now + TimeAmount(request.timeout ?? headTimeout)
       let deadline =
         if let limit = context?.deadline { request.timeout == nil ? limit : min(limit, latest) } else {
           latest
         }
-      let response = try await execute(outgoing, request, deadline: deadline, logger: context?.logger)
+      let response = try await execute(
+        outgoing, request, deadline: deadline, logger: context?.logger, watchedBy: watch)
       context?.onVersion?(response.version)
       if let followed = response.history.first, response.history.count > 1 {
         return try Self.redirect(followed.responseHead)
@@ -121,13 +126,15 @@
     /// Executes a request; once more on a new connection if the client used an idle one, which the origin was closing
     /// (RFC 9112 §9.3.1).
     private func execute(
-      _ outgoing: HTTPClientRequest, _ request: UpstreamRequest, deadline: NIODeadline, logger: Logger?
+      _ outgoing: HTTPClientRequest, _ request: UpstreamRequest, deadline: NIODeadline, logger: Logger?,
+      watchedBy watch: UploadWatch?
     ) async throws(UpstreamError) -> HTTPClientResponse {
       let origin = "\(request.head.scheme ?? "")://\(request.head.authority ?? "")"
       var mayRepeat = request.isRepeatable && answered.contains(origin)
       while true {
         do {
-          let response = try await client.execute(outgoing, deadline: deadline, logger: logger)
+          let response = try await client.execute(
+            outgoing, deadline: deadline, logger: logger, watchedBy: watch)
           answered.insert(origin)
           return response
         } catch let error where mayRepeat && UpstreamError.isClosedConnection(error) {
@@ -143,7 +150,7 @@
     }
 
     private func outgoing(
-      _ request: UpstreamRequest, _ context: Context?
+      _ request: UpstreamRequest, _ context: Context?, _ watch: UploadWatch?
     ) throws(UpstreamError) -> HTTPClientRequest {
       guard let scheme = request.head.scheme, let authority = request.head.authority else {
         throw UpstreamError(.protocol, "the request has no absolute URI")
@@ -170,11 +177,13 @@
         outgoing.headers.add(name: "Accept-Encoding", value: isPart ? "identity" : "gzip, deflate")
       }
       guard let body = request.body else { return outgoing }
+      let length: HTTPClientRequest.Body.Length = body.length.map { .known($0) } ?? .unknown
       if let content = context?.content, body.source is BufferSource<HTTPClientRequest.Body> {
         outgoing.body = content
+      } else if let watch {
+        outgoing.body = .stream(WatchedContent(buffers: BufferSequence(body), watch: watch), length: length)
       } else {
-        outgoing.body = .stream(
-          BufferSequence(body), length: body.length.map { .known($0) } ?? .unknown)
+        outgoing.body = .stream(BufferSequence(body), length: length)
       }
       return outgoing
     }

@@ -1,4 +1,7 @@
+import HTTPCacheFiles
 import HTTPCacheLibC
+import HTTPCacheStore
+import HTTPCacheTesting
 
 /// Makes, copies and removes folders for sweeps.
 package enum FileTree {
@@ -6,16 +9,12 @@ package enum FileTree {
   package static func contents(of folder: String) -> [(path: String, isFolder: Bool)] {
     var found: [(path: String, isFolder: Bool)] = []
     func visit(_ path: String) {
-      guard let stream = opendir(path.isEmpty ? folder : folder + "/" + path) else { return }
-      defer { closedir(stream) }
-      while let entry = readdir(stream) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-          pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        }
-        guard name != ".", name != ".." else { continue }
+      let opened = try? CacheFile(path: path.isEmpty ? folder : folder + "/" + path, flags: CacheFile.folder)
+      try? opened?.eachName { name in
+        guard let name else { return }
         let below = path.isEmpty ? name : path + "/" + name
         var status = stat()
-        guard lstat(folder + "/" + below, &status) == 0 else { continue }
+        guard lstat(folder + "/" + below, &status) == 0 else { return }
         let isFolder = status.st_mode & S_IFMT == S_IFDIR
         found.append((below, isFolder))
         if isFolder { visit(below) }
@@ -54,14 +53,7 @@ package enum FileTree {
 
   /// The content of a file.
   package static func read(_ path: String) throws(FaultError) -> [UInt8] {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw FaultError("\(path): \(String(cString: strerror(errno)))") }
-    defer { close(file) }
-    var status = stat()
-    fstat(file, &status)
-    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-    let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, 0) }
-    guard count == bytes.count else { throw FaultError("\(path) cannot be read") }
+    guard let bytes = ScratchFile(path).bytes else { throw FaultError("\(path) cannot be read") }
     return bytes
   }
 
@@ -80,13 +72,7 @@ package enum FileTree {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw FaultError("\(path): \(String(cString: strerror(errno)))") }
     defer { close(file) }
-    var done = 0
-    while done < bytes.count {
-      let count = bytes.withUnsafeBytes {
-        pwrite(file, $0.baseAddress.map { $0 + done }, $0.count - done, off_t(done))
-      }
-      guard count > 0 else { throw FaultError("\(path) cannot be written") }
-      done += count
-    }
+    let code = bytes.withUnsafeBytes { Descriptor.writeAll($0, to: file) }
+    guard code == 0 else { throw FaultError("\(path): \(String(cString: strerror(code)))") }
   }
 }

@@ -30,13 +30,19 @@ package struct FileState: Hashable, Sendable {
     identity = FileIdentity(status)
     size = Int64(status.st_size)
     links = UInt64(status.st_nlink)
+    modified = Moment(status.modificationTime)
     #if canImport(Darwin)
-      modified = Moment(status.st_mtimespec)
       changed = Moment(status.st_ctimespec)
     #else
-      modified = Moment(status.st_mtim)
       changed = Moment(status.st_ctim)
     #endif
+  }
+
+  /// The state of the file at a path now; nil if there is none.
+  package init?(path: String) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    self.init(status)
   }
 
   /// Whether an open file holds the bytes that it held in an earlier state. Unlinking or renaming the file
@@ -59,6 +65,17 @@ package struct FileState: Hashable, Sendable {
   }
 }
 
+extension stat {
+  /// The time of the last write, whose name differs by system.
+  package var modificationTime: timespec {
+    #if canImport(Darwin)
+      st_mtimespec
+    #else
+      st_mtim
+    #endif
+  }
+}
+
 /// Device and inode, which identify a file whatever its names.
 package struct FileIdentity: Hashable, Sendable {
   private let device: UInt64
@@ -71,9 +88,8 @@ package struct FileIdentity: Hashable, Sendable {
 
   /// Device and inode of the file at a path now; nil if there is none.
   package init?(path: String) {
-    var status = stat()
-    guard lstat(path, &status) == 0 else { return nil }
-    self.init(status)
+    guard let state = FileState(path: path) else { return nil }
+    self = state.identity
   }
 
   package init?(_ name: String, in directory: OpenFile<some SystemFailure>) {

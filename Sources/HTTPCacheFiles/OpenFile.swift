@@ -35,6 +35,15 @@ package final class OpenFile<Failure: SystemFailure>: Sendable {
     self.init(descriptor: result)
   }
 
+  /// Makes a file without a name in the folder for temporary files. The file vanishes with its last user.
+  package static func temporary() throws(Failure) -> OpenFile {
+    let path = "\(TemporaryFolder.path)/.swift-http-cache-\(UInt64.random(in: .min ... .max))"
+    let result = shim_open(path, making | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard result >= 0 else { throw Failure(number: -result, during: "make \(path)") }
+    unlink(path)
+    return OpenFile(descriptor: result)
+  }
+
   package func status() throws(Failure) -> stat {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw Failure.last(during: "fstat") }
@@ -122,6 +131,33 @@ package final class OpenFile<Failure: SystemFailure>: Sendable {
     return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
   }
 
+  /// Passes the names of the files of this folder on, except `.` and `..`; nil for a name that is not UTF-8.
+  package func eachName(_ body: (String?) throws(Failure) -> Void) throws(Failure) {
+    let operation = "list a folder"
+    let copy = shim_openat(descriptor, ".", Self.folder | O_CLOEXEC, 0)
+    guard copy >= 0 else { throw Failure(number: -copy, during: operation) }
+    guard let stream = fdopendir(copy) else {
+      let error = Failure.last(during: operation)
+      close(copy)
+      throw error
+    }
+    defer { closedir(stream) }
+    while true {
+      // At the end and after an error, `readdir` returns nil; only an error sets `errno`.
+      errno = 0
+      guard let entry = readdir(stream) else {
+        if errno != 0 { throw Failure.last(during: operation) }
+        return
+      }
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) {
+          String(validatingCString: $0)
+        }
+      }
+      if name != ".", name != ".." { try body(name) }
+    }
+  }
+
   package func sync() throws(Failure) {
     while fsync(descriptor) != 0 {
       if errno != EINTR { throw Failure.last(during: "fsync") }
@@ -152,6 +188,14 @@ package final class OpenFile<Failure: SystemFailure>: Sendable {
   /// Takes the advisory lock unless another descriptor holds it in a mode that excludes this one.
   package func tryLock(_ mode: LockMode = .exclusive) -> Bool {
     shim_try_lock(descriptor, mode.rawValue) == 0
+  }
+}
+
+/// The folder for temporary files.
+package enum TemporaryFolder {
+  package static var path: String {
+    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+    return folder.hasPrefix("/") ? folder : "/tmp"
   }
 }
 

@@ -115,6 +115,16 @@
       }
     }
 
+    @Test("an overlay of images with alpha is refused: libheif would leave the alpha out")
+    func alphaOfParts() throws {
+      let (color, alpha) = try coded()
+      let overlay = Item(
+        type: "iovl", data: HEIFSample.overlayData((48, 32), count: 1), properties: [HEIFSample.ispe(48, 32)])
+      expectUnsupported(
+        HEIFSample(items: [overlay, color, alpha], references: [("dimg", 1, [2]), ("auxl", 3, [2])]),
+        "an overlay of images with alpha")
+    }
+
     @Test("images that are made of one another, or of items that are none, are refused")
     func cycles() throws {
       let color = try coded().color
@@ -164,13 +174,15 @@
         (HEIFSample.clap(20, 10), (20, 10), { ($0 + 14, $1 + 11) }),
       ]
       for (change, size, source) in changes {
-        var (changed, changedAlpha) = (color, alpha)
-        changed.properties.append(change)
-        for isBoth in [false, true] {
+        for (isBoth, isFirst) in [(false, false), (true, false), (false, true)] {
+          var (changed, changedAlpha) = (color, alpha)
+          // Some cameras write the turn before the size.
+          changed.properties.insert(change, at: isFirst ? 0 : changed.properties.count)
           if isBoth { changedAlpha.properties.append(change) }
-          let image = try decode(
-            HEIFSample(items: [changed, changedAlpha], references: [("auxl", 2, [1])]))
+          let sample = HEIFSample(items: [changed, changedAlpha], references: [("auxl", 2, [1])])
+          let image = try decode(sample)
           #expect(image.size == ImageSize(width: size.0, height: size.1))
+          #expect(try ImageFormats.standard.size(of: sample.bytes) == image.size)
           for y in 0..<image.height {
             for x in 0..<image.width {
               let place = source(x, y)

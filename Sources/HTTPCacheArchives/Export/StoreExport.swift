@@ -101,6 +101,7 @@ public final class StoreExport: SeedSource {
     /// Why an entry may not be shipped; nil if it may.
     private static func obstacle(_ record: CacheRecord) -> String? {
       let response = record.response
+      if record.key.target.hasPrefix(SealedTarget.mark) { return "it is encrypted with another key" }
       if !record.key.partition.isEmpty { return "it belongs to an account or a site (partition)" }
       if record.key.methodClass != .get || response.requestMethod != .get {
         return "a response to \(response.requestMethod)"

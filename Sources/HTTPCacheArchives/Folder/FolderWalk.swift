@@ -24,7 +24,11 @@ struct FolderWalk {
   }
 
   private mutating func visit(_ folder: CacheFile, path: String, depth: Int) throws(CacheError) {
-    for name in try names(in: folder, path: path) where !Self.isIgnored(name) {
+    var names: [String] = []
+    try folder.eachName { (name) throws(CacheError) in
+      if let name { names.append(name) } else { notes.append("\(path): a name that is not UTF-8") }
+    }
+    for name in names where !Self.isIgnored(name) {
       let path = path.isEmpty ? name : "\(path)/\(name)"
       var status = stat()
       guard fstatat(folder.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -34,11 +38,7 @@ struct FolderWalk {
       switch status.st_mode & S_IFMT {
       case S_IFREG:
         guard files.count < limit else { throw CacheError(.tooLarge, "more than \(limit) files") }
-        #if canImport(Darwin)
-          let modified = Int64(status.st_mtimespec.tv_sec)
-        #else
-          let modified = Int64(status.st_mtim.tv_sec)
-        #endif
+        let modified = Int64(status.modificationTime.tv_sec)
         files.append(FolderFile(path: path, length: Int64(status.st_size), modified: modified))
       case S_IFDIR:
         guard depth < Self.deepest else {
@@ -61,29 +61,5 @@ struct FolderWalk {
   /// Files of operating systems and version control.
   static func isIgnored(_ name: String) -> Bool {
     name == ".DS_Store" || name == ".git" || name.hasPrefix("._")
-  }
-
-  private mutating func names(in folder: CacheFile, path: String) throws(CacheError) -> [String] {
-    let copy = dup(folder.descriptor)
-    guard copy >= 0, let stream = fdopendir(copy) else {
-      if copy >= 0 { close(copy) }
-      throw CacheFile.failure("list \(path)")
-    }
-    defer { closedir(stream) }
-    rewinddir(stream)
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) {
-          String(validatingCString: $0)
-        }
-      }
-      guard let name else {
-        notes.append("\(path): a name that is not UTF-8")
-        continue
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names
   }
 }

@@ -166,27 +166,10 @@ final class CacheDirectory: Sendable {
   private static func names(
     in folder: CacheFile, atMost limit: Int, _ some: ([String]) throws(CacheError) -> Void
   ) throws(CacheError) {
-    let copy = try CacheFile(".", in: folder, flags: CacheFile.folder)
-    let descriptor = dup(copy.descriptor)
-    guard descriptor >= 0 else { throw CacheError.last(during: "list a folder") }
-    guard let stream = fdopendir(descriptor) else {
-      let error = CacheError.last(during: "list a folder")
-      close(descriptor)
-      throw error
-    }
-    defer { closedir(stream) }
     var names: [String] = []
-    while true {
-      // At the end and after an error, `readdir` returns nil; only an error sets `errno`.
-      errno = 0
-      guard let entry = readdir(stream) else {
-        if errno != 0 { throw CacheError.last(during: "list a folder") }
-        break
-      }
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name == "." || name == ".." { continue }
+    try folder.eachName { (name) throws(CacheError) in
+      // This library names its files in ASCII.
+      guard let name else { return }
       names.append(name)
       if names.count >= limit {
         try some(names)

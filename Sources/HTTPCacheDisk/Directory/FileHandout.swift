@@ -100,12 +100,7 @@ extension FileHandout {
   ///
   /// - Throws: `CacheError.unavailable` if the path exists and is not a folder of this user alone.
   package static func temporary() throws(CacheError) -> FileHandout {
-    var base = "/tmp"
-    if let folder = getenv("TMPDIR") {
-      let text = String(cString: folder)
-      if text.hasPrefix("/") { base = text }
-    }
-    let path = "\(base)/swift-http-cache-\(getuid())"
+    let path = "\(TemporaryFolder.path)/swift-http-cache-\(getuid())"
     if mkdir(path, 0o700) != 0, errno != EEXIST { throw CacheError.last(during: "make \(path)") }
     var status = stat()
     guard lstat(path, &status) == 0 else { throw CacheError.last(during: "look at \(path)") }

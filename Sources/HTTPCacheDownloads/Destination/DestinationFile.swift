@@ -88,11 +88,7 @@ struct PlacedFile: Sendable, Hashable {
 
 extension PlacedFile {
   init(_ status: stat) {
-    #if canImport(Darwin)
-      let time = status.st_mtimespec
-    #else
-      let time = status.st_mtim
-    #endif
+    let time = status.modificationTime
     self.init(
       inode: UInt64(status.st_ino), size: Int64(status.st_size), seconds: Int64(time.tv_sec),
       nanoseconds: Int64(time.tv_nsec))

@@ -1,5 +1,6 @@
 import HTTPCacheFiles
 import HTTPCacheLibC
+import HTTPCacheStore
 import HTTPCaching
 import Synchronization
 
@@ -134,12 +135,12 @@ final class DownloadList: Sendable {
     let new = path + ".new"
     unlink(new)
     let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_APPEND, 0o600)
-    guard descriptor >= 0 else { throw Self.failure("make \(new)") }
+    guard descriptor >= 0 else { throw CacheFile.failure("cannot make \(new)") }
     do throws(CacheError) {
       try write(frames, to: descriptor)
       // Otherwise a power loss could leave the new name with an empty file.
-      guard fsync(descriptor) == 0 else { throw Self.failure("write \(new) to the disk") }
-      guard rename(new, path) == 0 else { throw Self.failure("replace \(path)") }
+      guard fsync(descriptor) == 0 else { throw CacheFile.failure("cannot write \(new) to the disk") }
+      guard rename(new, path) == 0 else { throw CacheFile.failure("cannot replace \(path)") }
     } catch {
       HTTPCacheLibC.close(descriptor)
       unlink(new)
@@ -153,19 +154,13 @@ final class DownloadList: Sendable {
 
   private func append(_ frames: [UInt8], _ state: inout State) throws(CacheError) {
     try write(frames, to: state.descriptor)
-    if isDurable, fsync(state.descriptor) != 0 { throw Self.failure("write \(path) to the disk") }
+    if isDurable, fsync(state.descriptor) != 0 { throw CacheFile.failure("cannot write \(path) to the disk") }
     state.bytes += Int64(frames.count)
   }
 
   private func write(_ bytes: [UInt8], to descriptor: Int32) throws(CacheError) {
     let code = bytes.withUnsafeBytes { Descriptor.writeAll($0, to: descriptor) }
-    if code != 0 { throw Self.failure("write \(path)", code) }
-  }
-
-  private static func failure(_ operation: String, _ code: Int32 = errno) -> CacheError {
-    CacheError(
-      code == ENOSPC || code == EDQUOT ? .noSpace : .io,
-      "cannot \(operation): \(String(cString: strerror(code)))")
+    if code != 0 { throw CacheFile.failure("cannot write \(path)", code) }
   }
 
   static func error(_ operation: String, _ code: Int32 = errno) -> DownloadError {

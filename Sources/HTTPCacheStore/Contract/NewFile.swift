@@ -41,16 +41,11 @@ package enum NewFile {
   private static func append(_ bytes: BodyBytes, to path: String, isMore: Bool) -> CacheError? {
     let flags = isMore ? O_APPEND | O_NOFOLLOW : O_CREAT | O_EXCL
     let descriptor = open(path, O_WRONLY | O_CLOEXEC | flags, 0o600)
-    guard descriptor >= 0 else { return failure(errno, "cannot make a file for a copy") }
+    guard descriptor >= 0 else { return CacheFile.failure("cannot make a file for a copy") }
     var code = bytes.withUnsafeBytes { Descriptor.writeAll($0, to: descriptor) }
     if close(descriptor) != 0, code == 0 { code = errno }
     guard code != 0 else { return nil }
     unlink(path)
-    return failure(code, "cannot write a copy")
-  }
-
-  private static func failure(_ code: Int32, _ what: String) -> CacheError {
-    CacheError(
-      code == ENOSPC || code == EDQUOT ? .noSpace : .io, "\(what): \(String(cString: strerror(code)))")
+    return CacheFile.failure("cannot write a copy", code)
   }
 }

@@ -17,33 +17,14 @@ struct SeedMarkFile: Sendable {
     let scope: UInt64
   }
 
-  /// Properties of the file that differ after each change.
-  struct Identity: Sendable, Hashable {
-    let inode: UInt64
-    let size: Int64
-    /// Nanoseconds since 1970.
-    let modified: Int64
-  }
-
   static let recordLength = 32
   // A file of more records becomes one mark for everything.
   private static let limit = 65_536
 
   let path: String
 
-  /// The identity of the file; nil if it does not exist.
-  var identity: Identity? {
-    var status = stat()
-    guard lstat(path, &status) == 0 else { return nil }
-    #if canImport(Darwin)
-      let time = status.st_mtimespec
-    #else
-      let time = status.st_mtim
-    #endif
-    return Identity(
-      inode: UInt64(status.st_ino), size: Int64(status.st_size),
-      modified: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
-  }
+  /// The state of the file, which differs after each change; nil if the file does not exist.
+  var state: FileState? { FileState(path: path) }
 
   /// The marks; none without a file, nil if the file cannot be read or is damaged.
   func read() -> [Mark]? {
@@ -75,10 +56,10 @@ struct SeedMarkFile: Sendable {
   /// - Throws: `CacheError.io`, `CacheError.noSpace`.
   func append(_ marks: [Mark]) throws(CacheError) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw Self.failure("open") }
+    guard descriptor >= 0 else { throw CacheFile.failure("cannot open the marks of seeds") }
     defer { close(descriptor) }
     while flock(descriptor, LOCK_EX) != 0 {
-      guard errno == EINTR else { throw Self.failure("lock") }
+      guard errno == EINTR else { throw CacheFile.failure("cannot lock the marks of seeds") }
     }
     let present = Self.read(descriptor)
     let everything = InvalidationScope.everything.hash
@@ -98,7 +79,7 @@ struct SeedMarkFile: Sendable {
     guard lseek(descriptor, off_t(start), SEEK_SET) >= 0,
       bytes.withUnsafeBytes({ Descriptor.writeAll($0, to: descriptor) }) == 0,
       ftruncate(descriptor, off_t(start + bytes.count)) == 0, fsync(descriptor) == 0
-    else { throw Self.failure("write") }
+    else { throw CacheFile.failure("cannot write the marks of seeds") }
   }
 
   static func encode(_ mark: Mark) -> [UInt8] {
@@ -119,12 +100,5 @@ struct SeedMarkFile: Sendable {
 
   private static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
     bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
-  }
-
-  private static func failure(_ what: String) -> CacheError {
-    let code = errno
-    return CacheError(
-      code == ENOSPC || code == EDQUOT ? .noSpace : .io,
-      "cannot \(what) the marks of seeds: \(String(cString: strerror(code)))")
   }
 }

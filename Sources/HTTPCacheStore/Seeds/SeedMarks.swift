@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheSemantics
 import Synchronization
 
@@ -35,7 +36,7 @@ final class SeedMarks: Sendable {
     var own: [UInt64: Times] = [:]
     // Marks of the file.
     var filed: [UInt64: Times] = [:]
-    var identity: SeedMarkFile.Identity?
+    var fileState: FileState?
     // The file cannot be read: each seed counts as invalidated.
     var isUnreadable = false
   }
@@ -107,11 +108,11 @@ final class SeedMarks: Sendable {
   /// Reads the file again if it changed.
   private func refresh() {
     guard let file else { return }
-    let identity = file.identity
-    if state.withLock({ $0.identity == identity }) { return }
+    let fileState = file.state
+    if state.withLock({ $0.fileState == fileState }) { return }
     let marks = file.read()
     state.withLock { state in
-      state.identity = identity
+      state.fileState = fileState
       state.isUnreadable = marks == nil
       state.filed = [:]
       for mark in marks ?? [] {

@@ -1,4 +1,6 @@
+import HTTPCacheFiles
 import HTTPCacheLibC
+import HTTPCacheStore
 
 /// A file that a check inspects or damages.
 package struct ScratchFile: Sendable {
@@ -13,27 +15,15 @@ package struct ScratchFile: Sendable {
 
   /// Its content; nil if it cannot be read.
   package var bytes: [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
-    return Self.bytes(of: descriptor, at: 0, count: Int(status.st_size))
+    guard let file = try? CacheFile(path: path), let size = try? file.size() else { return nil }
+    return Self.bytes(of: file.descriptor, at: 0, count: Int(size))
   }
 
   /// Bytes of an open file; nil if there are fewer.
   package static func bytes(of descriptor: Int32, at offset: Int64, count: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
-    var done = 0
-    while done < count {
-      let found = bytes.withUnsafeMutableBytes { buffer in
-        let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-        return pread(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
-      }
-      guard found > 0 else { return nil }
-      done += found
-    }
-    return bytes
+    let found = bytes.withUnsafeMutableBytes { Descriptor.read(into: $0, from: descriptor, at: offset) }
+    return found == count ? bytes : nil
   }
 
   /// Makes it, or overwrites its beginning.

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheLibC
 package import HTTPCacheStore
 
@@ -30,15 +31,9 @@ package final class ScratchFolder: Sendable {
 
   /// The names of its files.
   package var names: [String] {
-    guard let stream = opendir(path) else { return [] }
-    defer { closedir(stream) }
     var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
+    let folder = try? CacheFile(path: path, flags: CacheFile.folder)
+    try? folder?.eachName { if let name = $0 { names.append(name) } }
     return names.sorted()
   }
 }

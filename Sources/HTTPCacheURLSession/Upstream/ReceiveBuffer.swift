@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCaching
 
 /// Bytes that have arrived and are unread: the first of them in memory, the rest in a file if that is allowed.
@@ -43,13 +44,13 @@ struct ReceiveBuffer {
   /// - Returns: whether there is a file.
   private mutating func appendToFile(_ data: Data) throws -> Bool {
     if spill == nil {
-      do { spill = Spill(file: try SpillFile()) } catch {
+      do { spill = Spill(file: try SpillFile.temporary()) } catch {
         maySpill = false
         return false
       }
     }
     guard let spill else { return false }
-    try spill.file.write(data, at: spill.end)
+    try data.withUnsafeBytes { try spill.file.write($0, at: spill.end) }
     self.spill?.end += Int64(data.count)
     return true
   }
@@ -91,10 +92,11 @@ struct ReceiveBuffer {
     guard let spill, spill.start < spill.end else { return nil }
     let length = Int(min(spill.end - spill.start, Int64(ReceiveBlock.size)))
     let block = ReceiveBlock(capacity: length)
-    try spill.file.read(
+    let count = try spill.file.read(
       into: UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<length]), at: spill.start)
+    guard count == length else { throw POSIXError(.EIO) }
     if spill.start + Int64(length) == spill.end {
-      spill.file.empty()
+      spill.file.truncate(to: 0)
       self.spill?.start = 0
       self.spill?.end = 0
     } else {

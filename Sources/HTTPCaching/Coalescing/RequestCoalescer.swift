@@ -13,12 +13,9 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
     var wasPassedOn = false
   }
 
-  /// How long requests for a key do not wait after a response that could not be shared.
-  static var hitForMissTime: Duration { .seconds(2) }
-  private static var hitForMissLimit: Int { 4096 }
-
   private var flights: [CacheKey: Flight] = [:]
-  private var hitForMiss: [CacheKey: Duration] = [:]
+  /// Requests for a key do not wait for a while after a response that could not be shared.
+  private var hitForMiss = ExpiringSet<CacheKey>(lifetime: .seconds(2))
   private var lastFlight: UInt64 = 0
 
   /// The numbers of flights and of waiters.
@@ -48,10 +45,7 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
       released = Array(flight.waiters.values)
       flights[key] = nil
     }
-    if let until = hitForMiss[key] {
-      if uptime < until { return (.goAlone, released) }
-      hitForMiss[key] = nil
-    }
+    if hitForMiss.contains(key, uptime: uptime) { return (.goAlone, released) }
     lastFlight += 1
     flights[key] = Flight(id: lastFlight, ticket: ticket)
     return (.lead(flight: lastFlight), released)
@@ -87,12 +81,7 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
   ) -> [Waiter] {
     guard let flight = flights[key], flight.id == id else { return [] }
     flights[key] = nil
-    if isUnshareable {
-      if hitForMiss.count >= Self.hitForMissLimit {
-        hitForMiss = hitForMiss.filter { $0.value > uptime }
-      }
-      if hitForMiss.count < Self.hitForMissLimit { hitForMiss[key] = uptime + Self.hitForMissTime }
-    }
+    if isUnshareable { hitForMiss.insert(key, uptime: uptime) }
     return Array(flight.waiters.values)
   }
 

@@ -12,7 +12,8 @@ final class Fleet: Sendable {
   let executor: (any TaskExecutor)?
   let log = FleetLog()
   let breaker = TierBreaker()
-  let unshareable = UnshareableKeys()
+  /// The requests whose last response could not be shared: for a while, they do not ask the tier.
+  let unshareable = Mutex(ExpiringSet<RequestSort>(lifetime: .seconds(60)))
   /// Publications, and unlocking.
   let background: BackgroundWork
   /// The file of the position in the log; nil for a cache whose entries are not in its directory. A position moved by

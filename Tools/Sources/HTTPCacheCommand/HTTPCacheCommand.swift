@@ -54,11 +54,14 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
     }
   }
 
+  /// Opens standard streams that are closed. For the start of the process, before the first task: Swift's runtime opens
+  /// descriptors of its own for tasks.
+  public static func openMissingStreams() { Console.openMissingStreams() }
+
   /// Runs the command with the arguments of the process, and ends the process if it fails.
   ///
   /// A function of this module, so that the executable depends on this module only.
   public static func main() async {
-    Console.openMissingStreams()
     do {
       var command = try parsed(try arguments())
       try DescriptorLimit.check()

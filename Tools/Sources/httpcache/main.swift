@@ -1,3 +1,4 @@
 import HTTPCacheCommand
 
+HTTPCacheCommand.openMissingStreams()
 await HTTPCacheCommand.main()

@@ -63,6 +63,18 @@ package final class TestProcess: Sendable {
   /// Its resource limits as `/proc` shows them.
   package var limits: String { (try? String(contentsOfFile: "/proc/\(pid)/limits", encoding: .utf8)) ?? "" }
 
+  /// The file of a descriptor, as `/proc` shows it; nil if it is closed.
+  package func file(of descriptor: Int32) -> String? {
+    try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/fd/\(descriptor)")
+  }
+
+  /// The names of its threads as `/proc` shows them.
+  package var threadNames: [String] {
+    let folder = "/proc/\(pid)/task"
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return threads.compactMap { try? String(contentsOfFile: "\(folder)/\($0)/comm", encoding: .utf8) }
+  }
+
   /// Waits for the end of a process. Its number is not given to another process before `hasEnded` says so.
   private static func wait(for pid: pid_t, _ hasEnded: Flag) -> Int32 {
     var (info, status) = (siginfo_t(), Int32(0))

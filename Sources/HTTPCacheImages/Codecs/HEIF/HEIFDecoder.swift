@@ -31,7 +31,7 @@
     ///
     /// - Throws: `ImageError`.
     public func size(of bytes: BodyBytes) throws(ImageError) -> ImageSize {
-      try HEIFReader.read(bytes, pixelLimit: nil) { (reader) throws(ImageError) in reader.size }
+      try HEIFReader.read(bytes, pixelLimit: nil) { (reader) throws(ImageError) in try reader.size() }
     }
 
     /// Decodes the image.

@@ -37,7 +37,12 @@ extension HEIFItems {
     guard let type = types[item] else { throw .damaged("its item \(item) is missing") }
     guard Self.imageTypes.contains(type) else { throw .unsupported("HEIF: an image of type '\(type)'") }
     var total = try ownPixels(of: item, type, pixelLimit: pixelLimit, in: bytes)
-    for part in (Self.derivedTypes.contains(type) ? parts(of: item) : []) + alphaImages(of: item) {
+    let parts = Self.derivedTypes.contains(type) ? parts(of: item) : []
+    // libheif 1.15 would leave out the alpha.
+    guard type != "iovl" || parts.allSatisfy({ alphaImages(of: $0).isEmpty }) else {
+      throw .unsupported("HEIF: an overlay of images with alpha")
+    }
+    for part in parts + alphaImages(of: item) {
       let more = try pixels(of: part, within: depth + 1, &known, pixelLimit: pixelLimit, in: bytes)
       total = total.addingReportingOverflow(more).overflow ? .max : total + more
     }

@@ -49,10 +49,15 @@
       return try body(handle)
     }
 
-    /// The size of the image, upright.
-    var size: ImageSize {
-      ImageSize(
-        width: Int(heif_image_handle_get_width(handle)), height: Int(heif_image_handle_get_height(handle)))
+    /// The size of the image, cropped and turned. libheif 1.15 does not turn it where the turn stands before the size.
+    ///
+    /// - Throws: `ImageError`.
+    func size() throws(ImageError) -> ImageSize {
+      var size = storedSize
+      for transform in try items.transforms(of: items.primary, in: bytes) {
+        size = try size.applying(transform)
+      }
+      return size
     }
 
     /// The size of the image before it is cropped and turned.
@@ -66,7 +71,7 @@
     ///
     /// - Throws: `ImageError`.
     func image() throws(ImageError) -> DecodedImage {
-      try size.check(pixelLimit: pixelLimit)
+      try size().check(pixelLimit: pixelLimit)
       try items.check(pixelLimit: pixelLimit, in: bytes)
       let pixels = try items.isMonochrome(items.primary, in: bytes) ? gray() : color()
       let alpha = try alpha()
@@ -76,7 +81,6 @@
       for transform in try items.transforms(of: items.primary, in: bytes) {
         image = try image.applying(transform)
       }
-      guard image.size == size else { throw Self.otherSize }
       return image
     }
 

@@ -124,7 +124,7 @@ final class SharedFetch: Sendable {
       return state.isOpen
     }
     guard wasOpen else { return }
-    if isLasting { fleet.unshareable.insert(sort, uptime: fleet.clock.uptime) }
+    if isLasting { fleet.unshareable.withLock { $0.insert(sort, uptime: fleet.clock.uptime) } }
     endLock(refusingFor: Self.refusal)
   }
 

@@ -1,5 +1,6 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
+import Synchronization
 
 /// Why a request does not ask the tier of its fleet.
 enum SharedObstacle: Sendable, Hashable, CustomStringConvertible {
@@ -58,6 +59,7 @@ extension Fleet {
       return .directive
     }
     guard log.isUsable else { return .notConnected }
-    return unshareable.contains(RequestSort(exchange), uptime: clock.uptime) ? .unshareable : nil
+    let isUnshareable = unshareable.withLock { $0.contains(RequestSort(exchange), uptime: clock.uptime) }
+    return isUnshareable ? .unshareable : nil
   }
 }

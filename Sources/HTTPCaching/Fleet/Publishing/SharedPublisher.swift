@@ -1,5 +1,6 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
+import Synchronization
 
 /// Publishes stored responses to the other nodes, in the background.
 struct SharedPublisher: Sendable {
@@ -41,7 +42,7 @@ struct SharedPublisher: Sendable {
         return
       }
       guard isPublished else { return }
-      fleet.unshareable.remove(job.fetch.sort)
+      fleet.unshareable.withLock { $0.remove(job.fetch.sort) }
       fleet.observers.tell(.fleet(.published(job.record.key, bytes: job.record.bodyLength ?? 0)))
     } catch {
       if token != nil { job.fetch.returnLock() }

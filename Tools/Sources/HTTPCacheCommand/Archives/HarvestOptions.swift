@@ -98,10 +98,9 @@ struct HarvestOptions: ParsableArguments {
   }
 
   private static func text(_ path: String) throws -> String {
-    let data =
-      path == "-"
-      ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: path)
-    guard let data else {
+    guard let file = path == "-" ? .standardInput : FileHandle(forReadingAtPath: path),
+      let data = try? file.readToEnd() ?? Data()
+    else {
       Console.report("httpcache: cannot read \(path)")
       throw ExitStatus.cacheUnavailable.code
     }

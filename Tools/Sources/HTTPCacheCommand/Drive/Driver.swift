@@ -5,7 +5,8 @@ import Synchronization
 /// Performs one line after the other through a door and writes the replies.
 final class Driver: Sendable {
   private let door: any DriveDoor
-  private let output = Mutex(FileHandle.standardOutput)
+  /// One reply after the other: a pipe may take a long one in pieces.
+  private let turn = Mutex(())
 
   init(_ door: any DriveDoor) { self.door = door }
 
@@ -29,8 +30,7 @@ final class Driver: Sendable {
   }
 
   private func write(_ reply: DriveReply) {
-    guard var line = try? JSONEncoder().encode(reply) else { return }
-    line.append(0x0A)
-    output.withLock { $0.write(line) }
+    guard let line = try? JSONEncoder().encode(reply) else { return }
+    turn.withLock { _ in Console.current.output(String(decoding: line, as: UTF8.self) + "\n") }
   }
 }

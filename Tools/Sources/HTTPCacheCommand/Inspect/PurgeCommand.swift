@@ -81,14 +81,15 @@ struct PurgeCommand: AsyncParsableCommand {
   func run() async throws {
     if let progress = try await purgeFleet() { return try report(progress) }
     let stores = try location.openStores()
-    let store = stores.readable
+    // Modes and times of encrypted responses are in the index as they are, whatever their key.
+    let store: any CacheStore = isForOneMode && isByMetadata ? stores.disk : stores.readable
     let served = ServedDirectory(location.path)
     let cache = makeCache(served?.rules ?? CacheRules(mode: location.mode), store)
     let selected = try selections(now: SystemClock().now, served)
     var count = 0
     var isCounted = true
     do {
-      for selection in try await ownSelections(of: selected, stores) {
+      for selection in try await ownSelections(of: selected, in: store, stores.disk) {
         if soft {
           if let found = try await cache.expire(selection) { count += found } else { isCounted = false }
         } else if case .partition(let mode, let partition) = selection {
@@ -123,20 +124,27 @@ struct PurgeCommand: AsyncParsableCommand {
     return nil
   }
 
+  /// Whether `--dir` and `--private` or `--shared` name one of the two caches of a directory.
+  private var isForOneMode: Bool { location.directory != nil && location.modeFlag != nil }
+
+  /// Whether no name of a response decides.
+  private var isByMetadata: Bool { all || olderThan != nil }
+
   /// The entries to remove. With `--dir` and `--private` or `--shared`, the matching entries of that mode one by one,
   /// because a selection matches both modes. Responses that are arriving are overtaken in both modes: which keys they
   /// will have is unknown.
   private func ownSelections(
-    of selections: [CacheSelection], _ stores: CacheLocation.Store
+    of selections: [CacheSelection], in store: any CacheStore, _ disk: DiskStore
   ) async throws -> [CacheSelection] {
-    guard location.directory != nil, location.modeFlag != nil, partition == nil else { return selections }
-    let store = stores.readable
+    guard isForOneMode, partition == nil else { return selections }
     var own: Set<CacheSelection> = []
     let isByVariant = olderThan != nil || group != nil
     // Overtake first: a response that is stored before that is then listed.
-    if olderThan == nil { stores.disk.overtake(.all) }
+    if olderThan == nil { disk.overtake(.all) }
     for selection in selections {
-      try await StoreListing.each(of: store, selection, mode: location.mode) { entry in
+      try await StoreListing.each(
+        of: store, selection, mode: location.mode, includesSealed: isByMetadata
+      ) { entry in
         // By age and by group, other variants of the key may not match.
         let (key, sequence) = (entry.record.key, entry.record.sequence)
         own.insert(isByVariant ? .variant(key, sequence: sequence) : .key(key))

@@ -4,9 +4,11 @@ import HTTPCaching
 enum StoreListing {
   /// Calls `body` with each entry of a selection, page by page, until it returns false.
   ///
-  /// - Parameter mode: only entries of this mode; nil for all.
+  /// - Parameters:
+  ///   - mode: only entries of this mode; nil for all.
+  ///   - includesSealed: whether to include entries that the store cannot open. Their names are digests.
   static func each(
-    of store: some CacheStore, _ selection: CacheSelection, mode: CacheMode?,
+    of store: some CacheStore, _ selection: CacheSelection, mode: CacheMode?, includesSealed: Bool = false,
     _ body: (CacheEntry) throws -> Bool
   ) async throws {
     var cursor: EntryCursor?
@@ -17,10 +19,9 @@ enum StoreListing {
       } catch {
         throw ExitStatus.reporting(error)
       }
-      // The names of encrypted entries are digests.
       for entry in page.entries
       where (mode == nil || entry.record.key.mode == mode)
-        && !entry.record.key.target.hasPrefix("sealed-")
+        && (includesSealed || !entry.record.key.target.hasPrefix("sealed-"))
       {
         guard try body(entry) else { return }
       }

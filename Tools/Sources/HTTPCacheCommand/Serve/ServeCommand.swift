@@ -248,8 +248,8 @@ public struct ServeCommand: AsyncParsableCommand {
     await admin?.shutDown()
     await member?.leave(cache)
     if let recorded { try await finish(recorded, messages) }
-    try await group.shutdownGracefully()
-    // Until here a second signal ends the process at once.
+    // The event loops are not ended: requests in the background still use them, and SwiftNIO ends a process that uses an
+    // ended loop and cannot say so on standard error. Until here a second signal ends the process at once.
     withExtendedLifetime(signals) {}
   }
 

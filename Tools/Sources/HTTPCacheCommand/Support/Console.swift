@@ -22,12 +22,14 @@ struct Console: Sendable {
   /// The `errno` of the first write to standard output that failed.
   private static let failedWrite = Mutex<Int32?>(nil)
 
-  /// Opens standard streams that are closed, so that no file of the cache gets their descriptors. Writing to them
-  /// still fails.
+  /// Opens standard streams that are closed, so that no socket and no file of the cache gets their descriptors. Writing
+  /// to standard output still fails; to standard error it must not: SwiftNIO and Swift's runtime end a process then.
   static func openMissingStreams() {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
       // The system gives out the lowest descriptor.
-      _ = open("/dev/null", O_RDONLY)
+      let opened = open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY)
+      // Some folders of `chroot` have no devices.
+      if opened < 0 { _ = open("/", O_RDONLY) }
     }
   }
 

@@ -11,6 +11,9 @@ final class AdminHandler: ChannelInboundHandler {
   private let answer: @Sendable (AdminRequest) async -> AdminResponse
   private var head: HTTPRequestHead?
   private var bodyBytes = 0
+  /// Whether the request has come: what follows it is dropped. NIO hands over the next request as soon as the answer is
+  /// written, and before the connection is closed: a purge would be done twice.
+  private var isOver = false
   private var timer: Scheduled<Void>?
 
   init(access: AdminAccess, answer: @escaping @Sendable (AdminRequest) async -> AdminResponse) {
@@ -29,12 +32,16 @@ final class AdminHandler: ChannelInboundHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isOver else { return }
     switch unwrapInboundIn(data) {
-    case .head(let head): if self.head == nil { self.head = head }
+    case .head(let head): self.head = head
     case .body(let bytes):
       bodyBytes += bytes.readableBytes
-      if bodyBytes > Self.largestBody { context.close(promise: nil) }
-    case .end: if let head { respond(to: head, context.channel) }
+      isOver = bodyBytes > Self.largestBody
+      if isOver { context.close(promise: nil) }
+    case .end:
+      isOver = true
+      if let head { respond(to: head, context.channel) }
     }
   }
 

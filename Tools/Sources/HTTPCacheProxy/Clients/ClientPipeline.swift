@@ -72,7 +72,9 @@ struct ClientPipeline: Sendable {
 
   /// Closes a connection that is refused; tells why if the client speaks HTTP/1.1 for sure. Any other client would have
   /// to end a handshake or a preface first.
-  private func turnAway(_ channel: any Channel, _ refusal: Refusal) throws {
+  ///
+  /// - Throws: what adding handlers throws.
+  func turnAway(_ channel: any Channel, _ refusal: Refusal) throws {
     let client = ClientSide(channel, context.configuration, share: nil)
     context.configuration.logger.info(
       "connection of \(client.text ?? "a client") refused: \(refusal.message)")
@@ -80,7 +82,13 @@ struct ClientPipeline: Sendable {
       context.registry.endRefusal()
       return channel.close(promise: nil)
     }
-    try addHTTP1(to: channel, client).turnAway(refusal)
+    do {
+      try addHTTP1(to: channel, client).turnAway(refusal)
+    } catch {
+      // Its answer would have ended the refusal.
+      context.registry.endRefusal()
+      throw error
+    }
   }
 
   /// Serves a connection over HTTP/1.1.

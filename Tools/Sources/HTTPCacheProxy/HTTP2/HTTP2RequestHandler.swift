@@ -125,7 +125,6 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
       let headers = content.headers
     else { return false }
     let size = content.bytes.readableBytes
-    if streams.waitingBytes + size > Self.mostWaitingBytes { flush(context) }
     guard streams.waitingBytes + size <= Self.mostWaitingBytes else { return false }
     let hasContent = content.method != .head && ResponseWriter.hasContent(content.status)
     lastUse = started
@@ -138,8 +137,15 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
       }
       write(.data(.init(data: bytes, endStream: true)), to: stream, context)
     }
+    flushForNext(context)
     log.add(content, started: started) { head(frame) }
     return true
+  }
+
+  /// Sends answers whose bytes leave too little room for the next one. Not once that one has come: NIOHTTP2 tells of a
+  /// stream behind its head, or within a flush, and the multiplexer has to hear of a stream that takes the slow path.
+  private func flushForNext(_ context: ChannelHandlerContext) {
+    if streams.waitingBytes + HitLookup.longestBody > Self.mostWaitingBytes { flush(context) }
   }
 
   /// Counts a request as an exchange of its client, or refuses it without a channel, a task or a body, so that the client

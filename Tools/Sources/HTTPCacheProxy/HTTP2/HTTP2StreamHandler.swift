@@ -107,9 +107,10 @@ final class HTTP2StreamHandler: ChannelDuplexHandler {
   }
 
   private func noteEnd(_ context: ChannelHandlerContext) {
-    guard let id = try? context.channel.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID) else {
-      return
-    }
+    // Nothing tells the end of a stream that has ended already.
+    guard context.channel.isActive,
+      let id = try? context.channel.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID)
+    else { return }
     ends.written(id)
     unflushedEnd = id
   }

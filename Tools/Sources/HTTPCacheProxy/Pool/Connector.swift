@@ -97,7 +97,13 @@ struct Connector: Sendable {
     }
     let promise = channel.eventLoop.makePromise(of: Connection.self)
     let handlers: [any ChannelHandler] = [HandshakeFailureHandler(promise), choosing]
-    try channel.pipeline.syncOperations.addHandlers(handlers)
+    do {
+      try channel.pipeline.syncOperations.addHandlers(handlers)
+    } catch {
+      // NIO ends a process of a debug build that forgets a promise.
+      promise.fail(error)
+      throw error
+    }
     choosing.protocolNegotiationResult.cascade(to: promise)
     return (channel, promise)
   }

@@ -4,7 +4,7 @@ import Synchronization
 /// A listening socket that is opened again, with its address, after NIO has closed it.
 ///
 /// NIO closes a listening socket after an error of `accept` that it does not know, such as the refusal of a security
-/// policy: the process would live on, and nobody could connect.
+/// policy: the process would live on, and no client could connect.
 final class Listener: Sendable {
   private struct State {
     var channel: any Channel

@@ -89,7 +89,8 @@ import Testing
       let commands = [
         (["ls"], failure), (["show", url], failure), (["path", url], failure),
         (["explain", url], success), (["stats"], success), (["verify"], success),
-        (["purge", url], success), (["get", url], success),
+        (["purge", url], success), (["pack", directory.file("content.hca"), "--from-cache"], failure),
+        (["get", url], success),
       ]
       for (arguments, status) in commands {
         for option in [["--encryption-key-file", other], []] where arguments[0] != "get" || !option.isEmpty {
@@ -103,6 +104,61 @@ import Testing
       let again = await CommandRun(
         "get", url, "--policy", "cache-only", "--dir", cache, "--encryption-key-file", key)
       #expect(again.status == 0, "\(again.errors)")
+    }
+  }
+
+  @Test("pack without the key says why it leaves a response out")
+  func packed() async throws {
+    let directory = try TemporaryDirectory()
+    let (cache, key) = (directory.file("cache"), try write(Data(Self.bytes), in: directory))
+    try await DemoOrigin.withOrigin { origin in
+      let url = origin.base + DemoResource.image.rawValue
+      let get = await CommandRun("get", url, "--dir", cache, "--encryption-key-file", key)
+      try #require(get.status == 0, "\(get.errors)")
+      let run = await CommandRun("pack", directory.file("content.hca"), "--from-cache", "--dir", cache)
+      #expect(run.errors.contains(": it is encrypted with another key\n"), "\(run.errors)")
+    }
+  }
+
+  @Test("without the key, purge --all with --dir and a mode reaches the encrypted responses of that mode")
+  func purgeOfMode() async throws {
+    let directory = try TemporaryDirectory()
+    let (cache, key) = (directory.file("cache"), try write(Data(Self.bytes), in: directory))
+    try await DemoOrigin.withOrigin { origin in
+      let url = origin.base + DemoResource.image.rawValue
+      for mode in ["--private", "--shared"] {
+        let get = await CommandRun("get", url, "--dir", cache, mode, "--encryption-key-file", key)
+        try #require(get.status == 0, "\(get.errors)")
+      }
+      let other = try write(Data(Self.bytes.reversed()), in: directory)
+      for (options, told) in [
+        (["--soft"], "expired 1 response\n"), (["--encryption-key-file", other], "removed 1 response\n"),
+        ([], "removed 0 responses\n"),
+      ] as [([String], String)] {
+        let run = await CommandRun(["purge", "--all", "--shared", "--dir", cache] + options)
+        #expect(run.status == 0 && run.output == told, "\(run.output)\(run.errors)")
+      }
+      let open = ["--dir", cache, "--encryption-key-file", key]
+      #expect(await CommandRun(["ls", "--shared"] + open).status == ExitStatus.failure.rawValue)
+      #expect(await CommandRun(["ls", "--private"] + open).output.contains(url))
+    }
+  }
+
+  @Test("a purge by name that needs the key names its option")
+  func purgeByName() async throws {
+    let directory = try TemporaryDirectory()
+    let (cache, key) = (directory.file("cache"), try write(Data(Self.bytes), in: directory))
+    try await DemoOrigin.withOrigin { origin in
+      let url = origin.base + DemoResource.image.rawValue
+      let get = await CommandRun("get", url, "--dir", cache, "--encryption-key-file", key)
+      try #require(get.status == 0, "\(get.errors)")
+      for arguments in [[url], ["--prefix", origin.base + "/"], ["--group", "g", "--origin", origin.base]] {
+        let run = await CommandRun(["purge", "--private", "--dir", cache] + arguments)
+        #expect(run.status == 0 && run.output == "removed 0 responses\n", "\(arguments)")
+        #expect(
+          run.errors.contains("they are not found; --encryption-key-file says where the key is"),
+          "\(run.errors)")
+      }
     }
   }
 

@@ -61,4 +61,7 @@ final class ServeProcess: Sendable {
 
   /// Its resource limits as `/proc` shows them.
   var limits: String { process.limits }
+
+  /// The names of its threads as `/proc` shows them.
+  var threadNames: [String] { process.threadNames }
 }

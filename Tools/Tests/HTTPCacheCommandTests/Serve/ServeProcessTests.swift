@@ -42,6 +42,30 @@ import Testing
       #expect(words[3] == words[4])
       #expect(words[3] != "64")
     }
+
+    @Test("the threads that resolve names begin before the first request")
+    func resolverThreads() async throws {
+      let serve = try await ServeProcess(["--forward", "--allow-address", "127.0.0.0/8"])
+      _ = try await serve.port()
+      #expect(serve.threadNames.contains { $0.hasPrefix("SGLTN-TP-#") })
+    }
+
+    @Test("standard streams that are closed are opened before anything else gets their descriptors")
+    func closedStreams() async throws {
+      let port = try UnusedPort().number
+      let serve = try await ChildProcess(
+        ["serve", "--listen", "127.0.0.1:\(port)", "--disk", "0"] + Self.upstream, closes: true)
+      // A connection to a port without a listener may be one with itself.
+      let listener = String(format: "0100007F:%04X 00000000:0000 0A", port)
+      while try !String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).contains(listener) {
+        try await Task.sleep(for: .milliseconds(5))
+      }
+      let client = try RawPeer.connect(port)
+      #expect(try await Self.answer(to: Self.request, on: client).hasPrefix("HTTP/1.1 502 "))
+      for descriptor in STDIN_FILENO...STDERR_FILENO { #expect(serve.file(of: descriptor) == "/dev/null") }
+      serve.send(SIGTERM)
+      #expect(await serve.end() == 0)
+    }
   #endif
 
   @Test("a server whose address is in use changes nothing in the directory")
@@ -119,6 +143,30 @@ import Testing
     #expect(try await Self.answer(to: Self.request, on: client).hasPrefix("HTTP/1.1 502 "))
     serve.send(SIGTERM)
     #expect(await serve.end() == 0)
+  }
+
+  @Test("requests that go on in the background do not disturb its end")
+  func backgroundRequests() async throws {
+    let origin = try await ScriptedOrigin { request -> ScriptedOrigin.Answer? in
+      guard request.fields["if-none-match"] == nil else { return nil }
+      return ScriptedOrigin.Answer(
+        head: """
+          HTTP/1.1 200 OK\r\nCache-Control: max-age=10, stale-while-revalidate=600\r\nAge: 100\r\n\
+          ETag: "a"\r\nContent-Length: 2
+          """, body: Array("hi".utf8), isHeld: true)
+    }
+    let serve = try await ServeProcess(["--upstream", origin.base])
+    let client = try RawPeer.connect(try await serve.port())
+    let targets = (0..<8).map { "/\($0)" }
+    for target in targets + targets {
+      let request = "GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n"
+      #expect(try await Self.answer(to: request, on: client).hasSuffix("hi"))
+    }
+    for _ in targets + targets { await origin.arrived() }
+    serve.send(SIGTERM)
+    #expect(await serve.end() == 0)
+    #expect(serve.count(of: "ERROR") == 0, "\(serve.errors.text)")
+    try await origin.close()
   }
 
   @Test("a log file at the limit for the size of files ends nothing")

@@ -113,6 +113,23 @@ import Testing
     }
   }
 
+  @Test("a connection has one request: what follows it is not answered, and does nothing")
+  func pipelined() async throws {
+    let answered = Counter()
+    let server = try await AdminServer.start(
+      host: "127.0.0.1", port: 0, access: AdminAccess(token: nil),
+      group: MultiThreadedEventLoopGroup.singleton
+    ) { _ in
+      answered.increment()
+      return AdminResponse(body: "ok")
+    }
+    let request = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    let page = try await answer(try #require(server.port), request + request)
+    #expect(page.hasSuffix("ok") && page.ranges(of: "HTTP/1.1").count == 1)
+    await server.shutDown()
+    #expect(answered.value == 1)
+  }
+
   @Test("the listener is opened again after NIO has closed it")
   func openedAgain() async throws {
     let server = try await AdminServer.start(

@@ -9,9 +9,10 @@ import Testing
 @Suite("What a client of HTTP/2 keeps waiting", .timeLimit(.minutes(10))) struct HTTP2WaitingTests {
   private let closedWindow: [UInt8] = [0, 4, 0, 0, 0, 0]
 
-  /// A proxy that has `count` answers of 60,000 bytes in memory.
+  /// A proxy that has `count` answers in memory.
   private func withHits(
-    _ count: Int, bodyTimeout: TimeAmount = .seconds(60), _ body: (Fixture) async throws -> Void
+    _ count: Int, bytes: Int = 60_000, bodyTimeout: TimeAmount = .seconds(60),
+    _ body: (Fixture) async throws -> Void
   ) async throws {
     try await withProxy(
       cache: memoryCache(),
@@ -21,7 +22,7 @@ import Testing
       }
     ) { fixture in
       for number in 0..<count {
-        try await fixture.miss("/\(number)", answer: String(repeating: "x", count: 60_000))
+        try await fixture.miss("/\(number)", answer: String(repeating: "x", count: bytes))
       }
       try await body(fixture)
     }
@@ -52,6 +53,19 @@ import Testing
       for number in 0..<8 {
         #expect(try await client.response(UInt32(number * 2 + 1)).body.count == 60_000)
       }
+      client.end()
+    }
+  }
+
+  @Test("an answer that finds no room in memory, after others that were asked for at once, is reset, too")
+  func withoutRoom() async throws {
+    try await withHits(5, bytes: 65_536, bodyTimeout: .milliseconds(200)) { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      // The window of the connection is what holds the answers back: it is smaller than the first one.
+      client.send(HTTP2Peer.settings, 0, [0, 4, 0, 16, 0, 0])
+      try await client.confirmSettings()
+      client.send(together: (0..<5).map { HTTP2Peer.request(UInt32($0 * 2 + 1), "/\($0)") })
+      #expect(try await client.response(9).reset != nil)
       client.end()
     }
   }

@@ -1,37 +1,22 @@
-import Foundation
-import HTTPCacheFiles
+package import HTTPCacheFiles
 import HTTPCacheLibC
-import HTTPCacheStore
 
 /// Files that a program or its user chose, unlike the files of a cache directory.
 extension OpenFile where Failure == CacheError {
   /// Opens a path; symbolic links are followed, and a pipe is not waited for.
   ///
   /// - Throws: `CacheError.io`.
-  convenience init(path: String, flags: Int32 = O_RDONLY | O_NONBLOCK) throws(CacheError) {
+  package convenience init(path: String, flags: Int32 = O_RDONLY | O_NONBLOCK) throws(CacheError) {
     let descriptor = open(path, flags | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw Self.failure("open \(path)") }
     self.init(descriptor: descriptor)
-  }
-
-  /// Makes a file without a name in the folder for temporary files.
-  ///
-  /// - Throws: `CacheError.io`, `CacheError.noSpace`.
-  static func temporary() throws(CacheError) -> OpenFile {
-    let folder = FileManager.default.temporaryDirectory.path
-    var path = Array("\(folder)/httpcache-XXXXXX".utf8CString)
-    let descriptor = mkstemp(&path)
-    guard descriptor >= 0 else { throw failure("make a temporary file in \(folder)") }
-    unlink(path)
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    return OpenFile(descriptor: descriptor)
   }
 
   /// Opens a file below `directory`, and follows no symbolic link on the way.
   ///
   /// - Parameter path: names separated by `/`; none of them is `..`.
   /// - Throws: `CacheError.io`.
-  static func file(_ path: String, below directory: OpenFile) throws(CacheError) -> OpenFile {
+  package static func file(_ path: String, below directory: OpenFile) throws(CacheError) -> OpenFile {
     let names = path.split(separator: "/").map(String.init)
     guard let last = names.last, !names.contains(where: { $0 == "." || $0 == ".." }) else {
       throw CacheError(.io, "not a name of a file: \(path)")
@@ -44,7 +29,7 @@ extension OpenFile where Failure == CacheError {
   /// The length in bytes of a regular file.
   ///
   /// - Throws: `CacheError.io`, also for another kind of file.
-  func length() throws(CacheError) -> Int64 {
+  package func length() throws(CacheError) -> Int64 {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw Self.failure("fstat") }
     guard status.st_mode & S_IFMT == S_IFREG else { throw CacheError(.io, "not a regular file") }
@@ -54,7 +39,7 @@ extension OpenFile where Failure == CacheError {
   /// Reads `count` bytes at `offset`.
   ///
   /// - Throws: `CacheError.io`, `CacheError.damaged` if the file ends before.
-  func read(_ count: Int, at offset: Int64) throws(CacheError) -> BodyBytes {
+  package func read(_ count: Int, at offset: Int64) throws(CacheError) -> BodyBytes {
     try BodyBytes(unsafeUninitializedCapacity: count) { (buffer) throws(CacheError) in
       try fill(UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
       return count
@@ -64,7 +49,7 @@ extension OpenFile where Failure == CacheError {
   /// Fills a buffer from `offset`.
   ///
   /// - Throws: `CacheError.io`, `CacheError.damaged` if the file ends before.
-  func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(CacheError) {
+  package func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(CacheError) {
     let count = try read(into: buffer, at: offset)
     guard count == buffer.count else {
       throw CacheError(.damaged, "the file ends at byte \(offset + Int64(count))")
@@ -74,13 +59,13 @@ extension OpenFile where Failure == CacheError {
   /// Writes all bytes at the place where the last write ended.
   ///
   /// - Throws: `CacheError.io`, `CacheError.noSpace`.
-  func write(_ bytes: BodyBytes) throws(CacheError) {
+  package func write(_ bytes: BodyBytes) throws(CacheError) {
     let code = bytes.withUnsafeBytes { Descriptor.writeAll($0, to: descriptor) }
     if code != 0 { throw Self.failure("write", code) }
   }
 
   /// The error of the system call that failed last.
-  static func failure(_ what: String, _ code: Int32 = errno) -> CacheError {
+  package static func failure(_ what: String, _ code: Int32 = errno) -> CacheError {
     CacheError(
       FullFileSystem.isMeant(by: code) ? .noSpace : .io, "\(what): \(String(cString: strerror(code)))")
   }

@@ -1,0 +1,83 @@
+import AsyncHTTPClient
+import HTTPCaching
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOEmbedded
+import NIOPosix
+import ServerTesting
+import Synchronization
+import Testing
+
+@testable import HTTPCacheAsyncHTTPClient
+
+@Suite(.timeLimit(.minutes(10))) struct UploadTests {
+  @Test("the limit counts from the last piece that the origin took, without the waits for the content")
+  func progress() async {
+    let loop = NIOAsyncTestingEventLoop()
+    let ends = Atomic(0)
+    let watch = UploadWatch(limit: .seconds(10), on: loop)
+    watch.begin { ends.add(1, ordering: .sequentiallyConsistent) }
+    for _ in 0..<3 {
+      await loop.advanceTime(by: .seconds(9))
+      watch.awaitsSource()
+      await loop.advanceTime(by: .seconds(100))
+      watch.awaitsOrigin()
+    }
+    await loop.advanceTime(by: .seconds(9))
+    #expect(ends.load(ordering: .sequentiallyConsistent) == 0 && !watch.hasPassed)
+    await loop.advanceTime(by: .seconds(1))
+    #expect(ends.load(ordering: .sequentiallyConsistent) == 1 && watch.hasPassed)
+  }
+
+  @Test("after its end a watch ends nothing")
+  func ended() async {
+    let loop = NIOAsyncTestingEventLoop()
+    let watch = UploadWatch(limit: .seconds(10), on: loop)
+    watch.begin { Issue.record("the request has ended") }
+    watch.end()
+    await loop.advanceTime(by: .seconds(20))
+    #expect(!watch.hasPassed)
+  }
+
+  /// Two octets, of which the second one comes late.
+  private final class LateContent: BodySource {
+    let length: Int64? = 2
+    let trailers: HTTPFields = [:]
+    private let late: EventLoopFuture<Void>
+    private let count = Atomic(0)
+
+    init(_ late: EventLoopFuture<Void>) { self.late = late }
+
+    func next() async throws -> BodyBytes? {
+      switch count.add(1, ordering: .relaxed).newValue {
+      case 1: return BodyBytes(Array("a".utf8))
+      case 2:
+        try await late.get()
+        return BodyBytes(Array("b".utf8))
+      default: return nil
+      }
+    }
+
+    func cancel() {}
+  }
+
+  @Test("an upload may take longer than the limit for the head")
+  func longUpload() async throws {
+    let routes = Origin()
+    routes.put("up") { request, _ in
+      answer(String(buffer: try await request.body.collect(upTo: 10)), [:])
+    }
+    try await Fixture.run(routes) { fixture async throws in
+      let limit = TimeAmount.milliseconds(200)
+      let late = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: limit * 3) {}.futureResult
+      let upstream = AsyncHTTPClientUpstream(client: HTTPClient.shared, headTimeout: Duration(limit))
+      let authority = String(fixture.origin.base.dropFirst("http://".count))
+      let response = try await upstream.send(
+        UpstreamRequest(
+          head: HTTPRequest(method: .put, scheme: "http", authority: authority, path: "/up"),
+          body: MessageBody(LateContent(late))))
+      #expect(try await response.body.collect().array == Array("ab".utf8))
+    }
+  }
+}
