@@ -85,7 +85,7 @@ architecture() {
   # docs/architecture.md has each module.
   local module missing=0
   for module in $(sources Sources | cut -d/ -f2 | sort -u); do
-    grep -qE "\b$module\b" docs/architecture.md || { echo "$module: not in docs/architecture.md"; missing=1; }
+    grep -qE "^\|.*\b$module\b.*\|.*\|" docs/architecture.md || { echo "$module: not in docs/architecture.md"; missing=1; }
   done
   return $missing
 }

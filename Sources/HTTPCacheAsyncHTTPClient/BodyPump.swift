@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
   import AsyncHTTPClient
+  import HTTPCaching
   import NIOCore
   import Synchronization
 
@@ -13,8 +14,10 @@
       var ready = CircularBuffer<ByteBuffer>()
       var readyBytes = 0
       var end: Result<Void, any Error>?
-      var reader: CheckedContinuation<Void, Never>?
-      var pump: CheckedContinuation<Void, Never>?
+      /// Set while the reader waits for a piece.
+      var reader: OneShot<Void>?
+      /// Set while the pump waits for the reader.
+      var pump: OneShot<Void>?
       var task: Task<Void, Never>?
     }
 
@@ -37,7 +40,7 @@
     /// - Throws: what the body throws; `CancellationError` after `stop`.
     func next() async throws -> ByteBuffer? {
       while true {
-        let (step, pump) = state.withLock { state -> (Step, CheckedContinuation<Void, Never>?) in
+        let (step, pump) = state.withLock { state -> (Step, OneShot<Void>?) in
           if let buffer = state.ready.popFirst() {
             state.readyBytes -= buffer.readableBytes
             return (.take(buffer), state.readyBytes < Self.mostReady ? state.pump.take() : nil)
@@ -46,7 +49,7 @@
           if state.task == nil { state.task = Task { await self.run() } }
           return (.wait, nil)
         }
-        pump?.resume()
+        pump?.give(())
         switch step {
         case .take(let buffer): return buffer
         case .end(let result):
@@ -61,15 +64,12 @@
     func stop() { finish(.failure(CancellationError()), dropsReady: true) }
 
     private func wait() async {
+      let reader = state.withLock { state in
+        if state.ready.isEmpty, state.end == nil { state.reader = OneShot() }
+        return state.reader
+      }
       await withTaskCancellationHandler {
-        await withCheckedContinuation { continuation in
-          let mustWait = state.withLock { state in
-            guard state.ready.isEmpty, state.end == nil else { return false }
-            state.reader = continuation
-            return true
-          }
-          if !mustWait { continuation.resume() }
-        }
+        await reader?.take()
       } onCancel: {
         stop()
       }
@@ -92,14 +92,11 @@
     ///
     /// - Returns: whether the body goes on.
     private func put(_ buffer: ByteBuffer) async -> Bool {
-      await withCheckedContinuation { continuation in
-        let mustWait = state.withLock { state in
-          guard state.readyBytes >= Self.mostReady, state.end == nil else { return false }
-          state.pump = continuation
-          return true
-        }
-        if !mustWait { continuation.resume() }
+      let pump = state.withLock { state in
+        if state.readyBytes >= Self.mostReady, state.end == nil { state.pump = OneShot() }
+        return state.pump
       }
+      await pump?.take()
       let (reader, goesOn) = state.withLock { state in
         if state.end == nil {
           state.ready.append(buffer)
@@ -107,7 +104,7 @@
         }
         return (state.reader.take(), state.end == nil)
       }
-      reader?.resume()
+      reader?.give(())
       return goesOn
     }
 
@@ -117,8 +114,8 @@
         if dropsReady { (state.ready, state.readyBytes) = (CircularBuffer(), 0) }
         return (state.reader.take(), state.pump.take(), state.task)
       }
-      reader?.resume()
-      pump?.resume()
+      reader?.give(())
+      pump?.give(())
       if dropsReady { task?.cancel() }
     }
   }

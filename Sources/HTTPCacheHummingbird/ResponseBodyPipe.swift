@@ -13,8 +13,10 @@
 
     private struct State {
       var piece: ByteBuffer?
-      var reader: CheckedContinuation<ByteBuffer?, any Error>?
-      var writer: CheckedContinuation<Void, any Error>?
+      /// Set while the reader waits for a piece or the end.
+      var reader: OneShot<Void>?
+      /// Given whether `piece` was taken.
+      var writer: OneShot<Bool>?
       var ending: Ending?
     }
 
@@ -34,26 +36,20 @@
     /// - Throws: `CancellationError` when the reader has gone.
     func write(_ buffer: ByteBuffer) async throws {
       guard buffer.readableBytes > 0 else { return }
-      try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation { (writer: CheckedContinuation<Void, any Error>) in
-          let reader = state.withLock { state -> CheckedContinuation<ByteBuffer?, any Error>?? in
-            guard state.ending == nil, !Task.isCancelled else { return .none }
-            if let reader = state.reader.take() { return reader }
-            state.piece = buffer
-            state.writer = writer
-            return .some(nil)
-          }
-          switch reader {
-          case .none: writer.resume(throwing: CancellationError())
-          case .some(nil): break
-          case .some(let reader?):
-            reader.resume(returning: buffer)
-            writer.resume()
-          }
-        }
-      } onCancel: {
-        state.withLock { $0.writer.take() }?.resume(throwing: CancellationError())
+      let writer = OneShot<Bool>()
+      let reader = try state.withLock { state throws(CancellationError) -> OneShot<Void>? in
+        guard state.ending == nil, !Task.isCancelled else { throw CancellationError() }
+        state.piece = buffer
+        state.writer = writer
+        return state.reader.take()
       }
+      reader?.give(())
+      let isTaken = await withTaskCancellationHandler {
+        await writer.take()
+      } onCancel: {
+        writer.give(false)
+      }
+      if !isTaken { throw CancellationError() }
     }
 
     /// The route has written everything.
@@ -67,39 +63,33 @@
         if state.ending == nil { state.ending = ending }
         return (state.reader.take(), state.writer.take())
       }
-      writer?.resume(throwing: CancellationError())
-      switch ending {
-      case .finished: reader?.resume(returning: nil)
-      case .failed(let error): reader?.resume(throwing: error)
-      }
+      writer?.give(false)
+      reader?.give(())
     }
 
     // MARK: Reading
 
     /// The next piece; nil at the end.
     func next() async throws -> ByteBuffer? {
-      try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation { reader in
-          var writer: CheckedContinuation<Void, any Error>?
-          let result: Result<ByteBuffer?, any Error>? = state.withLock { state in
-            if let piece = state.piece.take() {
-              writer = state.writer.take()
-              return .success(piece)
-            }
-            switch state.ending {
-            case .finished: return .success(nil)
-            case .failed(let error): return .failure(error)
-            case nil: break
-            }
-            if Task.isCancelled { return .failure(CancellationError()) }
-            state.reader = reader
-            return nil
-          }
-          writer?.resume()
-          if let result { reader.resume(with: result) }
+      while true {
+        let reader = OneShot<Void>()
+        let (piece, writer, ending) = state.withLock { state in
+          if state.piece == nil, state.ending == nil { state.reader = reader }
+          return (state.piece.take(), state.writer.take(), state.ending)
         }
-      } onCancel: {
-        state.withLock { $0.reader.take() }?.resume(throwing: CancellationError())
+        writer?.give(true)
+        if let piece { return piece }
+        switch ending {
+        case .finished: return nil
+        case .failed(let error): throw error
+        case nil: break
+        }
+        await withTaskCancellationHandler {
+          await reader.take()
+        } onCancel: {
+          reader.give(())
+        }
+        try Task.checkCancellation()
       }
     }
   }

@@ -31,10 +31,7 @@ struct SealedRecord {
   let bodyID: BodyID
 
   /// An identifier for a new body.
-  static func makeBodyID() -> BodyID {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<bodyIDLength).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-  }
+  static func makeBodyID() -> BodyID { [UInt8].random(count: bodyIDLength) }
 
   /// The record for the store below.
   ///

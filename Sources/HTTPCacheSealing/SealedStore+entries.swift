@@ -78,17 +78,12 @@ extension SealedStore {
     _ below: CacheSelection, matching selection: CacheSelection
   ) async throws(CacheError) -> Int {
     var count = 0
-    var cursor: EntryCursor?
-    repeat {
-      let page = try await base.entries(below, after: cursor, limit: 256)
-      for entry in page.entries {
-        guard let opened = open(entry),
-          selection.matches(opened.record, lastUsed: entry.lastUsed)
-        else { continue }
-        count += try await base.remove(.variant(entry.record.key, sequence: entry.record.sequence))
-      }
-      cursor = page.next
-    } while cursor != nil
+    try await base.forEachEntry(below) { (entry) async throws(CacheError) in
+      guard let opened = open(entry),
+        selection.matches(opened.record, lastUsed: entry.lastUsed)
+      else { return }
+      count += try await base.remove(.variant(entry.record.key, sequence: entry.record.sequence))
+    }
     return count
   }
 

@@ -32,23 +32,12 @@ public final class SealedStore: StoreLayer {
   ///     of the sealed form: `sealedLength(of:overhead:)`.
   ///   - cipher: made for the base's `secret`.
   ///   - largestEntry: the longest body in bytes; nil leaves it to the base.
+  ///   - executor: runs the removals of damaged entries; nil is Swift's default executor.
   ///   - onDamage: called for damaged data.
   /// - Throws: `CacheError.unavailable` for a cipher whose lengths are out of range.
-  public convenience init(
+  public init(
     base: any CacheStore, cipher: any CacheCipher, largestEntry: Int64? = nil,
-    onDamage: (@Sendable (CacheError) -> Void)? = nil
-  ) throws(CacheError) {
-    try self.init(
-      base: base, cipher: cipher, largestEntry: largestEntry, executor: nil, onDamage: onDamage)
-  }
-
-  /// Makes a store over `base` with the caller's executor.
-  ///
-  /// - Parameter executor: runs the removals of damaged entries; nil is Swift's default executor.
-  /// - Throws: `CacheError.unavailable` for a cipher whose lengths are out of range.
-  package init(
-    base: any CacheStore, cipher: any CacheCipher, largestEntry: Int64? = nil,
-    executor: (any TaskExecutor)?, onDamage: (@Sendable (CacheError) -> Void)? = nil
+    executor: (any TaskExecutor)? = nil, onDamage: (@Sendable (CacheError) -> Void)? = nil
   ) throws(CacheError) {
     try cipher.requireLengths()
     self.executor = executor

@@ -26,17 +26,12 @@ extension SealedStore {
   /// - Throws: what the base throws.
   public func verify(repair: Bool = false) async throws(CacheError) -> SealedVerification {
     var report = SealedVerification()
-    var cursor: EntryCursor?
-    repeat {
-      let page = try await base.entries(.prefix(names.prefix), after: cursor, limit: 64)
-      for below in page.entries.map(\.record) {
-        guard let finding = try await check(below, &report) else { continue }
-        report.findings.append(finding)
-        guard repair else { continue }
-        try await base.remove(.variant(below.key, sequence: below.sequence))
-      }
-      cursor = page.next
-    } while cursor != nil
+    try await base.forEachEntry(.prefix(names.prefix)) { (entry) async throws(CacheError) in
+      let below = entry.record
+      guard let finding = try await check(below, &report) else { return }
+      report.findings.append(finding)
+      if repair { try await base.remove(.variant(below.key, sequence: below.sequence)) }
+    }
     report.isRepaired = repair && !report.isSound
     return report
   }

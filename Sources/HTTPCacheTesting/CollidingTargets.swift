@@ -29,9 +29,6 @@ package enum CollidingTargets {
     ("4EVxk5rJBoXB~jJW", "ZurZSIOk-qgwqrBV"),
   ]
 
-  /// The number of targets.
-  package static let count = 1 << pairs.count
-
   /// A target of 288 bytes.
   ///
   /// - Parameter index: bit n chooses the side of pair n.

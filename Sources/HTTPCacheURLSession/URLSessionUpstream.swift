@@ -42,8 +42,9 @@ public final class URLSessionUpstream: Upstream {
     inner.httpCookieStorage = nil
     inner.httpShouldSetCookies = false
     inner.httpCookieAcceptPolicy = .never
-    inner.timeoutIntervalForRequest = Self.unlimited
-    inner.timeoutIntervalForResource = Self.unlimited
+    // Disables Foundation's own timeouts.
+    inner.timeoutIntervalForRequest = TransferLimits.longest
+    inner.timeoutIntervalForResource = TransferLimits.longest
     session = Mutex(OriginSession(inner, delegate: delegate))
     self.delegate = delegate
   }
@@ -56,22 +57,23 @@ public final class URLSessionUpstream: Upstream {
   ) async throws(UpstreamError) -> UpstreamResponse {
     let context = request.context as? RequestContext
     let idleTimeout = context?.prototype.timeout(orDefault: idleTimeout) ?? idleTimeout
-    var terms = OriginExchange.Terms(
-      request: try Self.urlRequest(for: request.head, like: context?.prototype),
-      idleTimeout: Self.duration(idleTimeout),
-      headTimeout: request.timeout, wholeTimeout: Self.duration(wholeTimeout))
+    let made = try Self.urlRequest(for: request.head, like: context?.prototype)
+    var content: UploadContent?
     if let body = request.body {
-      do { terms.content = try await UploadContent(body) } catch {
+      do { content = try await UploadContent(body) } catch {
         if error is CancellationError { throw UpstreamError(.cancelled, "cancelled", cause: error) }
         throw UpstreamError(.protocol, "the request's content could not be read", cause: error)
       }
     }
+    var terms = FoundationRequest.Terms(
+      request: made, content: content, limits: TransferLimits(idle: idleTimeout, whole: wholeTimeout),
+      headTimeout: request.timeout)
     if let priority = request.priority { terms.priority = Self.priority(priority) }
     terms.delegates = context?.delegates ?? delegate.map { [$0] } ?? []
     if context?.prototype.httpShouldHandleCookies ?? true { terms.cookies = cookies }
     terms.mayUseFiles = !keepsUnreadBytesInMemory
     terms.onInterim = request.onInterim
-    let exchange = OriginExchange(terms, in: try current())
+    let exchange = FoundationRequest(terms, in: try current())
     var head = try await exchange.head()
     // The coding is already removed.
     head.headerFields[.transferEncoding] = nil
@@ -99,13 +101,6 @@ public final class URLSessionUpstream: Upstream {
     return session
   }
 
-  /// Disables Foundation's own timeouts: about a year in seconds.
-  private static let unlimited: TimeInterval = 30_000_000
-
-  private static func duration(_ interval: TimeInterval) -> Duration {
-    .seconds(min(max(interval, 0), unlimited))
-  }
-
   private static func urlRequest(
     for head: HTTPRequest, like prototype: URLRequest?
   ) throws(UpstreamError) -> URLRequest {
@@ -121,7 +116,7 @@ public final class URLSessionUpstream: Upstream {
     request.httpBodyStream = nil
     request.httpShouldHandleCookies = false
     request.cachePolicy = .reloadIgnoringLocalCacheData
-    request.timeoutInterval = unlimited
+    request.timeoutInterval = TransferLimits.longest
     // A part of encoded content cannot be decoded.
     if head.headerFields.contains(.range), !head.headerFields.contains(.acceptEncoding) {
       request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")

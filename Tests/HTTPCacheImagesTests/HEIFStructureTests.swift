@@ -86,6 +86,11 @@
         changed.replaceSubrange(place + 8..<place + 16, with: HEIFSample.number(1) + HEIFSample.number(1))
       }
       #expect(!places.isEmpty)
+      // So is its crop.
+      if let crop = bytes.indices.first(where: { bytes[$0...].starts(with: Array("clap".utf8)) }) {
+        let whole = [1, 1, 1, 1, 0, 1, 0, 1].flatMap { HEIFSample.number($0) }
+        changed.replaceSubrange(crop + 4..<crop + 36, with: whole)
+      }
       for (limit, isTooMany) in [(below, true), (enough, false)] {
         do throws(ImageError) {
           _ = try ImageFormats.standard.decode(

@@ -124,27 +124,6 @@ import Testing
     }
   }
 
-  @Test("RFC 9211 Writing a member and parsing it returns the same member")
-  func cacheStatusRoundTrip() throws {
-    var random = Seeded(seed: 9211)
-    let texts = ["a", "Example Cache", "x\"y\\", "", "1a", "*", "a:b/c", "#(),;=?"]
-    for _ in 0..<2_000 {
-      let status = CacheStatus(
-        name: texts.randomElement(using: &random, orElse: "a"), hit: Bool.random(using: &random),
-        fwd: Bool.random(using: &random) ? CacheStatus.Forward.allCases.randomElement() : nil,
-        fwdStatus: Bool.random(using: &random) ? Int.random(in: 100...599, using: &random) : nil,
-        ttl: Bool.random(using: &random)
-          ? Int64.random(in: -999_999_999_999_999...999_999_999_999_999, using: &random) : nil,
-        stored: Bool.random(using: &random) ? Bool.random(using: &random) : nil,
-        collapsed: Bool.random(using: &random) ? Bool.random(using: &random) : nil,
-        key: Bool.random(using: &random) ? texts.randomElement(using: &random, orElse: "k") : nil,
-        detail: Bool.random(using: &random) ? texts.randomElement(using: &random, orElse: "d") : nil)
-      var fields = HTTPFields()
-      CacheStatus.appended(status, to: &fields)
-      #expect(CacheStatus.list(in: fields) == [status])
-    }
-  }
-
   @Test("RFC 3986 §6.2.2 The target of a key identifies what the URI identifies")
   func targets() {
     var random = Seeded(seed: 3986)

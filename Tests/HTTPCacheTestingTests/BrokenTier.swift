@@ -9,7 +9,7 @@ final class BrokenTier: SharedTier {
     case none
     case losesAge, mixesPartitions, forgetsTicket, keepsOldResponse, publishesWithoutBody, neverExpires
     case locksTwice, unlocksForAll, keepsLockAfterPublishing, ignoresTakeover, renewsForAll, waitsAfterRefusal
-    case ignoresPosition, readsFromTheStart, losesKind, losesUID, scopesWithoutRemovals, changesNonce,
+    case ignoresPosition, readsFromTheStart, losesKind, losesUID, losesScopes, changesNonce,
       forgetsNodes, keepsNodes
   }
 
@@ -113,10 +113,10 @@ final class BrokenTier: SharedTier {
 
   func state() async throws(SharedTierError) -> SharedState {
     let state = try await base.state()
-    guard fault == .scopesWithoutRemovals else { return state }
+    guard fault == .losesScopes else { return state }
     return SharedState(
       nonce: state.nonce, log: state.log, isCut: state.isCut,
-      scopes: state.scopes.mapValues { SharedScopePositions(invalidated: $0.invalidated) })
+      scopes: state.scopes.filter { $0.key == 0 })
   }
 
   func report(_ node: SharedNode) async throws(SharedTierError) {

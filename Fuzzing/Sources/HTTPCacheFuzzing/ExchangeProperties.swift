@@ -159,7 +159,7 @@ public enum ExchangeProperties {
   ) throws(PropertyViolation) {
     let now = exchange.times[2]
     for request in [exchange.other, exchange.request] {
-      if case .notModified(let head) = Preconditions.evaluate(request, stored: stored, now: now) {
+      if let head = Preconditions.evaluate(request, stored: stored, now: now) {
         try require(head.status == .notModified, "304 with another status")
       }
       for length in [exchange.length, 1, 0, Int64.max, nil] {

@@ -8,7 +8,6 @@ enum RESPProperties {
   struct Transcript: Equatable {
     var replies: [RESPValue] = []
     var isFailed = false
-    var isIdle = false
   }
 
   /// Reads the octets after the first, which is the seed of how they are cut into pieces.
@@ -47,7 +46,6 @@ enum RESPProperties {
         return transcript
       }
     }
-    transcript.isIdle = decoder.isIdle
     return transcript
   }
 

@@ -126,19 +126,13 @@ public final class ArchiveSeed: SeedSource {
     for (number, entry) in entries.enumerated() {
       do throws(CacheError) {
         let seed = try response(entry)
-        do throws(CacheError) { try await Self.readAll(seed) } catch {
+        do throws(CacheError) {
+          try await seed.body.open().readPieces(of: 0..<seed.bodyLength) { _ in }
+        } catch {
           damaged.append("\(seed.target): \(error.message)")
         }
       } catch { damaged.append("response \(number + 1): \(error.message)") }
     }
     return damaged
-  }
-
-  private static func readAll(_ seed: SeedResponse) async throws(CacheError) {
-    let reader = try seed.body.open()
-    var position: Int64 = 0
-    while position < seed.bodyLength {
-      position += Int64(try await reader.read(position..<min(seed.bodyLength, position + (1 << 20))).count)
-    }
   }
 }

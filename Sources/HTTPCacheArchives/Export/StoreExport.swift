@@ -32,12 +32,9 @@ public final class StoreExport: SeedSource {
     _ store: any CacheStore, _ selection: CacheSelection = .all, mode: CacheMode, name: String
   ) async throws(CacheError) {
     var collected = Collected()
-    var cursor: EntryCursor?
-    repeat {
-      let page = try await store.entries(selection, after: cursor, limit: 256)
-      for entry in page.entries where entry.record.key.mode == mode { try collected.add(entry, of: store) }
-      cursor = page.next
-    } while cursor != nil
+    try await store.forEachEntry(selection) { (entry) throws(CacheError) in
+      if entry.record.key.mode == mode { try collected.add(entry, of: store) }
+    }
     var list = collected.finished()
     list.sort { ($0.target, Self.order($0)) < ($1.target, Self.order($1)) }
     self.list = list

@@ -9,13 +9,6 @@ struct WARCPairs {
     let place: String
     var method: String?
 
-    init(head: RecordedHead, body: ArchiveOutput.Body, number: Int, place: String) {
-      self.head = head
-      self.body = body
-      self.number = number
-      self.place = place
-    }
-
     mutating func join(_ request: HTTPMessageHead) {
       head.request = request.fields
       method = request.method

@@ -7,12 +7,6 @@ struct StoredPiece: Sendable, Hashable {
   let end: Int64
   let checksum: UInt64
 
-  init(start: Int64, end: Int64, checksum: UInt64) {
-    self.start = start
-    self.end = end
-    self.checksum = checksum
-  }
-
   var range: Range<Int64> { start..<end }
 }
 

@@ -52,24 +52,16 @@ package final class FileHandout: Sendable {
   /// Unlinks a file. A process that has the file open can still read it.
   package func remove(_ name: String) { unlinkat(folder.descriptor, name, 0) }
 
-  /// Deletes files that dead processes left in a directory, as many as is fast.
-  package static func sweep(in directory: String) { try? sweep(in: directory, sweepLimit) }
-
-  /// Deletes all files that dead processes left in a directory, however long that takes.
+  /// Deletes files that dead processes left in a directory.
   ///
+  /// - Parameter all: whether to delete all of them, however long that takes; else as many as is fast.
   /// - Throws: `CacheError` if the files cannot be listed.
-  static func sweepAll(in directory: String) throws(CacheError) {
-    try sweep(in: directory, (folders: .max, files: .max))
-  }
-
-  private static func sweep(
-    in directory: String, _ limit: (folders: Int, files: Int)
-  ) throws(CacheError) {
+  package static func sweep(in directory: String, all: Bool = false) throws(CacheError) {
     let (root, _) = try CacheDirectory.folder(at: directory)
     guard let files = try CacheFile(existing: folderName, in: root, flags: CacheFile.folder) else {
       return
     }
-    try sweep(files, limit)
+    try sweep(files, all ? (folders: .max, files: .max) : sweepLimit)
   }
 
   private static func sweep(

@@ -4,7 +4,8 @@ import HTTPCacheStore
 import Synchronization
 
 /// A directory that one store has open. If the directory or its index is replaced, the store opens it again.
-/// Work that began with the old open directory ends with it.
+/// Work that began with the old open directory ends with it. Its transactions are in `Transaction.swift`, its log in
+/// `IndexLog.swift`, and what overtakes an insertion in `Rivals.swift`.
 final class OpenDirectory: Sendable {
   let directory: CacheDirectory
   let index: DiskIndex

@@ -112,8 +112,7 @@ struct Database {
     _ connection: SQLiteConnection, _ settings: DirectorySettings, _ lastCommit: Int64
   ) throws(CacheError) {
     try connection.execute(Schema.layout)
-    var generator = SystemRandomNumberGenerator()
-    let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    let secret = [UInt8].random(count: 32)
     try connection.transaction { () throws(CacheError) in
       try connection.execute(Schema.tables)
       // The clock may have been set back since the earlier index was made.

@@ -133,7 +133,7 @@ struct NewEntry: Sendable {
     if case .file(_, let pieces) = body, !record.isComplete || pieces.list.count > 1 {
       try connection.save(pieces, of: id)
     }
-    try connection.insertGroups(groups, origin: record.key.origin, id: id)
+    try connection.insertGroups(groups, of: record.key, id: id)
     transaction.state.entries += 1
     transaction.state.bodies += cost
   }
@@ -141,7 +141,9 @@ struct NewEntry: Sendable {
 
 extension SQLiteConnection {
   /// Inserts the memberships of an entry.
-  func insertGroups(_ groups: [String], origin: String, id: Int64) throws(CacheError) {
+  func insertGroups(_ groups: [String], of key: CacheKey, id: Int64) throws(CacheError) {
+    if groups.isEmpty { return }
+    let origin = key.origin
     for group in groups {
       try run(
         "INSERT OR IGNORE INTO membership VALUES (?, ?, ?)", [.text(origin), .text(group), .integer(id)])

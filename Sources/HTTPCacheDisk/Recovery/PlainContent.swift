@@ -82,7 +82,7 @@ struct PlainContent: Sendable {
     opened.changes.level()
     policy.forgetUses()
     _ = opened.removeSetAside()
-    try FileHandout.sweepAll(in: directory)
+    try FileHandout.sweep(in: directory, all: true)
     try sweeper.removeOrphans(of: opened)
     do throws(CacheError) { try opened.emptyLog(clock) } catch {
       // Another process that opened the directory at the same time may have emptied the log.

@@ -75,12 +75,8 @@ final class SQLiteConnection: @unchecked Sendable {
   }
 
   /// Runs a statement that returns no rows.
-  ///
-  /// - Returns: the number of rows changed.
-  @discardableResult
-  func run(_ sql: String, _ values: [SQLiteValue] = []) throws(CacheError) -> Int {
+  func run(_ sql: String, _ values: [SQLiteValue] = []) throws(CacheError) {
     try query(sql, values) { _ in true }
-    return Int(sqlite3_changes64(handle))
   }
 
   /// The first column of the first row as a number; nil if there is no row or the value is NULL.

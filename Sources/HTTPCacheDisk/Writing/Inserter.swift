@@ -62,12 +62,12 @@ final class Inserter: Sendable {
       while true {
         // The job of an earlier entry may have inserted this one, too.
         if let result = new.result.withLock({ $0 }) { return try result.get() }
-        insertSome()
+        insertWaiting()
       }
     }
   }
 
-  private func insertSome() {
+  private func insertWaiting() {
     let some = waiting.withLock { waiting in
       let some = Array(waiting.prefix(Self.mostAtOnce))
       waiting.removeFirst(some.count)
@@ -76,7 +76,7 @@ final class Inserter: Sendable {
     do throws(CacheError) {
       let current = try thread.directoryToWrite()
       let fitting = some.filter { $0.opened === current }
-      let results = insert(fitting.map(\.entry), in: current)
+      let results = insertEach(fitting.map(\.entry), in: current)
       for result in results {
         if case .failure(let error) = result { thread.handleIndexError(error, of: current) }
       }
@@ -91,28 +91,28 @@ final class Inserter: Sendable {
   }
 
   /// Inserts the rows of entries in one transaction. Each entry succeeds or fails alone.
-  private func insert(
+  private func insertEach(
     _ entries: [NewEntry], in opened: OpenDirectory
   ) -> [Result<CacheRecord, CacheError>] {
     if entries.isEmpty { return [] }
     do throws(CacheError) {
       try opened.limitLog()
       opened.emptyLogForFileSystem()
-      return try insertTogether(entries, in: opened).map { .success($0) }
+      return try insertInOneTransaction(entries, in: opened).map { .success($0) }
     } catch {
       // One entry may have made the transaction fail, so try each alone; but not while another process is writing.
-      if entries.count > 1, error.code != .busy { return entries.flatMap { insert([$0], in: opened) } }
+      if entries.count > 1, error.code != .busy { return entries.flatMap { insertEach([$0], in: opened) } }
       return entries.map { _ in .failure(error) }
     }
   }
 
-  private func insertTogether(
+  private func insertInOneTransaction(
     _ entries: [NewEntry], in opened: OpenDirectory
   ) throws(CacheError) -> [CacheRecord] {
     let (insertions, space, state) = try batch.write(in: opened) { (transaction) throws(CacheError) in
       var space = try DiskSpace(of: opened, transaction.state, on: transaction.connection)
       var insertions: [Insertion] = []
-      for entry in entries { insertions.append(try insert(entry, into: &space, in: &transaction)) }
+      for entry in entries { insertions.append(try insertRow(of: entry, into: &space, in: &transaction)) }
       return (insertions, space, transaction.state)
     }
     for insertion in insertions { evictor.didEvict(insertion.evictions) }
@@ -139,8 +139,8 @@ final class Inserter: Sendable {
     return stored
   }
 
-  private func insert(
-    _ entry: NewEntry, into space: inout DiskSpace, in transaction: inout Transaction
+  private func insertRow(
+    of entry: NewEntry, into space: inout DiskSpace, in transaction: inout Transaction
   ) throws(CacheError) -> Insertion {
     let (key, opened) = (entry.record.key, transaction.opened)
     let hash = opened.hashes.hash(of: key)

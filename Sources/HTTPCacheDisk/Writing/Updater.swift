@@ -78,7 +78,7 @@ struct Updater: Sendable {
       ])
     if found.groups > 0 || !groups.isEmpty {
       try connection.run("DELETE FROM membership WHERE entry = ?", [.integer(found.id)])
-      try connection.insertGroups(groups, origin: record.key.origin, id: found.id)
+      try connection.insertGroups(groups, of: record.key, id: found.id)
     }
   }
 }

@@ -20,8 +20,6 @@ final class DownloadMeter: Sendable {
     var exchange: Exchange?
     /// The position in the representation of the next byte from the origin; nil before its response.
     var position: Int64?
-    /// Bytes that the origin sent in this attempt.
-    var fetched: Int64 = 0
     /// The position of the reader.
     var read: Int64 = 0
     /// Bytes of the file that are there, if ranges of it arrive out of order.
@@ -48,8 +46,6 @@ final class DownloadMeter: Sendable {
 
   /// The last exchange with the origin; nil if the origin was not asked.
   var exchange: Exchange? { state.withLock { $0.exchange } }
-  /// Bytes that the origin sent.
-  var fetched: Int64 { state.withLock { $0.fetched } }
   /// Whether the origin's body ended with an error of the connection.
   var hasBroken: Bool { state.withLock { $0.hasBroken } }
 
@@ -78,7 +74,6 @@ final class DownloadMeter: Sendable {
 
   func fetched(_ bytes: Int) {
     change { state, uptime in
-      state.fetched += Int64(bytes)
       state.arrived? += Int64(bytes)
       state.position = (state.position ?? 0) + Int64(bytes)
       state.rate.add(Int64(bytes), at: uptime)

@@ -109,8 +109,8 @@ extension ImageCache {
     switch response.outcome {
     case .hit(let age, let lifetime, nil), .validated(_, let age, let lifetime):
       return Facts(
-        record: response.storedRecord, freshUntil: isDirect ? now.adding(lifetime - age) : nil, mark: mark)
-    case .hit, .unsatisfiable: return Facts(record: response.storedRecord, mark: mark)
+        record: response.record, freshUntil: isDirect ? now.adding(lifetime - age) : nil, mark: mark)
+    case .hit, .unsatisfiable: return Facts(record: response.record, mark: mark)
     case .forwarded(_, _, .doNotStore, _): return Facts(mark: mark, isKept: false)
     case .forwarded(_, _, .store, _), .shared:
       let mark = StoreMark(cache)

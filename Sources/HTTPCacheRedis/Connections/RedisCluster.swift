@@ -5,7 +5,7 @@
 
   /// The servers of a cluster, or one server that belongs to none. It asks the servers which of them has which keys,
   /// and asks again after each redirection and after each connection that failed: a server that died redirects nothing.
-  final class RedisCluster: RedisClient {
+  final class RedisCluster: Sendable {
     private enum Layout {
       /// No server has told yet.
       case unknown
@@ -44,6 +44,11 @@
 
     // MARK: Sending
 
+    /// Sends the commands of some requests; those for one server are written together, in order.
+    ///
+    /// - Returns: the replies to each request, in order. An error is among them only if it is `NOSCRIPT` or says that
+    ///   there is no such key.
+    /// - Throws: the first other error of a reply; `timeout` at the deadline.
     func send(
       _ requests: [RedisRequest], on lane: RedisLane, by deadline: RedisDeadline
     ) async throws(SharedTierError) -> [[RESPValue]] {
@@ -252,6 +257,9 @@
 
     // MARK: Housekeeping
 
+    /// Removes the keys that match a pattern from all servers, in steps.
+    ///
+    /// - Parameter step: the longest time of each step.
     func remove(matching pattern: String, within step: Duration) async throws(SharedTierError) {
       await refresh(after: .zero)?.value
       let endpoints: Result<[RedisEndpoint], SharedTierError> = state.withLock { state in
@@ -273,6 +281,7 @@
       }
     }
 
+    /// Closes all connections. Nothing can be sent afterwards.
     func close() async {
       let nodes: [RedisNode] = state.withLock { state in
         state.isClosed = true

@@ -63,8 +63,13 @@
     func send(
       _ commands: [RedisCommand], by deadline: RedisDeadline
     ) async throws(SharedTierError) -> [RESPValue] {
-      let outcome = await RedisWaiter().outcome { waiter in
-        add(RedisFlush(commands, by: deadline) { waiter.end($0) })
+      let replies = OneShot<RedisFlush.Outcome>()
+      let outcome = await withTaskCancellationHandler {
+        if !Task.isCancelled { add(RedisFlush(commands, by: deadline) { replies.give($0) }) }
+        return await replies.take()
+      } onCancel: {
+        // The replies still come, and are dropped.
+        replies.give(.failure(SharedTierError(.unreachable, "the task was cancelled")))
       }
       return try outcome.get()
     }

@@ -1,9 +1,10 @@
 #if Redis
+  import HTTPCaching
   import NIOCore
 
   /// Commands that are written together, and their replies so far.
   struct RedisFlush: Sendable {
-    typealias Outcome = RedisWaiter.Outcome
+    typealias Outcome = Result<[RESPValue], SharedTierError>
 
     let bytes: ByteBuffer
     let deadline: RedisDeadline

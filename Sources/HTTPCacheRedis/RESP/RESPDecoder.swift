@@ -30,15 +30,6 @@ struct RESPDecoder: Sendable {
 
   init(limits: RESPLimits = RESPLimits()) { self.limits = limits }
 
-  /// Whether it is between two replies.
-  var isIdle: Bool {
-    guard frames.isEmpty, line.isEmpty, failure == nil else { return false }
-    switch expected {
-    case .line: return true
-    case .bulk, .end: return false
-    }
-  }
-
   /// Takes the next bytes.
   ///
   /// - Parameter receive: called with each reply that is complete, in order.

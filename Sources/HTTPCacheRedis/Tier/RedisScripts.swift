@@ -65,8 +65,7 @@
 
     /// Adds a change to the log. A change must be possible without memory.
     ///
-    /// Keys: the table, the log. Arguments: uid, kind, selection, position or `*`, most entries, prefix of the fields of
-    /// classes, and the classes.
+    /// Keys: the table, the log. Arguments: uid, kind, selection, position or `*`, most entries, and the classes.
     ///
     /// Positions only rise, also after the log was lost and the table was not, and under a clock that was set back. A log
     /// that was lost begins with an entry of an unknown kind, which each version takes as an invalidation of everything:
@@ -104,7 +103,7 @@
       if type(id) == 'table' and id.err and wanted ~= '*' then id = add('*') end
       if type(id) == 'table' and id.err then return id end
       redis.call('HSET', KEYS[1], 'last', id)
-      for i = 7, #ARGV do redis.call('HSET', KEYS[1], ARGV[6] .. ARGV[i], id) end
+      for i = 6, #ARGV do redis.call('HSET', KEYS[1], 'i' .. ARGV[i], id) end
       return id
       """)
 

@@ -32,7 +32,7 @@
       var arguments: [RedisArgument] = [
         .text(change.uid), .text(change.kind.rawValue), .bytes(selection),
         .text(position?.description ?? "*"),
-        .number(Self.longestLog), change.kind == .invalidate || change.kind == .expire ? "i" : "r",
+        .number(Self.longestLog),
       ]
       for number in change.scopeClasses { arguments.append(.number(number)) }
       let reply = try await run(
@@ -103,7 +103,7 @@
       if nonce.isEmpty {
         let made = try await makeNonce()
         nonce = made.nonce
-        scopes[0, default: SharedScopePositions()].raise(.invalidate, to: made.everything)
+        scopes[0] = max(scopes[0] ?? .start, made.everything)
       }
       return (SharedState(nonce: nonce, log: entries, isCut: isCut, scopes: scopes), read.last)
     }
@@ -142,23 +142,18 @@
     /// The positions of scopes, the random word, and the last position of a table.
     private static func read(
       _ table: [RESPValue]
-    ) -> (scopes: [Int: SharedScopePositions], nonce: String, last: SharedPosition) {
-      var scopes: [Int: SharedScopePositions] = [:]
+    ) -> (scopes: [Int: SharedPosition], nonce: String, last: SharedPosition) {
+      var scopes: [Int: SharedPosition] = [:]
       var (current, last) = ("", SharedPosition.start)
       for index in stride(from: 0, to: table.count - 1, by: 2) {
         guard let field = table[index].text, let value = table[index + 1].text else { continue }
         if field == "nonce" { current = value }
         guard let position = SharedPosition(value) else { continue }
         if field == "last" { last = position }
-        guard let number = Int(field.dropFirst()), (0..<SharedScopes.classCount).contains(number) else {
-          continue
-        }
-        if field.hasPrefix("i") {
-          scopes[number, default: SharedScopePositions()].raise(.invalidate, to: position)
-        }
-        if field.hasPrefix("r") {
-          scopes[number, default: SharedScopePositions()].raise(.remove, to: position)
-        }
+        guard field.hasPrefix("i"), let number = Int(field.dropFirst()),
+          (0..<SharedScopes.classCount).contains(number)
+        else { continue }
+        scopes[number] = position
       }
       return (scopes, current, last)
     }

@@ -23,7 +23,7 @@
     public let largestBody: Int64
 
     let limits: RedisLimits
-    let client: any RedisClient
+    let client: RedisCluster
     let keys: RedisKeys
     let seal: RedisSeal
 
@@ -34,19 +34,13 @@
       try self.init(configuration, limits: RedisLimits())
     }
 
-    convenience init(_ configuration: Configuration, limits: RedisLimits) throws(SharedTierError) {
+    init(_ configuration: Configuration, limits: RedisLimits) throws(SharedTierError) {
       try configuration.check()
       let address = configuration.address
       let settings = RedisSettings(
         username: address.username, password: address.password, database: address.database,
         tls: try configuration.makeTLS(), group: MultiThreadedEventLoopGroup.singleton,
         connecting: limits.connection)
-      try self.init(configuration, limits: limits, client: RedisCluster(address.endpoints, settings))
-    }
-
-    init(
-      _ configuration: Configuration, limits: RedisLimits, client: any RedisClient
-    ) throws(SharedTierError) {
       let name = Array("swift-http-cache fleet \(configuration.name)".utf8)
       let salt = Array(SHA256.hash(data: name + (configuration.secret ?? [])))
       do throws(CacheError) {
@@ -63,7 +57,7 @@
       secret = configuration.secret
       largestBody = configuration.largestBody
       self.limits = limits
-      self.client = client
+      client = RedisCluster(address.endpoints, settings)
     }
 
     /// Closes all connections.

@@ -245,10 +245,7 @@ extension CacheExplanation {
       let compared =
         Excerpt.fields([.eTag, .lastModified], of: stored.head.headerFields)
         ?? "no validator in what is stored"
-      let isNotModified =
-        if case .notModified = Preconditions.evaluate(request, stored: stored, now: now) { true } else {
-          false
-        }
+      let isNotModified = Preconditions.evaluate(request, stored: stored, now: now) != nil
       note(
         "What does its own condition make of it?",
         prefix + (isNotModified ? "304" : "nothing: it is sent")

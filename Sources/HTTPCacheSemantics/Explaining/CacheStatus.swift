@@ -1,5 +1,4 @@
 package import HTTPTypes
-import RawStructuredFieldValues
 
 /// One member of `Cache-Status`: how a cache handled a request (RFC 9211 §2).
 package struct CacheStatus: Sendable, Hashable {
@@ -82,41 +81,6 @@ extension CacheStatus {
   package static func appended(_ status: CacheStatus, to fields: inout HTTPFields) {
     // bounded: each cache on the way adds one.
     fields.append(HTTPField(name: FieldNames.cacheStatus, value: status.fieldValue))
-  }
-
-  /// The members of a field, starting with the cache closest to the origin; nil if the field is malformed.
-  ///
-  /// Parameters that are unknown or of the wrong type are ignored.
-  package static func list(in fields: HTTPFields) -> [CacheStatus]? {
-    let value = fields.combinedOctets(FieldNames.cacheStatus)
-    var parser = StructuredFieldValueParser(value)
-    guard value.count <= 65_536, let members = try? parser.parseListFieldValue() else { return nil }
-    var list: [CacheStatus] = []
-    for member in members {
-      guard case .item(let item) = member, let status = CacheStatus(item) else { return nil }
-      list.append(status)
-    }
-    return list
-  }
-
-  private init?(_ item: Item) {
-    switch item.rfc9651BareItem {
-    case .string(let name), .token(let name): self.init(name: name)
-    default: return nil
-    }
-    for (key, value) in item.rfc9651Parameters {
-      switch (key, value) {
-      case ("hit", .bool(let isHit)): hit = isHit
-      case ("fwd", .token(let reason)): fwd = Forward(rawValue: reason)
-      case ("fwd-status", .integer(let code)): fwdStatus = Int(exactly: code)
-      case ("ttl", .integer(let seconds)): ttl = seconds
-      case ("stored", .bool(let isStored)): stored = isStored
-      case ("collapsed", .bool(let isCollapsed)): collapsed = isCollapsed
-      case ("key", .string(let text)): self.key = text
-      case ("detail", .string(let text)), ("detail", .token(let text)): detail = text
-      default: break
-      }
-    }
   }
 
   private static func bounded(_ number: Int64) -> Int64 {

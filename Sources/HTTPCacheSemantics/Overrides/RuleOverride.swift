@@ -1,4 +1,4 @@
-public import HTTPTypes
+import HTTPTypes
 
 /// Changes of the rules for some targets.
 ///
@@ -56,12 +56,6 @@ public struct RuleOverride: Sendable, Hashable {
     let conditions = self.mediaTypes + statuses.sorted().map { "\($0)" }
     responseFingerprint = Self.fingerprint(effects.filter(\.isOnResponse), conditions)
     keyFingerprint = Self.fingerprint(effects.filter(\.isOnKey), [])
-  }
-
-  /// Whether the override matches a request. A request without a valid target never matches.
-  public func matches(_ request: HTTPRequest) -> Bool {
-    guard let target = CacheKey.target(of: request) else { return false }
-    return matches(request, target: target)
   }
 
   func matches(_ request: HTTPRequest, target: String) -> Bool {

@@ -12,9 +12,11 @@ public enum Preconditions {
   ///   - request: GET or HEAD; conditions of other methods are for the origin.
   ///   - stored: the response that would be sent without conditions; they apply to 200 and 206.
   ///   - now: the time, for the `Age` of the 304.
+  /// - Returns: the head of the 304 (RFC 9110 §15.4.5); nil if the conditions do not make one, and with `If-Match` or
+  ///   `If-Unmodified-Since`, which only the origin may evaluate.
   public static func evaluate(
     _ request: HTTPRequest, stored: StoredResponse, now: Timestamp
-  ) -> PreconditionResult {
+  ) -> HTTPResponse? {
     evaluate(
       request, features: RequestFeatures(request.headerFields), stored: stored, now: now)
   }
@@ -22,14 +24,13 @@ public enum Preconditions {
   /// Like `evaluate(_:stored:now:)`, for a request with known features.
   package static func evaluate(
     _ request: HTTPRequest, features: RequestFeatures, stored: StoredResponse, now: Timestamp
-  ) -> PreconditionResult {
-    if features.isDisjoint(with: [.conditions, .originConditions]) { return .proceed }
+  ) -> HTTPResponse? {
+    if features.isDisjoint(with: [.conditions, .originConditions]) { return nil }
     var hasNoneMatch = false
     var hasModifiedSince = false
     for field in request.headerFields {
       switch field.name {
-      case .ifMatch: return .forward(.ifMatch)
-      case .ifUnmodifiedSince: return .forward(.ifUnmodifiedSince)
+      case .ifMatch, .ifUnmodifiedSince: return nil
       case .ifNoneMatch: hasNoneMatch = true
       case .ifModifiedSince: hasModifiedSince = true
       default: break
@@ -37,12 +38,12 @@ public enum Preconditions {
     }
     guard hasNoneMatch || hasModifiedSince, [.get, .head, .query].contains(request.method),
       stored.head.status.code == 200 || stored.head.status.code == 206
-    else { return .proceed }
+    else { return nil }
     let isUnmodified =
       hasNoneMatch
       ? matchesAny(request.headerFields, of: stored.head.headerFields)
       : request.method != .query && isUnmodifiedSince(request.headerFields, stored: stored, now: now)
-    return isUnmodified ? .notModified(notModifiedHead(stored, now: now)) : .proceed
+    return isUnmodified ? notModifiedHead(stored, now: now) : nil
   }
 
   /// Whether `If-None-Match` is false: it is `*`, or one of its tags matches the response's by weak comparison
@@ -87,14 +88,4 @@ public enum Preconditions {
     kept[.age] = String(Age.current(stored, now: now))
     return HTTPResponse(status: .notModified, headerFields: kept)
   }
-}
-
-/// The effect of a request's own preconditions on a stored response (RFC 9111 §4.3.2).
-public enum PreconditionResult: Sendable, Hashable {
-  /// Send the stored response.
-  case proceed
-  /// Send 304 with this head (RFC 9110 §15.4.5).
-  case notModified(HTTPResponse)
-  /// Only the origin may evaluate it: `If-Match`, `If-Unmodified-Since`.
-  case forward(HTTPField.Name)
 }

@@ -23,16 +23,9 @@ package struct StrongValidator: Hashable {
   }
 }
 
-extension StrongValidator {
-  /// A validator that was found strong before; nil without a value.
-  package init?(value: String?) {
-    guard let value, !value.isEmpty else { return nil }
-    self.value = Array(value.utf8)
-  }
-}
-
 extension StoredResponse {
-  var strongValidator: StrongValidator? {
+  /// Nil if the response has no strong validator.
+  package var strongValidator: StrongValidator? {
     StrongValidator(head.headerFields, receivedAt: responseTime)
   }
 }

@@ -63,3 +63,29 @@ extension BodyReader {
     return region.isVerified && range.lowerBound >= 0 && range.upperBound <= region.count
   }
 }
+
+extension BodyReader {
+  /// Reads a range, and calls `body` with each piece of at most 256 KiB.
+  ///
+  /// - Throws: `CacheError.damaged` if the stored body ends before; what reading and `body` throw.
+  package func readPieces(
+    of range: Range<Int64>, _ body: (BodyBytes) async throws(CacheError) -> Void
+  ) async throws(CacheError) {
+    var position = range.lowerBound
+    while position < range.upperBound {
+      let bytes = try await read(position..<min(range.upperBound, position + (256 << 10)))
+      guard !bytes.isEmpty else { throw CacheError(.damaged, "the body ended at byte \(position)") }
+      try await body(bytes)
+      position += Int64(bytes.count)
+    }
+  }
+
+  /// All bytes of a range.
+  ///
+  /// - Throws: as `readPieces(of:_:)`.
+  package func readAll(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
+    var pieces: [BodyBytes] = []
+    try await readPieces(of: range) { pieces.append($0) }
+    return BodyBytes(joining: pieces)
+  }
+}

@@ -226,19 +226,28 @@ extension CacheStore {
   public func targets(equivalentTo target: String) async throws(CacheError) -> [String] {
     var found: [String] = []
     for listed in Set([SearchVariance.path(of: target), target]) {
-      var cursor: EntryCursor?
-      repeat {
-        let page = try await entries(.target(listed), after: cursor, limit: 256)
-        for record in page.entries.map(\.record) {
-          guard let other = equivalent(to: target, by: record), other != target,
-            !found.contains(other)
-          else { continue }
-          found.append(other)
-        }
-        cursor = page.next
-      } while cursor != nil
+      try await forEachEntry(.target(listed)) { entry in
+        guard let other = equivalent(to: target, by: entry.record), other != target,
+          !found.contains(other)
+        else { return }
+        found.append(other)
+      }
     }
     return found
+  }
+
+  /// Calls `body` with each entry that matches. The entries are read in pages.
+  ///
+  /// - Throws: what reading and `body` throw.
+  package func forEachEntry(
+    _ selection: CacheSelection, _ body: (CacheEntry) async throws(CacheError) -> Void
+  ) async throws(CacheError) {
+    var cursor: EntryCursor?
+    repeat {
+      let page = try await entries(selection, after: cursor, limit: 256)
+      for entry in page.entries { try await body(entry) }
+      cursor = page.next
+    } while cursor != nil
   }
 
   private func equivalent(to target: String, by record: CacheRecord) -> String? {

@@ -29,9 +29,6 @@ public struct InvalidationTicket: Sendable, Hashable {
     self.moment = moment
   }
 
-  /// A ticket older than every invalidation.
-  package static let oldest = InvalidationTicket(source: 0, number: 0, moment: 0)
-
   /// A number that rises with each call in this process. It orders requests and changes in memory.
   package static func nextMoment() -> UInt64 { lastMoment.add(1, ordering: .relaxed).newValue }
 

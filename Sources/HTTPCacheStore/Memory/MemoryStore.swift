@@ -51,7 +51,7 @@ public final class MemoryStore: CacheStore {
     let capacity = max(0, capacity)
     self.capacity = Atomic(capacity)
     self.clock = clock
-    self.secret = secret ?? Self.randomKey()
+    self.secret = secret ?? [UInt8].random(count: 32)
     entryLimit = largestEntry.inMemory
     shards = (0..<Self.shardCount).map { _ in MemoryShard() }
   }
@@ -240,11 +240,6 @@ public final class MemoryStore: CacheStore {
 
   func raiseInflation(to priority: Double) {
     inflationBits.max(priority.bitPattern, ordering: .relaxed)
-  }
-
-  private static func randomKey() -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
   }
 }
 

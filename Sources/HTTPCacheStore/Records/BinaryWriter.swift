@@ -47,3 +47,10 @@ package struct BinaryWriter {
     withUnsafeBytes(of: value.littleEndian) { output.append(contentsOf: $0) }
   }
 }
+
+extension [UInt8] {
+  /// Bytes that no program can predict.
+  package static func random(count: Int) -> [UInt8] {
+    (0..<count).map { _ in UInt8.random(in: .min ... .max) }
+  }
+}

@@ -25,21 +25,17 @@ final class PromotingBody: StoredBody {
 /// An open body that keeps the bytes that are read from its start without a gap, and gives them to a
 /// promotion at the end.
 final class PromotingReader: BodyReader {
-  private struct State {
-    // nil once the bytes were given, or cannot be complete any more.
-    var body: GrowingBody?
-  }
-
   private let base: any BodyReader
   private let index: Int
   private let promotion: Promotion
-  private let state: Mutex<State>
+  // nil once the bytes were given, or cannot be complete any more.
+  private let body: Mutex<GrowingBody?>
 
   init(_ base: any BodyReader, index: Int, promotion: Promotion) {
     self.base = base
     self.index = index
     self.promotion = promotion
-    state = Mutex(State(body: GrowingBody(announced: base.length)))
+    body = Mutex(GrowingBody(announced: base.length))
   }
 
   var length: Int64? { base.length }
@@ -60,13 +56,13 @@ final class PromotingReader: BodyReader {
   private func keep(_ bytes: BodyBytes, from start: Int64) -> BodyBytes? {
     guard let length = base.length else { return nil }
     if start == 0, Int64(bytes.count) == length {
-      return state.withLock { $0.body.take() } == nil ? nil : bytes
+      return body.withLock { $0.take() } == nil ? nil : bytes
     }
-    let complete: GrowingBody? = state.withLock { state in
-      guard let body = state.body, body.count == start else { return nil }
+    let complete: GrowingBody? = body.withLock { kept in
+      guard let body = kept, body.count == start else { return nil }
       body.append(bytes)
       guard body.count == length else { return nil }
-      return state.body.take()
+      return kept.take()
     }
     return complete?.finish()
   }

@@ -85,7 +85,10 @@ public final class TieredStore: StoreLayer {
     let own = group?.variants.filter(\.record.isMemoryOnly) ?? []
     do {
       let below = try base.read(key)
-      if below.isEmpty { absences?.note(key, generation: generation) }
+      if below.isEmpty {
+        absences?.note(key, generation: generation)
+        if group == nil { return [] }
+      }
       let promotion = Promotion(key, of: below, over: group, generation: generation, tier: self)
       finish(promotion, over: group)
       return Self.merge(own: own, below: promotion.variants)

@@ -24,13 +24,13 @@ public final class LoopbackServer: Sendable {
     var locks: [CacheKey: Lock] = [:]
     var log: [SharedLogEntry] = []
     var isCut = false
-    var scopes: [Int: SharedScopePositions] = [:]
+    var scopes: [Int: SharedPosition] = [:]
     var nonce: String?
     var nodes: [String: SharedNode] = [:]
     var last = SharedPosition.start
 
     /// The position that the next one must be above: a clock that was set back gives none below that of the random word.
-    var highest: SharedPosition { max(last, scopes[0]?.invalidated ?? .start) }
+    var highest: SharedPosition { max(last, scopes[0] ?? .start) }
   }
 
   struct State: Sendable {
@@ -156,7 +156,7 @@ public final class LoopbackServer: Sendable {
       let last = state.contents.highest
       state.contents.last = SharedPosition(time: last.time, number: last.number + 1)
       state.contents.log.append(SharedLogEntry(position: state.contents.last, change: nil))
-      state.contents.scopes[0, default: SharedScopePositions()].raise(.invalidate, to: state.contents.last)
+      state.contents.scopes[0] = state.contents.last
     }
   }
 

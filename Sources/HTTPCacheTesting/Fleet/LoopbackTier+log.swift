@@ -27,7 +27,7 @@ extension LoopbackTier {
         state.contents.isCut = true
       }
       for number in change.scopeClasses {
-        state.contents.scopes[number, default: SharedScopePositions()].raise(change.kind, to: place)
+        state.contents.scopes[number] = place
       }
       return place
     }
@@ -86,8 +86,9 @@ extension LoopbackTier {
         state.nonces += 1
         state.contents.nonce = "nonce-\(state.nonces)"
         // Responses may be left of the time before the loss.
-        state.contents.scopes[0, default: SharedScopePositions()].raise(
-          .invalidate, to: SharedPosition(time: UInt64(max(0, server.time(state) - 1)), number: 0))
+        let time = UInt64(max(0, server.time(state) - 1))
+        state.contents.scopes[0] = max(
+          state.contents.scopes[0] ?? .start, SharedPosition(time: time, number: 0))
       }
       let shared = SharedState(
         nonce: state.contents.nonce ?? "", log: state.contents.log, isCut: state.contents.isCut,

@@ -22,9 +22,6 @@ public struct WorkloadLedger: Sendable {
   /// The possible states of a key.
   public subscript(_ key: Int) -> Set<State> { states[key] ?? [.absent] }
 
-  /// The keys that may have an entry.
-  public var keys: [Int] { states.keys.sorted() }
-
   /// Notes a step. A step that has begun or failed may have taken effect or not.
   public mutating func note(_ step: WorkloadStep, _ outcome: WorkloadOutcome) {
     switch outcome {

@@ -1,32 +1,31 @@
+import HTTPCaching
 import Synchronization
 
 /// Whether a load is running, suspended, or ended.
 final class LoadState: Sendable {
-  private enum Phase { case new, running, suspended, ended }
+  enum Phase { case new, running, suspended, ended }
 
   private struct State {
     var phase = Phase.new
     var task: Task<Void, Never>?
-    var waiting: CheckedContinuation<Bool, Never>?
+    var waiting: OneShot<Bool>?
   }
 
   private let state = Mutex(State())
 
-  var isRunning: Bool { state.withLock { $0.phase == .running } }
-
-  var isSuspended: Bool { state.withLock { $0.phase == .suspended } }
+  var phase: Phase { state.withLock { $0.phase } }
 
   /// Starts, or continues after being suspended.
   ///
   /// - Returns: whether this is the first time.
   func resume() -> Bool {
-    let (isFirst, waiting) = state.withLock { state -> (Bool, CheckedContinuation<Bool, Never>?) in
+    let (isFirst, waiting) = state.withLock { state -> (Bool, OneShot<Bool>?) in
       guard state.phase == .new || state.phase == .suspended else { return (false, nil) }
       let isFirst = state.phase == .new
       state.phase = .running
       return (isFirst, state.waiting.take())
     }
-    waiting?.resume(returning: true)
+    waiting?.give(true)
     return isFirst
   }
 
@@ -45,28 +44,25 @@ final class LoadState: Sendable {
 
   /// Ends the load.
   ///
-  /// - Returns: whether it had not ended yet.
-  func end() -> Bool {
-    let (wasEnded, task, waiting) = state.withLock { state in
+  /// - Returns: the phase before.
+  func end() -> Phase {
+    let (phase, task, waiting) = state.withLock { state in
       defer { state.phase = .ended }
-      return (state.phase == .ended, state.task.take(), state.waiting.take())
+      return (state.phase, state.task.take(), state.waiting.take())
     }
     task?.cancel()
-    waiting?.resume(returning: false)
-    return !wasEnded
+    waiting?.give(false)
+    return phase
   }
 
   /// Waits while it is suspended.
   ///
   /// - Throws: `CancellationError` once it has ended.
   func untilRunning() async throws {
-    let isRunning = await withCheckedContinuation { continuation in
-      let phase = state.withLock { state in
-        if state.phase == .suspended { state.waiting = continuation }
-        return state.phase
-      }
-      if phase != .suspended { continuation.resume(returning: phase == .running) }
+    let (phase, waiting) = state.withLock { state in
+      if state.phase == .suspended { state.waiting = OneShot() }
+      return (state.phase, state.waiting)
     }
-    guard isRunning else { throw CancellationError() }
+    guard await waiting?.take() ?? (phase == .running) else { throw CancellationError() }
   }
 }

@@ -30,7 +30,7 @@ final class ProtocolLoad: Sendable {
     guard state.resume() else { return }
     let watch = LoadWatch(idle: request.timeoutInterval, total: settings.resourceTimeout)
     state.began(Task { await self.run(watch) })
-    watch.start(isPaused: { [state] in state.isSuspended }) { [weak self] in
+    watch.start(isPaused: { [state] in state.phase == .suspended }) { [weak self] in
       self?.end(with: URLError.make(.timedOut, "no progress in time", url: self?.request.url))
     }
   }
@@ -42,7 +42,7 @@ final class ProtocolLoad: Sendable {
   func cancel() { _ = state.end() }
 
   private func end(with error: URLError) {
-    guard state.end() else { return }
+    guard state.end() != .ended else { return }
     client.perform { $0?.fail(error) }
   }
 
@@ -136,7 +136,7 @@ final class ProtocolLoad: Sendable {
       let isTold = await withCheckedContinuation { continuation in
         client.perform { calls in
           // Checked where the task is suspended and cancelled, too, so that neither happens in between.
-          guard self.state.isRunning else { return continuation.resume(returning: false) }
+          guard self.state.phase == .running else { return continuation.resume(returning: false) }
           if last { _ = self.state.end() }
           if let calls { call(calls) }
           continuation.resume(returning: true)

@@ -26,15 +26,13 @@ struct TaskSurroundings: @unchecked Sendable {
     /// which is correct for both.
     init(_ task: URLSessionTask?) {
       guard let task else {
-        self.init(delivery: .whole)
+        (delivery, session, delegate, queue) = (.whole, nil, nil, nil)
         return
       }
-      let session = Self.session(of: task)
-      let queue = PrivateProperty.value("workQueue", of: task) as? DispatchQueue
-      let isDelegates = session.map { Self.tellsDelegate($0, of: task) } ?? false
-      self.init(
-        delivery: isDelegates ? .pieces : .whole, session: session,
-        delegate: TaskDelegate(of: task, in: session), queue: queue)
+      session = Self.session(of: task)
+      queue = PrivateProperty.value("workQueue", of: task) as? DispatchQueue
+      delegate = TaskDelegate(of: task, in: session)
+      delivery = session.map { Self.tellsDelegate($0, of: task) } ?? false ? .pieces : .whole
     }
 
     /// The session of a task; nil if unknown.
@@ -57,21 +55,11 @@ struct TaskSurroundings: @unchecked Sendable {
     }
   #else
     /// Apple's systems join the pieces for a task with a completion handler.
-    init(_ task: URLSessionTask?) { self.init(delivery: .pieces) }
+    init(_ task: URLSessionTask?) { (delivery, session, delegate, queue) = (.pieces, nil, nil, nil) }
 
     /// Apple's systems do not tell.
     static func session(of task: URLSessionTask?) -> URLSession? { nil }
   #endif
-
-  private init(
-    delivery: Delivery, session: URLSession? = nil, delegate: TaskDelegate? = nil,
-    queue: DispatchQueue? = nil
-  ) {
-    self.delivery = delivery
-    self.session = session
-    self.delegate = delegate
-    self.queue = queue
-  }
 
   /// Waits until the delegate has handled all calls so far.
   func delegateCaughtUp() async {

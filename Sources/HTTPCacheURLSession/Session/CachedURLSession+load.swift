@@ -16,7 +16,7 @@ extension CachedURLSession {
     }
     guard scheme == "http" || scheme == "https" else { return try await passOn(request) }
     let delegates: [any URLSessionDelegate] = [delegate, self.delegate].compactMap { $0 }
-    let calls = TaskCalls(for: request, delegates: delegates, upstream: upstream)
+    let calls = TaskCalls(for: request, delegates: delegates, foundation: foundation)
     let policy = options.cachePolicy ?? policy(of: request)
     let context = RequestContext(
       prototype: request, content: content, delegates: delegates,
@@ -33,7 +33,7 @@ extension CachedURLSession {
       let current = withCookies(next, prototype: request, url: url)
       var response = try await cache.respond(
         to: current, body: try nextContent.make(), policy: policy,
-        options: self.options(options, context), via: origin)
+        options: self.options(options, context), via: upstream)
       if case .unsatisfiable(let reason) = response.outcome {
         throw URLError.make(.resourceUnavailable, "\(reason)", url: url)
       }
@@ -161,7 +161,7 @@ extension CachedURLSession {
 
   /// Lets Foundation load URLs other than HTTP.
   private func passOn(_ request: URLRequest) async throws -> LoadedResponse {
-    let (data, response) = try await upstream.current().passOn(request)
+    let (data, response) = try await foundation.current().passOn(request)
     return LoadedResponse(response: response, body: MessageBody(BodyBytes(data)), cached: nil)
   }
 }

@@ -31,9 +31,9 @@ public final class CachedURLSession: Sendable {
 
   /// Foundation's transport: loads other schemes than HTTP, and makes the session and the tasks that delegates
   /// get.
-  let upstream: URLSessionUpstream
-  /// The upstream of the cache: the caller's with what a session adds, otherwise `upstream`.
-  let origin: any Upstream
+  let foundation: URLSessionUpstream
+  /// The upstream of the cache: the caller's with what a session adds, otherwise `foundation`.
+  let upstream: any Upstream
   private let transport: SessionTransport?
   let cookies: SessionCookies?
   private let isInvalidated = Mutex(false)
@@ -89,7 +89,7 @@ public final class CachedURLSession: Sendable {
   /// Makes a session over an upstream; nil uses Foundation.
   init(
     cache: HTTPCache, partition: String = "", configuration: URLSessionConfiguration,
-    delegate: (any URLSessionDelegate)?, via origin: (any Upstream)?
+    delegate: (any URLSessionDelegate)?, via upstream: (any Upstream)?
   ) {
     self.cache = cache
     self.partition = partition
@@ -100,30 +100,30 @@ public final class CachedURLSession: Sendable {
     // The cache has to see these fields in the request.
     inner.httpAdditionalHeaders = nil
     if cache.configuration.rules.mode == .shared { inner.urlCredentialStorage = nil }
-    upstream = URLSessionUpstream(
+    foundation = URLSessionUpstream(
       configuration: inner, delegate: delegate,
       keepsUnreadBytesInMemory: cache.configuration.encryption != nil)
-    transport = origin.map { [cookies, upstream] in
+    transport = upstream.map { [cookies, foundation] in
       SessionTransport(
         $0,
         SessionTransport.Settings(
           cookies: cookies, credentials: inner.urlCredentialStorage,
           idleTimeout: configuration.timeoutIntervalForRequest,
           wholeTimeout: configuration.timeoutIntervalForResource),
-        foundation: upstream)
+        foundation: foundation)
     }
-    self.origin = transport ?? upstream
+    self.upstream = transport ?? foundation
   }
 
   deinit {
-    upstream.finishTasksAndInvalidate()
+    foundation.finishTasksAndInvalidate()
     transport?.finishAndInvalidate()
   }
 
   /// Lets running requests finish, and starts no more.
   public func finishTasksAndInvalidate() {
     isInvalidated.withLock { $0 = true }
-    upstream.finishTasksAndInvalidate()
+    foundation.finishTasksAndInvalidate()
     transport?.finishAndInvalidate()
   }
 
@@ -131,7 +131,7 @@ public final class CachedURLSession: Sendable {
   public func invalidateAndCancel() {
     isInvalidated.withLock { $0 = true }
     transport?.invalidateAndCancel()
-    upstream.invalidateAndCancel()
+    foundation.invalidateAndCancel()
   }
 
   /// Keeps a file as long as the session.

@@ -22,9 +22,10 @@ struct LoadedResponse: Sendable {
   func metered(_ meter: LoadMeter?, endsRequest: Bool) -> LoadedResponse {
     guard let meter else { return self }
     meter.note(self)
-    let body = MessageBody(
-      ObservedBody(body, ended: { if endsRequest { meter.finish() } }) { count, _ in meter.received(count) })
-    return LoadedResponse(response: response, body: body, cached: cached)
+    let body = ObservedBody(body, ended: { _ in if endsRequest { meter.finish() } }) { count, _ in
+      meter.received(count)
+    }
+    return LoadedResponse(response: response, body: MessageBody(body), cached: cached)
   }
 
   func data() async throws -> Data {

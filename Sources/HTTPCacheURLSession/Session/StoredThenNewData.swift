@@ -94,7 +94,7 @@ extension CachedURLSession {
       let responses = cache.responses(
         to: made, body: try content.make(),
         policy: options.cachePolicy ?? policy(of: request),
-        options: self.options(options, context, redirectLimit: RequestOptions().redirectLimit), via: origin)
+        options: self.options(options, context, redirectLimit: RequestOptions().redirectLimit), via: upstream)
       return StoredThenNewData(responses: responses, url: url) { [clock = cache.configuration.clock] in
         options.meter(clock)
       }

@@ -7,13 +7,13 @@ import Synchronization
 final class TaskCalls: Sendable {
   private let request: URLRequest
   private let delegates: [any URLSessionDelegate]
-  private let upstream: URLSessionUpstream
+  private let foundation: URLSessionUpstream
   private let standIn = Mutex<URLSessionDataTask?>(nil)
 
-  init(for request: URLRequest, delegates: [any URLSessionDelegate], upstream: URLSessionUpstream) {
+  init(for request: URLRequest, delegates: [any URLSessionDelegate], foundation: URLSessionUpstream) {
     self.request = request
     self.delegates = delegates
-    self.upstream = upstream
+    self.foundation = foundation
   }
 
   deinit { standIn.withLock { $0 }?.cancel() }
@@ -28,7 +28,7 @@ final class TaskCalls: Sendable {
       let redirect = CachedHTTPURLResponse(response, url: url)
     else { return request }
     let task = try task()
-    let session = try upstream.current().session
+    let session = try foundation.current().session
     let answer = try await DelegateAnswer<URLRequest?>.wait { answer in
       session.delegateQueue.addOperation {
         DelegateCalls.redirect(delegate, session: session, task: task, response: redirect, request: request) {
@@ -44,7 +44,7 @@ final class TaskCalls: Sendable {
   func accept(_ response: URLResponse) async throws -> Bool {
     guard let delegate = delegates.first as? any URLSessionDataDelegate else { return true }
     let task = try task()
-    let session = try upstream.current().session
+    let session = try foundation.current().session
     let disposition = try await DelegateAnswer<URLSession.ResponseDisposition>.wait { answer in
       session.delegateQueue.addOperation {
         DelegateCalls.response(delegate, session: session, task: task, response: response) { answer.give($0) }
@@ -60,7 +60,7 @@ final class TaskCalls: Sendable {
   ///
   /// - Parameter expected: the length in bytes; nil if unknown.
   func sent(_ count: Int64, total: Int64, of expected: Int64?) {
-    guard let task = try? task(), let session = try? upstream.current().session else { return }
+    guard let task = try? task(), let session = try? foundation.current().session else { return }
     session.delegateQueue.addOperation { [delegates] in
       for delegate in delegates {
         DelegateCalls.sent(
@@ -91,7 +91,7 @@ final class TaskCalls: Sendable {
         basic: .performDefaultHandling, nil, proposed: challenge.challenge.proposedCredential)
     }
     let task = try task()
-    let session = try upstream.current().session
+    let session = try foundation.current().session
     typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
     let (disposition, credential) = try await DelegateAnswer<Answer>.wait { answer in
       session.delegateQueue.addOperation { [delegates] in
@@ -108,7 +108,7 @@ final class TaskCalls: Sendable {
 
   private func task() throws(UpstreamError) -> URLSessionDataTask {
     if let task = standIn.withLock({ $0 }) { return task }
-    let task = try upstream.current().makeStandIn(request)
+    let task = try foundation.current().makeStandIn(request)
     standIn.withLock { $0 = task }
     return task
   }

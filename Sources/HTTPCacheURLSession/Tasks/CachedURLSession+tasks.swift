@@ -102,7 +102,7 @@ extension CachedURLSession {
       meter: LoadMeter(cache.configuration.clock, report: options.onMetrics),
       load: { [unmetered] in try await load($0, unmetered) }
     ) { content, response, error in
-      guard let session = try? self.upstream.current().session else {
+      guard let session = try? self.foundation.current().session else {
         return completion(content, response, error)
       }
       session.delegateQueue.addOperation { completion(content, response, error) }

@@ -9,11 +9,7 @@ import Synchronization
 /// ```
 public final class CachedURLSessionTask: Sendable, Identifiable {
   private struct State {
-    var isSuspended = true
-    var isCancelled = false
     var isCompleted = false
-    var running: Task<Void, Never>?
-    var waiting: CheckedContinuation<Void, Never>?
     var response: URLResponse?
     var error: (any Error)?
   }
@@ -24,6 +20,7 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
   public let progress = Progress(totalUnitCount: -1)
   private let meter: LoadMeter
   private let inner = Mutex(State())
+  private let load = LoadState()
   /// Loads the response and returns what calls the completion handler.
   private let work: @Sendable (CachedURLSessionTask) async throws -> @Sendable (URLResponse?) -> Void
   private let failed: @Sendable (any Error) -> Void
@@ -55,10 +52,11 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
 
   /// Whether the task is suspended, runs, is being cancelled or has ended.
   public var state: URLSessionTask.State {
-    inner.withLock { state in
-      if state.isCompleted { return .completed }
-      if state.isCancelled { return .canceling }
-      return state.isSuspended ? .suspended : .running
+    if inner.withLock({ $0.isCompleted }) { return .completed }
+    return switch load.phase {
+    case .new, .suspended: .suspended
+    case .running: .running
+    case .ended: .canceling
     }
   }
 
@@ -72,39 +70,25 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
   public var metrics: CachedTaskMetrics { meter.metrics }
 
   /// Starts the task, or lets it go on after `suspend()`.
-  public func resume() {
-    start(isSuspended: false)
-  }
+  public func resume() { if load.resume() { start() } }
 
   /// Pauses the task: no more of the body is read until `resume()`. A request that is under way is sent, and a
   /// transfer that other requests wait for goes on.
-  public func suspend() { inner.withLock { $0.isSuspended = true } }
+  public func suspend() { load.suspend() }
 
   /// Ends the task. Its completion handler gets `URLError.cancelled`, if it was not called before.
-  public func cancel() {
-    inner.withLock { $0.isCancelled = true }
-    start(isSuspended: true)
-    inner.withLock { $0.running }?.cancel()
-  }
+  public func cancel() { if load.end() == .new { start() } }
 
-  private func start(isSuspended: Bool) {
-    let waiting = inner.withLock { state in
-      state.isSuspended = isSuspended
-      if state.running == nil {
-        meter.start()
-        state.running = Task(priority: priority) { await self.run() }
-      }
-      return state.waiting.take()
-    }
-    waiting?.resume()
+  private func start() {
+    meter.start()
+    load.began(Task(priority: priority) { await self.run() })
   }
 
   private func run() async {
     var failure: (any Error)?
     var complete: (@Sendable (URLResponse?) -> Void)?
     do {
-      try Task.checkCancellation()
-      if inner.withLock({ $0.isCancelled }) { throw CancellationError() }
+      if load.phase == .ended { throw CancellationError() }
       complete = try await work(self)
     } catch {
       failure = CachedURLSession.foundationError(error, originalRequest.url)
@@ -140,16 +124,7 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
   ///
   /// - Throws: `CancellationError`.
   private func whileSuspended() async throws {
-    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-      let mustWait = inner.withLock { state in
-        guard state.isSuspended, !state.isCancelled else { return false }
-        state.waiting = continuation
-        return true
-      }
-      if !mustWait { continuation.resume() }
-    }
-    // `cancel()` ends the wait before it cancels the running task.
-    if inner.withLock({ $0.isCancelled }) { throw CancellationError() }
+    try await load.untilRunning()
     try Task.checkCancellation()
   }
 }

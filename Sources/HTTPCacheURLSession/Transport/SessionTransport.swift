@@ -42,7 +42,7 @@ final class SessionTransport: Upstream {
     let limits = TransferLimits(idle: idle, whole: settings.wholeTimeout)
     var request = request
     request.timeout = min(request.timeout ?? limits.idle, limits.idle, limits.whole)
-    let calls = context.map { TaskCalls(for: $0.prototype, delegates: $0.delegates, upstream: foundation) }
+    let calls = context.map { TaskCalls(for: $0.prototype, delegates: $0.delegates, foundation: foundation) }
     let first = request.head
     var failures = 0
     while true {
@@ -103,9 +103,12 @@ final class SessionTransport: Upstream {
       running.remove(number)
       throw error
     case .success(var response):
-      let body = TimedBody(response.body, limits) { [running] in running.remove(number) }
+      let body = TimedBody(
+        response.body, idle: limits.idle, deadline: limits.deadline, late: TransferLimits.late,
+        clock: SystemClock()
+      ) { [running] in running.remove(number) }
       // The body replaces the task as what is cancelled; both may have been cancelled meanwhile.
-      guard running.replace(number, { [weak body] in body?.invalidate() }) else {
+      guard running.replace(number, { [weak body] in body?.fail(OriginSession.invalidated) }) else {
         body.cancel()
         throw OriginSession.invalidated
       }

@@ -40,58 +40,26 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
     super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: Self.noPath)
   }
 
-  #if canImport(FoundationNetworking)
-    /// Opens a cache.
-    ///
-    /// If the directory cannot be used, the cache is in memory.
-    ///
-    /// - Parameters:
-    ///   - memoryCapacity: capacity of memory in bytes.
-    ///   - diskCapacity: capacity of the disk in bytes; 0 keeps all responses in memory, as long as the cache
-    ///     exists.
-    ///   - directory: nil is this program's directory in the user's folder for caches.
-    public init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
-      cache = Self.open(memory: memoryCapacity, disk: diskCapacity, path: directory?.path)
-      partition = ""
-      super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: Self.noPath)
-    }
-  #else
-    /// Opens a cache.
-    ///
-    /// If the directory cannot be used, the cache is in memory.
-    ///
-    /// - Parameters:
-    ///   - memoryCapacity: capacity of memory in bytes.
-    ///   - diskCapacity: capacity of the disk in bytes; 0 keeps all responses in memory, as long as the cache
-    ///     exists.
-    ///   - directory: nil is this program's directory in the user's folder for caches.
-    public override init(
-      memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil, seeds: [any SeedSource] = []
-    ) {
-      cache = Self.open(memory: memoryCapacity, disk: diskCapacity, path: directory?.path)
-      partition = ""
-      super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: Self.noPath)
-    }
-  #endif
-
-  /// Opens a cache over content that ships with the program, which answers while nothing newer is stored.
+  /// Opens a cache. If the directory cannot be used, the cache is in memory.
   ///
   /// - Parameters:
   ///   - memoryCapacity: capacity of memory in bytes.
-  ///   - diskCapacity: capacity of the disk in bytes; 0 keeps all responses in memory, as long as the cache exists.
+  ///   - diskCapacity: capacity of the disk in bytes; 0 keeps all responses in memory, as long as the cache
+  ///     exists.
   ///   - directory: nil is this program's directory in the user's folder for caches.
-  ///   - seeds: the content, such as a `FolderSeed` of HTTPCacheArchives; the first that has a URL answers.
-  public init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil, seeds: [any SeedSource]) {
-    cache = Self.open(memory: memoryCapacity, disk: diskCapacity, path: directory?.path, seeds: seeds)
-    partition = ""
-    super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: Self.noPath)
+  ///   - seeds: content that ships with the program, which answers while nothing newer is stored, such as a
+  ///     `FolderSeed` of HTTPCacheArchives; the first that has a URL answers.
+  public convenience init(
+    memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil, seeds: [any SeedSource] = []
+  ) {
+    self.init(
+      cache: HTTPURLCache.open(
+        memory: memoryCapacity, disk: diskCapacity, path: directory?.path, seeds: seeds))
   }
 
   /// Opens a cache, as the initialiser with a directory does.
-  public override init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
-    cache = Self.open(memory: memoryCapacity, disk: diskCapacity, path: path)
-    partition = ""
-    super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: Self.noPath)
+  public override convenience init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
+    self.init(cache: HTTPURLCache.open(memory: memoryCapacity, disk: diskCapacity, path: path))
   }
 
   // MARK: Responses

@@ -33,40 +33,35 @@ enum AuthenticationAttempt {
     return .retry("Basic " + pair.base64EncodedString())
   }
 
-  #if canImport(FoundationNetworking)
-    private static let proposalLimit = 1
+  private static let proposalLimit = 1
 
-    init(
-      _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?,
-      challenge: URLAuthenticationChallenge, failures: Int
-    ) {
+  init(
+    _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?,
+    challenge: URLAuthenticationChallenge, failures: Int
+  ) {
+    #if canImport(FoundationNetworking)
       let isBasic =
         challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic
       let proposed = failures < Self.proposalLimit ? challenge.proposedCredential : nil
       self.init(
         basic: disposition, isBasic ? credential : nil, proposed: isBasic ? proposed : nil)
-    }
+    #else
+      self = .leaveToFoundation
+    #endif
+  }
 
-    /// The challenge with the number of earlier failures: for Foundation, each attempt was a separate task.
-    static func challenge(
-      _ challenge: URLAuthenticationChallenge, failures: Int
-    ) -> URLAuthenticationChallenge {
+  /// The challenge with the number of earlier failures: for Foundation on Linux, each attempt was a separate task.
+  static func challenge(
+    _ challenge: URLAuthenticationChallenge, failures: Int
+  ) -> URLAuthenticationChallenge {
+    #if canImport(FoundationNetworking)
       guard failures > 0, let sender = challenge.sender else { return challenge }
       return URLAuthenticationChallenge(
         protectionSpace: challenge.protectionSpace, proposedCredential: nil,
         previousFailureCount: failures, failureResponse: challenge.failureResponse,
         error: challenge.error, sender: sender)
-    }
-  #else
-    init(
-      _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?,
-      challenge: URLAuthenticationChallenge, failures: Int
-    ) {
-      self = .leaveToFoundation
-    }
-
-    static func challenge(
-      _ challenge: URLAuthenticationChallenge, failures: Int
-    ) -> URLAuthenticationChallenge { challenge }
-  #endif
+    #else
+      return challenge
+    #endif
+  }
 }

@@ -17,11 +17,11 @@ enum DelegateCalls {
     }
   }
 
-  #if canImport(FoundationNetworking)
-    private static func ask(
-      _ delegate: any URLSessionDelegate, about challenge: URLAuthenticationChallenge,
-      session: URLSession, task: URLSessionTask, completion answer: @escaping ChallengeAnswer
-    ) {
+  private static func ask(
+    _ delegate: any URLSessionDelegate, about challenge: URLAuthenticationChallenge,
+    session: URLSession, task: URLSessionTask, completion answer: @escaping ChallengeAnswer
+  ) {
+    #if canImport(FoundationNetworking)
       guard let taskDelegate = delegate as? any URLSessionTaskDelegate else {
         return delegate.urlSession(session, didReceive: challenge, completionHandler: answer)
       }
@@ -29,45 +29,7 @@ enum DelegateCalls {
         guard disposition == .performDefaultHandling else { return answer(disposition, credential) }
         delegate.urlSession(session, didReceive: challenge, completionHandler: answer)
       }
-    }
-
-    static func redirect(
-      _ delegate: any URLSessionTaskDelegate, session: URLSession, task: URLSessionTask,
-      response: HTTPURLResponse, request: URLRequest,
-      completion answer: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-      delegate.urlSession(
-        session, task: task, willPerformHTTPRedirection: response, newRequest: request,
-        completionHandler: answer)
-    }
-
-    static func response(
-      _ delegate: any URLSessionDataDelegate, session: URLSession, task: URLSessionDataTask,
-      response: URLResponse, completion answer: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-    ) {
-      delegate.urlSession(
-        session, dataTask: task, didReceive: response, completionHandler: answer)
-    }
-
-    static func sent(
-      _ delegate: any URLSessionDelegate, session: URLSession, task: URLSessionTask,
-      sent: Int64, total: Int64, expected: Int64
-    ) {
-      (delegate as? any URLSessionTaskDelegate)?.urlSession(
-        session, task: task, didSendBodyData: sent, totalBytesSent: total,
-        totalBytesExpectedToSend: expected)
-    }
-
-    static func invalid(
-      _ delegate: any URLSessionDelegate, session: URLSession, error: (any Error)?
-    ) {
-      delegate.urlSession(session, didBecomeInvalidWithError: error)
-    }
-  #else
-    private static func ask(
-      _ delegate: any URLSessionDelegate, about challenge: URLAuthenticationChallenge,
-      session: URLSession, task: URLSessionTask, completion answer: @escaping ChallengeAnswer
-    ) {
+    #else
       let ofSession: @Sendable () -> Void = {
         guard
           delegate.urlSession?(session, didReceive: challenge, completionHandler: answer) == nil
@@ -80,41 +42,62 @@ enum DelegateCalls {
         if disposition == .performDefaultHandling { ofSession() } else { answer(disposition, credential) }
       }
       if isAsked == nil { ofSession() }
-    }
+    #endif
+  }
 
-    static func redirect(
-      _ delegate: any URLSessionTaskDelegate, session: URLSession, task: URLSessionTask,
-      response: HTTPURLResponse, request: URLRequest,
-      completion answer: @escaping @Sendable (URLRequest?) -> Void
-    ) {
+  static func redirect(
+    _ delegate: any URLSessionTaskDelegate, session: URLSession, task: URLSessionTask,
+    response: HTTPURLResponse, request: URLRequest,
+    completion answer: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    #if canImport(FoundationNetworking)
+      delegate.urlSession(
+        session, task: task, willPerformHTTPRedirection: response, newRequest: request,
+        completionHandler: answer)
+    #else
       let isAsked: Void? = delegate.urlSession?(
         session, task: task, willPerformHTTPRedirection: response, newRequest: request,
         completionHandler: answer)
       if isAsked == nil { answer(request) }
-    }
+    #endif
+  }
 
-    static func response(
-      _ delegate: any URLSessionDataDelegate, session: URLSession, task: URLSessionDataTask,
-      response: URLResponse, completion answer: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-    ) {
+  static func response(
+    _ delegate: any URLSessionDataDelegate, session: URLSession, task: URLSessionDataTask,
+    response: URLResponse, completion answer: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    #if canImport(FoundationNetworking)
+      delegate.urlSession(
+        session, dataTask: task, didReceive: response, completionHandler: answer)
+    #else
       let isAsked: Void? = delegate.urlSession?(
         session, dataTask: task, didReceive: response, completionHandler: answer)
       if isAsked == nil { answer(.allow) }
-    }
+    #endif
+  }
 
-    static func sent(
-      _ delegate: any URLSessionDelegate, session: URLSession, task: URLSessionTask,
-      sent: Int64, total: Int64, expected: Int64
-    ) {
+  static func sent(
+    _ delegate: any URLSessionDelegate, session: URLSession, task: URLSessionTask,
+    sent: Int64, total: Int64, expected: Int64
+  ) {
+    #if canImport(FoundationNetworking)
+      (delegate as? any URLSessionTaskDelegate)?.urlSession(
+        session, task: task, didSendBodyData: sent, totalBytesSent: total,
+        totalBytesExpectedToSend: expected)
+    #else
       (delegate as? any URLSessionTaskDelegate)?.urlSession?(
         session, task: task, didSendBodyData: sent, totalBytesSent: total,
         totalBytesExpectedToSend: expected)
-    }
+    #endif
+  }
 
-    static func invalid(
-      _ delegate: any URLSessionDelegate, session: URLSession, error: (any Error)?
-    ) {
+  static func invalid(
+    _ delegate: any URLSessionDelegate, session: URLSession, error: (any Error)?
+  ) {
+    #if canImport(FoundationNetworking)
+      delegate.urlSession(session, didBecomeInvalidWithError: error)
+    #else
       delegate.urlSession?(session, didBecomeInvalidWithError: error)
-    }
-  #endif
+    #endif
+  }
 }

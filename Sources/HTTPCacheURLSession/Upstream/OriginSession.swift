@@ -25,7 +25,7 @@ final class OriginSession: Sendable {
   ///
   /// - Throws: `UpstreamError.cancelled` after the session was invalidated.
   func start(
-    _ request: URLRequest, _ content: UploadContent?, priority: Float, for exchange: OriginExchange
+    _ request: URLRequest, _ content: UploadContent?, priority: Float, for exchange: FoundationRequest
   ) throws(UpstreamError) -> URLSessionTask {
     let task = try isInvalidated.withLock { isInvalidated throws(UpstreamError) -> URLSessionTask in
       // Within the lock: making a task in an invalid session crashes.

@@ -3,10 +3,10 @@ import HTTPTypes
 
 /// The body of the origin's response. Foundation delivers no trailers.
 final class ReceivedBody: BodySource {
-  private let exchange: OriginExchange
+  private let exchange: FoundationRequest
   let length: Int64?
 
-  init(_ exchange: OriginExchange) {
+  init(_ exchange: FoundationRequest) {
     self.exchange = exchange
     length = exchange.length
   }

@@ -1,7 +1,7 @@
 import HTTPCaching
 
 /// The information that `CachedURLSession` passes to its upstream through the engine.
-final class RequestContext: Sendable {
+struct RequestContext: Sendable {
   /// The caller's request, for settings outside HTTP: network service type, cellular access, timeout.
   let prototype: URLRequest
   /// The caller's content, for a request that has to be sent again with credentials.
@@ -10,13 +10,4 @@ final class RequestContext: Sendable {
   let delegates: [any URLSessionDelegate]
   /// Whether the cache serves many users: they must not share responses that one user's credentials opened.
   let isShared: Bool
-
-  init(
-    prototype: URLRequest, content: RequestBody, delegates: [any URLSessionDelegate], isShared: Bool
-  ) {
-    self.prototype = prototype
-    self.content = content
-    self.delegates = delegates
-    self.isShared = isShared
-  }
 }

@@ -3,16 +3,16 @@ import Synchronization
 
 /// Foundation's delegate: passes each event to the exchange it belongs to.
 final class TaskRouter: NSObject, URLSessionDataDelegate, Sendable {
-  private let table = Mutex<[Int: OriginExchange]>([:])
+  private let table = Mutex<[Int: FoundationRequest]>([:])
   private let delegate: (any URLSessionDelegate)?
 
   init(delegate: (any URLSessionDelegate)?) { self.delegate = delegate }
 
-  func add(_ exchange: OriginExchange, for task: Int) { table.withLock { $0[task] = exchange } }
+  func add(_ exchange: FoundationRequest, for task: Int) { table.withLock { $0[task] = exchange } }
 
-  var exchanges: [OriginExchange] { table.withLock { Array($0.values) } }
+  var exchanges: [FoundationRequest] { table.withLock { Array($0.values) } }
 
-  private func exchange(_ task: URLSessionTask) -> OriginExchange? {
+  private func exchange(_ task: URLSessionTask) -> FoundationRequest? {
     table.withLock { $0[task.taskIdentifier] }
   }
 

@@ -104,8 +104,7 @@ final class AnswerMaker: Sendable {
     var response = CacheResponse(
       head: head, body: body, outcome: outcome, finalTarget: asked.target, contentChange: .unchanged,
       userInfo: variant.record.userInfo.isEmpty ? [] : UserInfoParts(variant.record.userInfo).shown,
-      storedAt: stored.responseTime,
-      isMemoryOnly: variant.record.isMemoryOnly)
+      storedAt: stored.responseTime)
     response.record = variant.record
     return response
   }

@@ -42,7 +42,7 @@ final class HandedOutFiles: Sendable {
         for: request.unconditional(keepsRange: false), policy: policy, options: options),
       let stored = answer.body.source.stored,
       writesMemoryOnly
-        || (!answers.shelf.localStore.isSealed && (directory == nil || !answer.isMemoryOnly))
+        || (!answers.shelf.localStore.isSealed && (directory == nil || answer.record?.isMemoryOnly != true))
     else { return nil }
     let length = stored.range.upperBound
     do throws(CacheError) { try await check(stored.reader, length: length) } catch {
@@ -52,7 +52,7 @@ final class HandedOutFiles: Sendable {
       return nil
     }
     let suffix = FileExtension.of(answer.head.headerFields)
-    let content = answer.storedRecord.map {
+    let content = answer.record.map {
       Content(key: $0.key, sequence: $0.sequence, length: length, suffix: suffix)
     }
     if let content, let name = heldName(of: content) {
@@ -90,13 +90,7 @@ final class HandedOutFiles: Sendable {
   /// Reads a body that is about to be handed out, unless all its blocks were checked already.
   private func check(_ reader: any BodyReader, length: Int64) async throws(CacheError) {
     guard let region = reader.fileRegion, !region.isVerified else { return }
-    let step: Int64 = 256 << 10
-    var position: Int64 = 0
-    while position < length {
-      let bytes = try await reader.read(position..<min(length, position + step))
-      guard !bytes.isEmpty else { throw CacheError(.damaged, "the body ended at byte \(position)") }
-      position += Int64(bytes.count)
-    }
+    try await reader.readPieces(of: 0..<length) { _ in }
   }
 
   /// The folder for files, made when first needed.

@@ -1,3 +1,4 @@
+import HTTPCacheStore
 import Synchronization
 
 /// A value that is set once, and that one task waits for. Later values are ignored.
@@ -38,6 +39,21 @@ package final class OneShot<Value: Sendable>: Sendable {
         return nil
       }
       if let given { continuation.resume(returning: given) }
+    }
+  }
+
+  /// Waits for the value; at the limit, and when the caller is cancelled, gives another one.
+  ///
+  /// - Parameter limit: the longest time to wait; nil for no limit.
+  func take(within limit: Duration?, _ clock: any CacheClock, otherwise other: Value) async -> Value {
+    await clock.limit(limit) {
+      self.give(other)
+    } _: {
+      await withTaskCancellationHandler {
+        await take()
+      } onCancel: {
+        give(other)
+      }
     }
   }
 }

@@ -26,7 +26,9 @@ enum SmallBodies {
       received += bytes.count
       if received > count { break }
     }
-    if received == count, let bytes = try? await read(old), bytes == pieces.flatMap(\.array) {
+    if received == count, let bytes = try? await old.reader.readAll(old.range).array,
+      bytes == pieces.flatMap(\.array)
+    {
       return true
     }
     new.body = MessageBody(ResumedSource(pieces, rest: new.body))
@@ -38,17 +40,5 @@ enum SmallBodies {
     [HTTPField.Name.contentType, .contentEncoding, .contentRange].allSatisfy {
       first.headerFields[fields: $0] == second.headerFields[fields: $0]
     }
-  }
-
-  private static func read(_ stored: StoredBodyRange) async throws(CacheError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var position = stored.range.lowerBound
-    while position < stored.range.upperBound {
-      let next = try await stored.reader.read(position..<stored.range.upperBound)
-      guard !next.isEmpty else { throw CacheError(.damaged, "the body ended at byte \(position)") }
-      bytes += next.array
-      position += Int64(next.count)
-    }
-    return bytes
   }
 }

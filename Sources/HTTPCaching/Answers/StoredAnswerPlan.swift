@@ -20,9 +20,7 @@ enum StoredAnswerPlan: Sendable {
     request: HTTPRequest, features: RequestFeatures, stored: StoredResponse,
     head whole: @autoclosure () -> HTTPResponse, length: Int64?, part: StoredPart?, now: Timestamp
   ) {
-    if case .notModified(let head) = Preconditions.evaluate(
-      request, features: features, stored: stored, now: now)
-    {
+    if let head = Preconditions.evaluate(request, features: features, stored: stored, now: now) {
       self = .head(head)
       return
     }

@@ -23,10 +23,8 @@ public struct CacheResponse: Sendable {
   /// When the stored response was received from the origin or last confirmed by it; nil for an answer from the
   /// origin.
   public var storedAt: Timestamp?
-  /// Whether the stored response may be in memory only.
-  let isMemoryOnly: Bool
-  /// The record of the stored response; nil for an answer from the origin.
-  var record: CacheRecord?
+  /// The record of the stored response that this answer came from; nil for an answer from the origin.
+  package var record: CacheRecord?
   /// Set if the head was not made for this request alone: answers with this same object and equal outcomes have
   /// equal heads, so that a door can use again what it made of one.
   package var headOwner: (any AnyObject & Sendable)?
@@ -39,16 +37,6 @@ public struct CacheResponse: Sendable {
     redirects: [CacheOutcome] = [], contentChange: ContentChange = .unknown, userInfo: [UInt8] = [],
     storedAt: Timestamp? = nil
   ) {
-    self.init(
-      head: head, body: body, outcome: outcome, finalTarget: finalTarget, redirects: redirects,
-      contentChange: contentChange, userInfo: userInfo, storedAt: storedAt, isMemoryOnly: false)
-  }
-
-  init(
-    head: HTTPResponse, body: MessageBody, outcome: CacheOutcome, finalTarget: String,
-    redirects: [CacheOutcome] = [], contentChange: ContentChange, userInfo: [UInt8],
-    storedAt: Timestamp?, isMemoryOnly: Bool
-  ) {
     self.head = head
     self.body = body
     self.outcome = outcome
@@ -57,7 +45,6 @@ public struct CacheResponse: Sendable {
     self.contentChange = contentChange
     self.userInfo = userInfo
     self.storedAt = storedAt
-    self.isMemoryOnly = isMemoryOnly
   }
 
   /// Sets `headOwner` if the request did not change the head: a 206 and a 304 have other statuses.
@@ -67,14 +54,8 @@ public struct CacheResponse: Sendable {
 }
 
 extension CacheResponse {
-  /// The record of the stored response that this answer came from; nil for an answer from the origin.
-  package var storedRecord: CacheRecord? { record }
-
   /// Whether this answer came from the stored response of a record, freshened or not.
-  package func isOf(_ record: CacheRecord) -> Bool {
-    guard let own = self.record else { return false }
-    return own.sequence == record.sequence && own.key == record.key
-  }
+  package func isOf(_ record: CacheRecord) -> Bool { StoredThenNew.areSame(self.record, record) }
 }
 
 extension CacheResponse {

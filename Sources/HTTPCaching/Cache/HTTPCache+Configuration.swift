@@ -160,7 +160,7 @@ extension HTTPCache.Configuration {
   ) throws(CacheError) -> (store: any CacheStore, usesDirectory: Bool) {
     let memory = MemoryStore(capacity: memoryCapacity, largestEntry: largestEntry, clock: clock)
     guard let directory else { return (memory, false) }
-    FileHandout.sweep(in: directory)
+    try? FileHandout.sweep(in: directory)
     let disk: DiskStore
     do throws(CacheError) {
       disk = try DiskStore.open(

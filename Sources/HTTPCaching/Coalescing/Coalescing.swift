@@ -4,7 +4,7 @@ import Synchronization
 
 /// Runs the coalescer: keeps the waiting followers, and wakes them outside its lock.
 final class Coalescing: Sendable {
-  private typealias Waiter = CheckedContinuation<CoalescerNews, Never>
+  private typealias Waiter = OneShot<CoalescerNews>
 
   private struct State {
     var coalescer = RequestCoalescer<Waiter>()
@@ -25,7 +25,7 @@ final class Coalescing: Sendable {
     let (role, released) = state.withLock {
       $0.coalescer.join(key, ticket: ticket, uptime: uptime, isOvertaken: isOvertaken)
     }
-    for waiter in released { waiter.resume(returning: .joinAgain) }
+    for waiter in released { waiter.give(.joinAgain) }
     return switch role {
     case .lead(let flight): .lead(FlightHold(self, key: key, flight: flight))
     case .wait(let flight): .wait(flight: flight)
@@ -47,45 +47,34 @@ final class Coalescing: Sendable {
   func news(
     of key: CacheKey, flight: UInt64, within limit: Duration?
   ) async throws -> CoalescerNews {
-    let waiter = state.withLock { state in
+    let waiter = Waiter()
+    let (number, known) = state.withLock { state in
       state.lastWaiter += 1
-      return state.lastWaiter
+      return (
+        state.lastWaiter, state.coalescer.wait(key, flight: flight, as: state.lastWaiter, waiter)
+      )
     }
-    let news: CoalescerNews = await clock.limit(limit) {
-      self.leave(key, flight: flight, waiter: waiter, news: .timedOut)
-    } _: { mark in
-      await wait(for: key, flight: flight, as: waiter, until: mark)
+    if let known { waiter.give(known) }
+    // A leader that fails must not pass the lead to a follower that waits no longer.
+    let leave: @Sendable () -> Void = {
+      _ = self.state.withLock { $0.coalescer.leave(key, flight: flight, waiter: number) }
+      waiter.give(.timedOut)
+    }
+    let news = await clock.limit(limit, onLimit: leave) {
+      await withTaskCancellationHandler {
+        await waiter.take()
+      } onCancel: {
+        leave()
+      }
     }
     // If this follower was told to lead, releasing its hold here passes the lead on.
     try Task.checkCancellation()
     return news
   }
 
-  private func wait(
-    for key: CacheKey, flight: UInt64, as waiter: UInt64, until limit: LimitMark
-  ) async -> CoalescerNews {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let news: CoalescerNews? = state.withLock { state in
-          if Task.isCancelled { return .goAlone }
-          if limit.hasPassed { return .timedOut }
-          return state.coalescer.wait(key, flight: flight, as: waiter, continuation)
-        }
-        if let news { continuation.resume(returning: news) }
-      }
-    } onCancel: {
-      leave(key, flight: flight, waiter: waiter, news: .goAlone)
-    }
-  }
-
-  private func leave(_ key: CacheKey, flight: UInt64, waiter: UInt64, news: CoalescerNews) {
-    let waiting = state.withLock { $0.coalescer.leave(key, flight: flight, waiter: waiter) }
-    waiting?.resume(returning: news)
-  }
-
   func share(_ key: CacheKey, flight: UInt64, _ shared: SharedTransfer) {
     let waiting = state.withLock { $0.coalescer.share(key, flight: flight, shared) }
-    for waiter in waiting { waiter.resume(returning: .share(shared.withReader())) }
+    for waiter in waiting { waiter.give(.share(shared.withReader())) }
   }
 
   /// Ends a flight; its followers are told `news`.
@@ -96,13 +85,13 @@ final class Coalescing: Sendable {
     let waiting = state.withLock {
       $0.coalescer.end(key, flight: flight, isUnshareable: isUnshareable, uptime: uptime)
     }
-    for waiter in waiting { waiter.resume(returning: news) }
+    for waiter in waiting { waiter.give(news) }
   }
 
   /// Ends the flights of keys that match; each follower asks the origin itself.
   func forget(where matches: (CacheKey) -> Bool) {
     let waiting = state.withLock { $0.coalescer.forget(where: matches) }
-    for waiter in waiting { waiter.resume(returning: .goAlone) }
+    for waiter in waiting { waiter.give(.goAlone) }
   }
 
   func leaderFailed(
@@ -111,7 +100,7 @@ final class Coalescing: Sendable {
     let (successor, others) = state.withLock {
       $0.coalescer.leaderFailed(key, flight: flight, isOwnLimit: isOwnLimit)
     }
-    successor?.resume(returning: .lead(FlightHold(self, key: key, flight: flight)))
-    for waiter in others { waiter.resume(returning: .failed(error)) }
+    successor?.give(.lead(FlightHold(self, key: key, flight: flight)))
+    for waiter in others { waiter.give(.failed(error)) }
   }
 }

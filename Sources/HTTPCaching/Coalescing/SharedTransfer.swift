@@ -1,5 +1,4 @@
 import HTTPCacheSemantics
-import HTTPCacheStore
 
 /// A leader's response that followers may read along.
 struct SharedTransfer: Sendable {
@@ -12,18 +11,7 @@ struct SharedTransfer: Sendable {
   /// The range of the whole body in octets; nil if the transfer brings all of the body.
   var range: Range<Int64>?
   /// The reader of one follower; nil before it has one.
-  private var source: TransferBodySource?
-
-  init(
-    response: StoredResponse, transfer: Transfer, groups: [String], isFromTier: Bool,
-    range: Range<Int64>? = nil
-  ) {
-    self.response = response
-    self.transfer = transfer
-    self.groups = groups
-    self.isFromTier = isFromTier
-    self.range = range
-  }
+  private(set) var source: TransferBodySource?
 
   /// This transfer with a reader for one follower. From now on the transfer continues for this reader, even
   /// if all other readers leave.
@@ -38,8 +26,8 @@ struct SharedTransfer: Sendable {
   ///
   /// - Parameter limit: how long to wait for the first bytes. After that the body is returned without them.
   /// - Throws: `CancellationError` when the caller is cancelled.
-  func makeBody(startingWithin limit: Duration?, _ clock: any CacheClock) async throws -> MessageBody? {
-    guard let source = source ?? transfer.makeSource(range), try await source.begins(within: limit, clock)
+  func makeBody(startingWithin limit: Duration?) async throws -> MessageBody? {
+    guard let source = source ?? transfer.makeSource(range), try await source.begins(within: limit)
     else { return nil }
     return MessageBody(source)
   }

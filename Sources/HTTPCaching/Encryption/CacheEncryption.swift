@@ -26,10 +26,6 @@ public struct CacheEncryption: Sendable {
     CacheEncryption(makeCipher: make)
   }
 
-  private init(makeCipher: @escaping @Sendable ([UInt8]) throws(CacheError) -> any CacheCipher) {
-    self.makeCipher = makeCipher
-  }
-
   /// The cipher for a store with this secret.
   ///
   /// - Throws: `CacheError.unavailable` without the trait `Crypto`; what the caller's function throws.

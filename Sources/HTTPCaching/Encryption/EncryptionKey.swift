@@ -20,11 +20,7 @@ public struct EncryptionKey: Sendable, CustomStringConvertible, CustomDebugStrin
   private init(random bytes: [UInt8]) { self.bytes = bytes }
 
   /// Makes a random key. If it is lost, nothing that was stored under it can be read.
-  public static func random() -> EncryptionKey {
-    var generator = SystemRandomNumberGenerator()
-    return EncryptionKey(
-      random: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
-  }
+  public static func random() -> EncryptionKey { EncryptionKey(random: [UInt8].random(count: 32)) }
 
   /// A copy of the bytes, to keep in a safe place.
   public var array: [UInt8] { bytes }

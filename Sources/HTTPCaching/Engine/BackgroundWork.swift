@@ -6,7 +6,7 @@ final class BackgroundWork: Sendable {
   /// A caller of `finish`.
   private struct Finisher {
     var unfinished: Set<Int>
-    let continuation: CheckedContinuation<Void, Never>
+    let done: OneShot<Void>
   }
 
   private struct State {
@@ -43,21 +43,18 @@ final class BackgroundWork: Sendable {
   /// Waits until the tasks that have begun are done. When `limit` has passed, or the caller is cancelled,
   /// cancels the remaining tasks and returns without waiting for tasks that ignore their cancellation.
   func finish(within limit: Duration, clock: any CacheClock) async {
+    let done = OneShot<Void>()
     let (number, unfinished) = state.withLock { state in
       state.next += 1
-      return (state.next - 1, Set(state.tasks.keys))
+      let unfinished = Set(state.tasks.keys)
+      state.finishers[state.next - 1] = Finisher(unfinished: unfinished, done: done)
+      return (state.next - 1, unfinished)
     }
-    guard !unfinished.isEmpty else { return }
-    await withTaskCancellationHandler {
-      await clock.limit(limit) {
-        self.leave(number)
-      } _: { mark in
-        await wait(for: unfinished, as: number, until: mark)
-      }
-    } onCancel: {
-      leave(number)
+    if !unfinished.isEmpty { await done.take(within: limit, clock, otherwise: ()) }
+    let late = state.withLock { state in
+      state.finishers[number] = nil
+      return unfinished.compactMap { state.tasks[$0] }
     }
-    let late = state.withLock { state in unfinished.compactMap { state.tasks[$0] } }
     for task in late { task.cancel() }
   }
 
@@ -66,31 +63,12 @@ final class BackgroundWork: Sendable {
     for task in state.withLock({ Array($0.tasks.values) }) { task.cancel() }
   }
 
-  private func wait(for tasks: Set<Int>, as number: Int, until limit: LimitMark) async {
-    await withCheckedContinuation { continuation in
-      let isOver = state.withLock { state in
-        let unfinished = tasks.filter { state.tasks[$0] != nil }
-        guard !unfinished.isEmpty, !Task.isCancelled, !limit.hasPassed else { return true }
-        state.finishers[number] = Finisher(unfinished: unfinished, continuation: continuation)
-        return false
-      }
-      if isOver { continuation.resume() }
-    }
-  }
-
-  private func leave(_ number: Int) {
-    let finisher = state.withLock { $0.finishers.removeValue(forKey: number) }
-    finisher?.continuation.resume()
-  }
-
   private func ended(_ task: Int) {
     let finished = state.withLock { state in
       state.tasks[task] = nil
       for number in state.finishers.keys { state.finishers[number]?.unfinished.remove(task) }
-      let finished = state.finishers.filter(\.value.unfinished.isEmpty)
-      for number in finished.keys { state.finishers[number] = nil }
-      return finished.values.map(\.continuation)
+      return state.finishers.values.filter(\.unfinished.isEmpty).map(\.done)
     }
-    for continuation in finished { continuation.resume() }
+    for done in finished { done.give(()) }
   }
 }

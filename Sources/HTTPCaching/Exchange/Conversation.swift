@@ -15,15 +15,6 @@ struct Conversation: Sendable {
   /// How old the answer was in the tier of the fleet; nil for an answer of the origin.
   var shared: SharedAge?
 
-  init(
-    _ exchange: Exchange, variants: [StoredVariant], forward: Exchange.Forward, flight: FlightHold? = nil
-  ) {
-    self.exchange = exchange
-    self.variants = variants
-    self.forward = forward
-    self.flight = flight
-  }
-
   /// The response answers no other request, here and on other nodes.
   func refuse(_ refusal: StorageRefusal) {
     flight?.release(isUnshareable: true)

@@ -108,7 +108,8 @@ extension Exchange {
   /// The origin's response for the caller, and the changes of the store that follow from it.
   struct Delivery: Sendable {
     let storage: Storage
-    var invalidated: [InvalidationTarget] = []
+    /// The normalised target URIs to invalidate.
+    var invalidated: [String] = []
     var invalidatedGroups: [String] = []
     var updates: [RecordUpdate] = []
     /// Whether to remove everything stored for the key.

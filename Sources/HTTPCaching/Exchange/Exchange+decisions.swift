@@ -87,9 +87,8 @@ extension Exchange {
   /// A response that is fresh, or has a validator and is no error, replaces the stored one: the origin means it.
   /// Otherwise it does so if its status says that the resource changed or is gone. A captive portal answers `http`
   /// requests with a page of its own, without either: the rule here takes HTML in place of another media type for it.
-  private func isInsteadOfStored(
-    _ response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp
-  ) -> Bool {
+  private func isInsteadOfStored(_ received: ReceivedResponse) -> Bool {
+    let response = received.head
     guard request.method == .get, let index = matched ?? matching.first, part(index) == nil,
       (200..<300).contains(candidates[index].head.status.code)
     else { return false }
@@ -104,7 +103,8 @@ extension Exchange {
       return false
     }
     let facts = Freshness.facts(
-      response: response, requestTime: requestTime, responseTime: responseTime, rules: rules)
+      response: response, requestTime: received.requestTime, responseTime: received.responseTime,
+      rules: rules)
     return facts.freshnessLifetime <= facts.correctedInitialAge
   }
 
@@ -117,11 +117,11 @@ extension Exchange {
   ///
   /// - Parameter refusal: the upstream's reason not to store it.
   func storage(
-    of response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, isDecoded: Bool,
-    refusal: StorageRefusal?
+    of received: ReceivedResponse, isDecoded: Bool, refusal: StorageRefusal?
   ) -> Storage {
+    let response = received.head
     if policy == .bypass { return .doNotStore(.policy) }
-    if isStoredWhole(response, receivedAt: responseTime) { return .doNotStore(.partialContent) }
+    if isStoredWhole(response, receivedAt: received.responseTime) { return .doNotStore(.partialContent) }
     // A 200 that names a range answers the range that was asked for: it is no whole representation.
     if forward?.request.headerFields[.range] != nil, PartialContent.rangeOfWhole(response) != nil {
       return .doNotStore(.partialContent)
@@ -132,18 +132,14 @@ extension Exchange {
     }
     if clearsSite(response) { return .doNotStore(.clearsSite) }
     if case .content(let obstacle)? = contentMiss { return .doNotStore(.content(obstacle)) }
-    if isInsteadOfStored(response, requestTime: requestTime, responseTime: responseTime) {
-      return .doNotStore(.insteadOfStored(status: response.status.code))
-    }
-    return storage(
-      of: ReceivedResponse(response, requestTime: requestTime, responseTime: responseTime), to: request,
-      isDecoded: isDecoded, refusal: refusal)
+    if isInsteadOfStored(received) { return .doNotStore(.insteadOfStored(status: response.status.code)) }
+    return storageByResponseAlone(of: received, to: request, isDecoded: isDecoded, refusal: refusal)
   }
 
   /// The decision by the response alone, whatever else is stored.
   ///
   /// - Parameter request: this one, or this one with another method.
-  func storage(
+  func storageByResponseAlone(
     of response: ReceivedResponse, to request: HTTPRequest, isDecoded: Bool, refusal: StorageRefusal? = nil
   ) -> Storage {
     let directives = ResponseDirectives(of: response.head, rules: rules)

@@ -94,13 +94,11 @@ extension Exchange {
   }
 
   /// Combines a 206 with an incomplete response; nil if they must not be combined.
-  func combination(
-    _ response: HTTPResponse, _ forward: Forward, requestTime: Timestamp, responseTime: Timestamp,
-    isDecoded: Bool
-  ) -> Combination? {
+  func combination(_ received: ReceivedResponse, _ forward: Forward, isDecoded: Bool) -> Combination? {
+    let response = received.head
     guard response.status.code == 206, !isDecoded, policy != .bypass, request.method == .get,
       case .store = Storability.decide(
-        request: request.unranged, response: response, rules: rules, now: responseTime)
+        request: request.unranged, response: response, rules: rules, now: received.responseTime)
     else { return nil }
     for index in candidates.indices
     where part(index) != nil && forward.completion.map({ $0.index == index }) ?? true
@@ -109,7 +107,7 @@ extension Exchange {
       let known = part(index)?.length
       guard
         let range = PartialContent.range(
-          of: response, in: candidates[index], length: known, receivedAt: responseTime)
+          of: response, in: candidates[index], length: known, receivedAt: received.responseTime)
       else { continue }
       let length = known ?? PartialContent.part(of: response)?.length
       if let completion = forward.completion {
@@ -119,9 +117,8 @@ extension Exchange {
       }
       let stored = keyed(
         PartialContent.combined(
-          candidates[index],
-          with: ReceivedResponse(response, requestTime: requestTime, responseTime: responseTime),
-          length: length, rules: rules, answering: request.unranged, digest: digest))
+          candidates[index], with: received, length: length, rules: rules, answering: request.unranged,
+          digest: digest))
       guard !stored.isInvalidated else { return nil }
       return Combination(
         index: index, stored: stored, range: range, length: length, completion: forward.completion)
@@ -143,9 +140,7 @@ extension Exchange {
   /// Whether a response has the strong validator of a candidate, and its content coding.
   func hasOctets(of response: HTTPResponse, _ index: Int, receivedAt time: Timestamp) -> Bool {
     let stored = candidates[index]
-    guard let validator = StrongValidator(stored.head.headerFields, receivedAt: stored.responseTime) else {
-      return false
-    }
+    guard let validator = stored.strongValidator else { return false }
     return validator == StrongValidator(response.headerFields, receivedAt: time)
       && response.headerFields[.contentEncoding] == stored.head.headerFields[.contentEncoding]
   }

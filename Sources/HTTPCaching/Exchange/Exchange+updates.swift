@@ -5,15 +5,12 @@ extension Exchange {
   /// The updates that a response to HEAD makes to each stored response to GET that could have been chosen for
   /// it (RFC 9111 §4.3.5).
   func headFreshening(
-    _ response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp,
-    refusal: StorageRefusal?
+    _ response: ReceivedResponse, refusal: StorageRefusal?
   ) -> [RecordUpdate] {
-    guard request.method == .head, response.status.code == 200 else { return [] }
+    guard request.method == .head, response.head.status.code == 200 else { return [] }
     return matching.compactMap { index in
       switch Freshening.updatedByHead(
-        candidates[index],
-        with: ReceivedResponse(response, requestTime: requestTime, responseTime: responseTime), rules: rules,
-        validating: request, digest: digest)
+        candidates[index], with: response, rules: rules, validating: request, digest: digest)
       {
       // Nothing of the answer to a request with `no-store` is stored (RFC 9111 §5.2.1.5).
       case .update where directives.noStore: nil
@@ -100,12 +97,11 @@ extension Exchange {
   /// and one of them answers. If its strong entity tag names a candidate that does not match, that candidate
   /// answers unchanged.
   mutating func notModified(
-    _ response: HTTPResponse, _ forward: Forward, requestTime: Timestamp, responseTime: Timestamp,
-    refusal: StorageRefusal?
+    _ response: ReceivedResponse, _ forward: Forward, refusal: StorageRefusal?
   ) -> ResponseAction {
     let offered = forward.validating
     let decision = Freshening.decide(
-      notModified: response, candidates: offered.map { candidates[$0] },
+      notModified: response.head, candidates: offered.map { candidates[$0] },
       mismatched: Set(offered.indices.filter { !matches(offered[$0]) }))
     let (confirmed, answering): ([Int], Int)
     switch decision {
@@ -115,11 +111,10 @@ extension Exchange {
       (confirmed, answering) = (positions.map { offered[$0] }, offered[first])
     case .reuse(let position): (confirmed, answering) = ([], offered[position])
     }
-    let reason = validationReason(forward, of: answering, at: responseTime)
+    let reason = validationReason(forward, of: answering, at: response.responseTime)
     let update = { [rules, request, digest] (candidate: StoredResponse) in
       Freshening.update(
-        of: candidate, with: ReceivedResponse(response, requestTime: requestTime, responseTime: responseTime),
-        rules: rules, validating: request, digest: digest)
+        of: candidate, with: response, rules: rules, validating: request, digest: digest)
     }
     let answered = update(candidates[answering])
     let answer = keyed(answered.answer)
@@ -134,7 +129,7 @@ extension Exchange {
     }
     // A later failure may only fall back to a candidate that matches.
     if !confirmed.isEmpty { selected = answering }
-    let age = Age.current(answer, now: responseTime)
+    let age = Age.current(answer, now: response.responseTime)
     return .freshen(
       written,
       StoredAnswer(

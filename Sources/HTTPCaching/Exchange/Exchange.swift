@@ -106,46 +106,38 @@ struct Exchange: Sendable {
   ///
   /// - Parameter refusal: the upstream's reason not to store it.
   mutating func received(
-    _ response: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp, isDecoded: Bool,
-    refusal: StorageRefusal? = nil
+    _ response: ReceivedResponse, isDecoded: Bool, refusal: StorageRefusal? = nil
   ) -> ResponseAction {
     guard let forward else { return .deliver(Delivery(storage: .doNotStore(.policy))) }
-    if response.status.code == 304, !forward.validating.isEmpty {
-      return notModified(
-        response, forward, requestTime: requestTime, responseTime: responseTime, refusal: refusal)
+    let head = response.head
+    if head.status.code == 304, !forward.validating.isEmpty {
+      return notModified(response, forward, refusal: refusal)
     }
-    if refusal == nil,
-      let combination = combination(
-        response, forward, requestTime: requestTime, responseTime: responseTime, isDecoded: isDecoded)
-    {
+    if refusal == nil, let combination = combination(response, forward, isDecoded: isDecoded) {
       return .combine(combination)
     }
     if let completion = forward.completion {
       // An error may be about the range: the whole is asked for once.
-      if [206, 304].contains(response.status.code) || response.status.code >= 400 {
+      if [206, 304].contains(head.status.code) || head.status.code >= 400 {
         return .forwardAgain(withoutCondition())
       }
-      if let text = contradiction(of: response, completing: completion.index, receivedAt: responseTime) {
+      if let text = contradiction(of: head, completing: completion.index, receivedAt: response.responseTime) {
         return .contradictory(text)
       }
     }
-    if countsAsFailure(response.status.code),
-      case .answerStale = failed(status: response.status.code, now: responseTime)
+    if countsAsFailure(head.status.code),
+      case .answerStale = failed(status: head.status.code, now: response.responseTime)
     {
       return .answerStale
     }
-    let storage = storage(
-      of: response, requestTime: requestTime, responseTime: responseTime, isDecoded: isDecoded,
-      refusal: refusal)
+    let storage = storage(of: response, isDecoded: isDecoded, refusal: refusal)
     return .deliver(
       Delivery(
         storage: storage,
-        invalidated: Invalidation.targets(request: request, response: response),
-        invalidatedGroups: CacheGroups.invalidated(request: request, response: response),
-        updates: headFreshening(
-          response, requestTime: requestTime, responseTime: responseTime, refusal: refusal)
-          + superseded(by: response, storage),
-        isGone: isGone(response)))
+        invalidated: Invalidation.targets(request: request, response: head),
+        invalidatedGroups: CacheGroups.invalidated(request: request, response: head),
+        updates: headFreshening(response, refusal: refusal) + superseded(by: head, storage),
+        isGone: isGone(head)))
   }
 
   /// The origin gave no usable answer. A failure to reach the origin is RFC 9111 §4.2.4's "disconnected"; a

@@ -14,7 +14,7 @@ extension ExchangeRunner {
       } catch {
         return try await fail(error, conversation)
       }
-      if let answer = try await answer(&conversation, with: response, sentAt: requestTime) { return answer }
+      if let answer = try await act(on: response, in: &conversation, sentAt: requestTime) { return answer }
     }
   }
 
@@ -46,8 +46,8 @@ extension ExchangeRunner {
   }
 
   /// Does what follows from the origin's head; nil if the request must be sent again, as `forward` then says.
-  func answer(
-    _ conversation: inout Conversation, with response: UpstreamResponse, sentAt requestTime: Timestamp
+  func act(
+    on response: UpstreamResponse, in conversation: inout Conversation, sentAt requestTime: Timestamp
   ) async throws -> CacheResponse? {
     let key = conversation.exchange.key
     let clearsSite = conversation.exchange.clearsSite(response.head)
@@ -58,7 +58,7 @@ extension ExchangeRunner {
       conversation.exchange.siteCleared()
     }
     switch conversation.exchange.received(
-      response.head, requestTime: requestTime, responseTime: clock.now,
+      ReceivedResponse(response.head, requestTime: requestTime, responseTime: clock.now),
       isDecoded: response.isContentDecoded, refusal: response.storageRefusal)
     {
     case .forwardAgain(let again):

@@ -116,10 +116,12 @@ extension ExchangeRunner {
     shelf.notStored(
       refusal, response.head, to: exchange.request, key: exchange.key, rules: exchange.rules)
     let body = MessageBody(
-      ForwardedBodySource(response.body) {
-        [store = shelf.store, isShared = conversation.shared != nil] bytes in
-        if bytes > 0 { store.count(.received(bytes, isShared: isShared)) }
-      })
+      ObservedBody(
+        response.body,
+        ended: { [store = shelf.store, isShared = conversation.shared != nil] bytes in
+          if bytes > 0 { store.count(.received(bytes, isShared: isShared)) }
+        }
+      ) { _, _ in })
     return answer(conversation, with: response.head, body, refusal: refusal)
   }
 }

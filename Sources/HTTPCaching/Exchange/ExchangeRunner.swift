@@ -37,7 +37,8 @@ struct ExchangeRunner: Sendable {
     await shelf.retryFailedChanges()
     switch exchange.start() {
     case .lookUp: return try await lookUp(&exchange, mayWait: !isBackground)
-    case .forward(let forward): return try await ask(Conversation(exchange, variants: [], forward: forward))
+    case .forward(let forward):
+      return try await ask(Conversation(exchange: exchange, variants: [], forward: forward))
     case .refuse(let reason): return refusal(reason, for: exchange)
     }
   }
@@ -52,7 +53,8 @@ struct ExchangeRunner: Sendable {
       case .lead(let flight) = engine.join(exchange.key)
     else { return }
     engine.observers.tell(.validatingInBackground(exchange.key))
-    let response = try await ask(Conversation(exchange, variants: variants, forward: forward, flight: flight))
+    let response = try await ask(
+      Conversation(exchange: exchange, variants: variants, forward: forward, flight: flight))
     while try await response.body.source.next() != nil {}
   }
 
@@ -110,7 +112,7 @@ struct ExchangeRunner: Sendable {
           variants = read ?? []
           continue
         }
-        let conversation = Conversation(exchange, variants: variants, forward: forward)
+        let conversation = Conversation(exchange: exchange, variants: variants, forward: forward)
         guard forward.canLead, mayWait else { return try await ask(conversation) }
         return try await coalesce(conversation)
       case .refuse(let reason): return refusal(reason, for: exchange)
@@ -207,7 +209,7 @@ extension ExchangeRunner {
     var exchange = conversation.exchange
     if exchange.mayShare(shared.response, now: clock.now) {
       // A transfer that has ended, or broke off before this request got a byte, is ignored.
-      guard let body = try await shared.makeBody(startingWithin: limit.left(at: clock.uptime), clock) else {
+      guard let body = try await shared.makeBody(startingWithin: limit.left(at: clock.uptime)) else {
         return try await lookUp(&exchange, mayWait: false)
       }
       return answer(conversation, with: shared, body, now: clock.now)
@@ -216,7 +218,7 @@ extension ExchangeRunner {
       return try await ask(conversation)
     }
     return try await validate(
-      shared.withReader(), by: Conversation(exchange, variants: [], forward: forward), conversation)
+      shared.withReader(), by: Conversation(exchange: exchange, variants: [], forward: forward), conversation)
   }
 
   /// Asks the origin whether the leader's response may be used.
@@ -239,7 +241,7 @@ extension ExchangeRunner {
     conversation.forward = validation.forward
     (conversation.fetch, conversation.shared) = (validation.fetch, validation.shared)
     guard response.head.status.code == 304 else {
-      if let answer = try await answer(&conversation, with: response, sentAt: requestTime) { return answer }
+      if let answer = try await act(on: response, in: &conversation, sentAt: requestTime) { return answer }
       return try await ask(conversation)
     }
     response.body.source.cancel()
@@ -247,14 +249,14 @@ extension ExchangeRunner {
     if conversation.exchange.clearsSite(response.head) { await shelf.clearSite(of: key) }
     guard
       case .freshen(_, let confirmed) = validation.exchange.received(
-        response.head, requestTime: requestTime, responseTime: clock.now,
+        ReceivedResponse(response.head, requestTime: requestTime, responseTime: clock.now),
         isDecoded: response.isContentDecoded, refusal: response.storageRefusal)
     else {
       conversation.forward = conversation.exchange.withoutCondition()
       return try await ask(conversation)
     }
     if validation.exchange.candidates.contains(where: \.isInvalidated) { await shelf.overtake(key) }
-    guard let body = try await shared.makeBody(startingWithin: limit.left(at: clock.uptime), clock) else {
+    guard let body = try await shared.makeBody(startingWithin: limit.left(at: clock.uptime)) else {
       return try await lookUp(&conversation.exchange, mayWait: false)
     }
     return answer(validation, confirmed, body)

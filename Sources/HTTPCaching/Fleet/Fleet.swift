@@ -182,15 +182,7 @@ final class Fleet: Sendable {
   func join(within limit: Duration) async -> Bool {
     let waiter = OneShot<Void>()
     log.whenConnected(waiter)
-    await clock.limit(limit) {
-      waiter.give(())
-    } _: { _ in
-      await withTaskCancellationHandler {
-        await waiter.take()
-      } onCancel: {
-        waiter.give(())
-      }
-    }
+    await waiter.take(within: limit, clock, otherwise: ())
     log.forget(waiter)
     return log.facts.isConnected
   }

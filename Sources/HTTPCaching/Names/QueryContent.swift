@@ -16,26 +16,16 @@ struct QueryContent: Sendable {
   let obstacle: ContentObstacle?
   private let form: Form
 
-  private init(_ form: Form, digest: [UInt8]?, obstacle: ContentObstacle?) {
-    self.form = form
-    self.digest = digest
-    self.obstacle = obstacle
-  }
-
-  /// No content.
-  init(digest: [UInt8]?) {
-    self.init(.none, digest: digest, obstacle: digest == nil ? .noDigest : nil)
-  }
-
-  /// All content, in memory.
-  init(_ bytes: BodyBytes, trailers: HTTPFields, digest: [UInt8]?) {
-    self.init(
-      .whole(bytes, trailers: trailers), digest: digest, obstacle: digest == nil ? .noDigest : nil)
+  /// All content, in memory, or none.
+  private init(_ form: Form, digest: [UInt8]?) {
+    (self.form, self.digest) = (form, digest)
+    obstacle = digest == nil ? .noDigest : nil
   }
 
   /// Content that is passed on unread.
-  init(_ body: MessageBody, obstacle: ContentObstacle) {
-    self.init(.streamed(body), digest: nil, obstacle: obstacle)
+  private init(_ body: MessageBody, obstacle: ContentObstacle) {
+    (form, digest) = (.streamed(body), nil)
+    self.obstacle = obstacle
   }
 
   var hasBody: Bool { if case .none = form { false } else { true } }
@@ -79,7 +69,8 @@ extension QueryContent {
       }
     }
     let content = BodyBytes(pieces.flatMap(\.array))
-    return QueryContent(content, trailers: body.trailers, digest: digest(of: content, for: request))
+    return QueryContent(
+      .whole(content, trailers: body.trailers), digest: digest(of: content, for: request))
   }
 
   /// The content, if it is in memory already; nil for none.
@@ -88,9 +79,9 @@ extension QueryContent {
     if let bytes, bytes.count > limit {
       self.init(MessageBody(bytes), obstacle: .tooLarge(limit: limit))
     } else if let bytes {
-      self.init(bytes, trailers: [:], digest: Self.digest(of: bytes, for: request))
+      self.init(.whole(bytes, trailers: [:]), digest: Self.digest(of: bytes, for: request))
     } else {
-      self.init(digest: Self.digest(of: BodyBytes(), for: request))
+      self.init(.none, digest: Self.digest(of: BodyBytes(), for: request))
     }
   }
 

@@ -81,8 +81,9 @@ final class StoredNames: Sendable {
     guard exchange.request.method == .get else { return key }
     do throws(CacheError) {
       if let item = try await itemKey(for: exchange, response, isMemoryOnly: isMemoryOnly) { return item }
+      guard shelf.rules.obeysNoVarySearch else { return key }
       let variance = SearchVariance(response.head.headerFields)
-      guard shelf.rules.obeysNoVarySearch, !variance.isDefault else { return key }
+      guard !variance.isDefault else { return key }
       try await write(variance, of: response, for: key, isMemoryOnly: isMemoryOnly)
       return key.with(target: variance.canonical(key.target))
     } catch {
@@ -163,18 +164,13 @@ final class StoredNames: Sendable {
   private func invalidateShared(_ key: CacheKey) async throws(CacheError) {
     let path = SearchVariance.path(of: key.target)
     for selection in [CacheSelection.target(path), .prefix(path + "?")] {
-      var cursor: EntryCursor?
-      repeat {
-        let page = try await store.entries(selection, after: cursor, limit: 256)
-        for record in page.entries.map(\.record)
-        where record.key.methodClass == .get && record.key.partition == key.partition
-          && record.key.mode == key.mode
-          && !SearchVariance(record.response.head.headerFields).isDefault
-        {
-          try await store.invalidate(.variant(record.key, sequence: record.sequence))
-        }
-        cursor = page.next
-      } while cursor != nil
+      try await store.forEachEntry(selection) { (entry) async throws(CacheError) in
+        let record = entry.record
+        guard record.key.methodClass == .get, record.key.partition == key.partition,
+          record.key.mode == key.mode, !Self.variance(record).isDefault
+        else { return }
+        try await store.invalidate(.variant(record.key, sequence: record.sequence))
+      }
     }
   }
 
@@ -183,9 +179,7 @@ final class StoredNames: Sendable {
     _ pointer: StoredResponse, at key: CacheKey, isPinned: Bool, isMemoryOnly: Bool
   ) async throws(CacheError) {
     let record = CacheRecord(
-      key: key, response: pointer, bodyLength: 0, storedRanges: nil, groups: [], userInfo: [],
-      isSeed: false, isPinned: isPinned, isMemoryOnly: isMemoryOnly, isResumable: false, sequence: 0,
-      ticket: nil)
+      key: key, response: pointer, bodyLength: 0, isPinned: isPinned, isMemoryOnly: isMemoryOnly)
     let writer = try await store.write(record, variantLimit: 1)
     do throws(CacheError) { try await writer.commit(trailers: [:]) } catch {
       guard error.code == .superseded else { throw error }

@@ -41,25 +41,21 @@ extension Shelf {
 
   /// Translates a caller's selection into selections of the store.
   private func resolved(_ selection: CacheSelection) async throws(CacheError) -> [CacheSelection] {
-    switch selection {
-    case .target(let url):
-      guard let target = TargetURI.key(url) else {
-        throw CacheError(.invalidRequest, "not an absolute URL: \(url)")
-      }
-      // Another process may have other rules than this one.
-      return try await selections(ofTarget: target, asksForOtherNames: true)
-    case .group(let url, let name):
+    func origin(_ url: String) throws(CacheError) -> String {
       guard let origin = TargetURI.origin(of: url) else {
         throw CacheError(.invalidRequest, "not an origin: \(url)")
       }
-      return [.group(origin: origin, name: name)]
+      return origin
+    }
+    let checked = try selection.checked()
+    switch checked {
+    // Another process may have other rules than this one.
+    case .target(let target): return try await selections(ofTarget: target, asksForOtherNames: true)
+    case .group(let url, let name): return [.group(origin: try origin(url), name: name)]
     case .site(let url, let mode, let partition):
-      guard let origin = TargetURI.origin(of: url) else {
-        throw CacheError(.invalidRequest, "not an origin: \(url)")
-      }
-      return [.site(origin: origin, mode: mode, partition: partition)]
-    case .prefix: return [try selection.checked()]
-    case .all, .partition, .key, .variant, .storedSince, .storedBefore, .unusedSince: return [selection]
+      return [.site(origin: try origin(url), mode: mode, partition: partition)]
+    case .prefix, .all, .partition, .key, .variant, .storedSince, .storedBefore, .unusedSince:
+      return [checked]
     }
   }
 
@@ -73,7 +69,7 @@ extension Shelf {
   ) async throws(CacheError) -> [CacheSelection] {
     guard let keys = rules.keyTargets(of: target) else {
       // Overrides can give the target any key of its origin.
-      return [.prefix((TargetURI.origin(of: target) ?? target) + "/")]
+      return [Self.origin(of: target)]
     }
     guard asksForOtherNames else { return keys.map { .target($0) } }
     var names: [String] = []
@@ -88,24 +84,32 @@ extension Shelf {
   // MARK: What a response demands
 
   /// Invalidates what an unsafe request changed (RFC 9111 §4.4).
-  func invalidate(_ targets: [InvalidationTarget]) async {
+  func invalidate(_ targets: [String]) async {
     for target in targets {
-      if rules.obeysNoVarySearch { forgetFlights(ofPath: target.target) }
-      let selections: [CacheSelection]
-      do throws(CacheError) {
-        selections = try await self.selections(
-          ofTarget: target.target, asksForOtherNames: rules.obeysNoVarySearch || rules.hasAliases)
-      } catch {
-        // The other names of the target are unknown: any target of its origin may be one.
-        observers.tell(.storeFailed(operation: "invalidate", error))
-        selections = [.prefix((TargetURI.origin(of: target.target) ?? target.target) + "/")]
-      }
-      for selection in selections {
-        var name = target.target
+      let asksForOtherNames = rules.obeysNoVarySearch || rules.hasAliases
+      for selection in await selectionsCovering(target, asksForOtherNames: asksForOtherNames) {
+        var name = target
         if case .target(let other) = selection { name = other }
         await invalidate(selection, telling: name)
       }
     }
+  }
+
+  /// The selections that a change of a target covers, at least. Ends the flights of requests for its other names.
+  private func selectionsCovering(_ target: String, asksForOtherNames: Bool) async -> [CacheSelection] {
+    if rules.obeysNoVarySearch { forgetFlights(ofPath: target) }
+    do throws(CacheError) {
+      return try await selections(ofTarget: target, asksForOtherNames: asksForOtherNames)
+    } catch {
+      // The other names of the target are unknown: any target of its origin may be one.
+      observers.tell(.storeFailed(operation: "invalidate", error))
+      return [Self.origin(of: target)]
+    }
+  }
+
+  /// The selection of all targets of the origin of a target.
+  private static func origin(of target: String) -> CacheSelection {
+    .prefix((TargetURI.origin(of: target) ?? target) + "/")
   }
 
   /// Invalidates groups of an origin that a response names (RFC 9875 §3).
@@ -234,14 +238,7 @@ extension Shelf {
   /// The selections of this node for a change of another one, which may know fewer names of a target.
   func localSelections(_ selection: CacheSelection) async -> [CacheSelection] {
     guard case .target(let target) = selection else { return [selection] }
-    if rules.obeysNoVarySearch { forgetFlights(ofPath: target) }
-    do throws(CacheError) {
-      return try await selections(ofTarget: target, asksForOtherNames: true)
-    } catch {
-      // The other names of the target are unknown: any target of its origin may be one.
-      observers.tell(.storeFailed(operation: "invalidate", error))
-      return [.prefix((TargetURI.origin(of: target) ?? target) + "/")]
-    }
+    return await selectionsCovering(target, asksForOtherNames: true)
   }
 
   private func wipeLocally(_ selection: CacheSelection) async {

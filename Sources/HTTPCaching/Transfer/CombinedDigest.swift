@@ -28,15 +28,7 @@ struct CombinedDigest: Sendable {
   /// - Throws: `CacheError` if the body cannot be read.
   func mismatch(of reader: any BodyReader) async throws(CacheError) -> IntegrityDigest.Algorithm? {
     var verifier = verifier
-    var position: Int64 = 0
-    while position < length {
-      let bytes = try await reader.read(position..<min(length, position + (256 << 10)))
-      guard !bytes.isEmpty else {
-        throw CacheError(.damaged, "the body has no byte \(position)")
-      }
-      verifier.update(bytes)
-      position += Int64(bytes.count)
-    }
+    try await reader.readPieces(of: 0..<length) { verifier.update($0) }
     return verifier.mismatch()
   }
 }

@@ -16,16 +16,7 @@ extension Transfer {
   /// - Returns: whether it has ended.
   /// - Throws: `CancellationError` when the caller is cancelled.
   func ended(within limit: Duration?) async throws -> Bool {
-    let completion = completion()
-    await clock.limit(limit) {
-      completion.give(())
-    } _: { _ in
-      await withTaskCancellationHandler {
-        await completion.take()
-      } onCancel: {
-        completion.give(())
-      }
-    }
+    await completion().take(within: limit, clock, otherwise: ())
     try Task.checkCancellation()
     return shared.withLock { !$0.state.isRunning }
   }

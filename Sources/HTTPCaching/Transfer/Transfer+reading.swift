@@ -10,7 +10,7 @@ extension Transfer {
         let action = shared.state.read(reader)
         return (action, Self.releaseFetch(&shared))
       }
-      fetch?.resume()
+      fetch?.give(())
       switch action {
       case .take(let bytes): return bytes
       case .readStored(let range):
@@ -22,7 +22,7 @@ extension Transfer {
           shared.state.advance(reader, by: bytes.count)
           return Self.releaseFetch(&shared)
         }
-        fetch?.resume()
+        fetch?.give(())
         return bytes
       case .end: return nil
       case .fail(let error): throw error
@@ -65,15 +65,9 @@ extension Transfer {
   /// Waits until a reader has bytes to read; false if the transfer breaks off before, or the reader has left.
   ///
   /// - Parameter limit: returns true once this limit has passed.
-  func begins(_ reader: Int, until limit: LimitMark) async throws -> Bool {
-    try await wait(reader, until: limit)
+  func begins(_ reader: Int, within limit: Duration?) async throws -> Bool {
+    try await wait(reader, within: limit)
     return shared.withLock { $0.state.isReadable(reader) }
-  }
-
-  /// Ends a reader's wait; later bytes still reach it.
-  func stopWaiting(_ reader: Int) {
-    let waiting = shared.withLock { $0.readers.removeValue(forKey: reader) }
-    waiting?.resume()
   }
 
   var trailers: HTTPFields {
@@ -94,29 +88,20 @@ extension Transfer {
         stops ? shared.task : nil
       )
     }
-    waiting?.resume()
+    waiting?.give(())
     if let abandoned {
       abandoned.cancel()
       body.source.cancel()
     }
-    fetch?.resume()
+    fetch?.give(())
   }
 
-  func wait(_ reader: Int, until limit: LimitMark? = nil) async throws {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isReady = shared.withLock { shared in
-          if shared.state.mustWait(reader), !Task.isCancelled, limit?.hasPassed != true {
-            shared.readers[reader] = continuation
-            return false
-          }
-          return true
-        }
-        if isReady { continuation.resume() }
-      }
-    } onCancel: {
-      stopWaiting(reader)
+  private func wait(_ reader: Int, within limit: Duration? = nil) async throws {
+    let ready = shared.withLock { shared in
+      shared.readers[reader] = shared.state.mustWait(reader) ? OneShot() : nil
+      return shared.readers[reader]
     }
+    await ready?.take(within: limit, clock, otherwise: ())
     try Task.checkCancellation()
   }
 }

@@ -22,8 +22,10 @@ final class Transfer: Sendable {
 
   struct Shared {
     var state: TransferState
-    var readers: [Int: CheckedContinuation<Void, Never>] = [:]
-    var fetch: CheckedContinuation<Void, Never>?
+    /// The readers that wait for bytes.
+    var readers: [Int: OneShot<Void>] = [:]
+    /// Set while the fetch waits for its readers.
+    var fetch: OneShot<Void>?
     var completion: [OneShot<Void>] = []
     var task: Task<Void, Never>?
     var storedReader: (any BodyReader)?
@@ -213,7 +215,7 @@ final class Transfer: Sendable {
       defer { shared.readers.removeAll() }
       return Array(shared.readers.values)
     }
-    for continuation in waiting { continuation.resume() }
+    for reader in waiting { reader.give(()) }
   }
 
   /// Reports the end before the last bytes go out, so that a reader that has all bytes finds everything
@@ -234,8 +236,7 @@ final class Transfer: Sendable {
       }
       return (Array(shared.readers.values), shared.completion)
     }
-    for continuation in waiting { continuation.resume() }
-    for waiter in completion { waiter.give(()) }
+    for waiter in waiting + completion { waiter.give(()) }
   }
 
   // How long to wait for slow readers if the store takes no more bytes: in all, and per wait. Less than most
@@ -248,13 +249,13 @@ final class Transfer: Sendable {
     let limit = min(patience, Self.patienceAtOnce)
     let end = Task(executorPreference: executor) { [clock] in
       do { try await clock.sleep(for: limit) } catch { return }
-      let fetch = self.shared.withLock { shared -> CheckedContinuation<Void, Never>? in
+      let fetch = self.shared.withLock { shared -> OneShot<Void>? in
         // A reader may have read it at this moment.
         guard !Task.isCancelled else { return nil }
         shared.state.dropSlowReaders()
         return Self.releaseFetch(&shared)
       }
-      fetch?.resume()
+      fetch?.give(())
     }
     await waitUntilRead()
     end.cancel()
@@ -262,17 +263,14 @@ final class Transfer: Sendable {
   }
 
   private func waitUntilRead() async {
-    await withCheckedContinuation { continuation in
-      let mustWait = shared.withLock { shared in
-        guard shared.state.isAhead else { return false }
-        shared.fetch = continuation
-        return true
-      }
-      if !mustWait { continuation.resume() }
+    let fetch = shared.withLock { shared in
+      shared.fetch = shared.state.isAhead ? OneShot() : nil
+      return shared.fetch
     }
+    await fetch?.take()
   }
 
-  static func releaseFetch(_ shared: inout Shared) -> CheckedContinuation<Void, Never>? {
+  static func releaseFetch(_ shared: inout Shared) -> OneShot<Void>? {
     shared.state.isAhead ? nil : shared.fetch.take()
   }
 }

@@ -23,12 +23,8 @@ final class TransferBodySource: BodySource {
   ///
   /// - Parameter limit: how long to wait; nil for no limit. After that this returns true.
   /// - Throws: `CancellationError` when the caller is cancelled.
-  func begins(within limit: Duration?, _ clock: any CacheClock) async throws -> Bool {
-    try await clock.limit(limit) { [transfer, reader] in
-      transfer.stopWaiting(reader)
-    } _: { mark in
-      try await transfer.begins(reader, until: mark)
-    }
+  func begins(within limit: Duration?) async throws -> Bool {
+    try await transfer.begins(reader, within: limit)
   }
 
   var trailers: HTTPFields { transfer.trailers }

@@ -87,10 +87,7 @@ struct RFC10008_QueryTests {
   func conditionsAndRanges() throws {
     let stored = try stored(200, ["ETag": "\"1\"", "Cache-Control": "max-age=60"])
     let conditional = try get(method: .query, ["If-None-Match": "\"1\""])
-    guard case .notModified = Preconditions.evaluate(conditional, stored: stored, now: today) else {
-      Issue.record("no 304")
-      return
-    }
+    #expect(Preconditions.evaluate(conditional, stored: stored, now: today)?.status == .notModified)
     let part = try get(method: .query, ["Range": "bytes=1-2"])
     #expect(RangeRequest.evaluate(part, stored: stored, length: 10) == .partial([1..<3]))
   }

@@ -63,6 +63,22 @@ struct FlightHoldTests {
     hold.release()
   }
 
+  @Test("a follower that is cancelled, or has no more time, is not told to lead")
+  func gone() async throws {
+    let coalescing = Coalescing(clock: clock)
+    let hold = try lead(coalescing)
+    let cancelled = (1...3).map { _ in Task { try await follow(coalescing) } }
+    let late = Task { try await follow(coalescing, within: .seconds(9)) }
+    while coalescing.waiters(of: key) < 4 { await Task.yield() }
+    for follower in cancelled { follower.cancel() }
+    #expect(coalescing.waiters(of: key) == 1)
+    clock.advance(by: .seconds(9))
+    guard case .timedOut = try await late.value else { throw Unexpected(what: "it times out") }
+    #expect(coalescing.counts.waiters == 0)
+    for follower in cancelled { await #expect(throws: CancellationError.self) { try await follower.value } }
+    hold.release()
+  }
+
   @Test("a follower that is cancelled when it is told to lead passes the lead on")
   func cancelledLeader() async throws {
     let coalescing = Coalescing(clock: clock)

@@ -139,7 +139,7 @@ struct FleetReconciliationTests {
       with: state(log), after: .start, remembered: remembered, wasAbsent: false)
     #expect(same.additions.isEmpty)
     let empty = SharedState(
-      nonce: "n", log: [], isCut: false, scopes: [0: SharedScopePositions(invalidated: position(10))])
+      nonce: "n", log: [], isCut: false, scopes: [0: position(10)])
     let plan = FleetReconciliation(
       with: empty, after: ReadPosition(log[8]), remembered: remembered, wasAbsent: false)
     #expect(plan.additions.map(\.change.uid) == ["7", "8", "9"])

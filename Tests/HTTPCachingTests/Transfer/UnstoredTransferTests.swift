@@ -26,7 +26,7 @@ struct UnstoredTransferTests {
     let forward = exchange.makeForward(.miss(.absent))
     let entry = IncomingEntry(
       StoringTerms(response: stored), head: stored.head,
-      to: Conversation(exchange, variants: [], forward: forward),
+      to: Conversation(exchange: exchange, variants: [], forward: forward),
       storedAs: exchange.key, in: engine)
     return Transfer(
       body: MessageBody(body), extent: TransferExtent(length: body.length), writer: writer, entry: entry,
@@ -99,7 +99,7 @@ struct UnstoredTransferTests {
       return
     }
     transfer.start()
-    let body = try #require(try await shared.makeBody(startingWithin: nil, test.clock))
+    let body = try #require(try await shared.makeBody(startingWithin: nil))
     #expect(try await body.collect().count == 4 << 20)
     hold.lookAgain()
   }

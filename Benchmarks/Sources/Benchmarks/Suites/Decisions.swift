@@ -20,9 +20,7 @@ struct Decision {
       policy: .standard, rules: rules, now: now)
     switch decision {
     case .fresh(let age, _), .stale(_, let age, _):
-      if case .notModified = Preconditions.evaluate(request, stored: stored[index], now: now) {
-        return 2
-      }
+      if Preconditions.evaluate(request, stored: stored[index], now: now) != nil { return 2 }
       if case .partial(let ranges) = RangeRequest.evaluate(
         request, stored: stored[index], length: 20_480)
       {

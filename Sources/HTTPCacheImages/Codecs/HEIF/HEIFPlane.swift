@@ -3,11 +3,6 @@ struct HEIFPlane {
   let size: ImageSize
   private(set) var samples: [UInt8]
 
-  init(size: ImageSize, samples: [UInt8]) {
-    self.size = size
-    self.samples = samples
-  }
-
   /// The plane in another size: the nearest sample of each place.
   func scaled(to target: ImageSize) -> HEIFPlane {
     guard target != size else { return self }

@@ -17,7 +17,7 @@ extension Exchange {
     var get = request
     get.method = .get
     let response = ReceivedResponse(head, requestTime: now, responseTime: now)
-    switch storage(of: response, to: get, isDecoded: false) {
+    switch storageByResponseAlone(of: response, to: get, isDecoded: false) {
     case .store(let stored):
       let length = head.headerFields[.contentLength].flatMap { Int64($0) }
       return !fleet.mayPublish(stored, of: key, length: length)

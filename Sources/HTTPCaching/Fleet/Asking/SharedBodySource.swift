@@ -139,16 +139,16 @@ final class SharedBodySource: BodySource {
         return .failure(error)
       }
     }
-    let (outcome, isLate): (Outcome, Bool) = await withTaskCancellationHandler {
+    let (outcome, isCancelled): (Outcome, Bool) = await withTaskCancellationHandler {
       await fleet.clock.limit(limit) {
         reading.cancel()
-      } _: { mark in
-        (await reading.value, mark.hasPassed)
+      } _: {
+        (await reading.value, reading.isCancelled)
       }
     } onCancel: {
       reading.cancel()
     }
-    guard !isLate else {
+    guard !isCancelled || Task.isCancelled else {
       throw SharedTierError(
         .timeout, "the first part of a body took longer than \(limit.milliseconds) ms")
     }

@@ -142,7 +142,7 @@ final class FleetLog: Sendable {
     state.withLock { state in
       state.read = read
       // A request that is sent from now on gets a response that is later than all changes of the table.
-      state.own = shared.scopes.values.map(\.last).max() ?? .start
+      state.own = shared.scopes.values.max() ?? .start
       state.nonce = shared.nonce
       state.scopes.merge(shared.scopes)
       // The server may have lost the table, or a part of it, without the log.

@@ -117,6 +117,6 @@ struct FleetReconciliation: Sendable {
   ) -> Bool {
     guard forgotten.position > known, !state.log.contains(where: forgotten.isEntry) else { return false }
     // A server that lost the table, too, has overtaken all of its responses.
-    return state.scopes[0]?.last ?? .start < forgotten.position
+    return state.scopes[0] ?? .start < forgotten.position
   }
 }

@@ -61,7 +61,7 @@ struct SharedPublisher: Sendable {
         lifetime: lifetime, token: token, lockedKey: job.fetch.key == record.key ? nil : job.fetch.key)
     }
     if length <= Int64(SharedVariant.longestInlineBody) {
-      guard let bytes = await read(0..<length, of: job.reader) else { return nil }
+      guard let bytes = try? await job.reader.readAll(0..<length).array else { return nil }
       return try await publish(publication(bytes, nil), of: job)
     }
     if let body = known(record, length: length, in: job.confirmed),
@@ -72,9 +72,8 @@ struct SharedPublisher: Sendable {
     let body = SharedBody(id: .random(in: .min ... .max), length: length)
     for number in 0..<body.partCount {
       let start = Int64(number) * Int64(SharedBody.partSize)
-      guard let bytes = await read(start..<(start + Int64(body.size(ofPart: number))), of: job.reader) else {
-        return nil
-      }
+      let end = start + Int64(body.size(ofPart: number))
+      guard let bytes = try? await job.reader.readAll(start..<end).array else { return nil }
       guard !job.fetch.isOvertaken(record) else { return nil }
       try await fleet.ask("write a body") { () async throws(SharedTierError) in
         try await fleet.tier.write(bytes, part: number, of: body, for: record.key)
@@ -96,31 +95,13 @@ struct SharedPublisher: Sendable {
 
   /// The body of the same representation that the tier had when the fetch began.
   private func known(_ record: CacheRecord, length: Int64, in found: [SharedVariant]) -> SharedBody? {
-    guard
-      let validator = StrongValidator(
-        record.response.head.headerFields, receivedAt: record.response.responseTime)
-    else { return nil }
+    guard let validator = record.response.strongValidator else { return nil }
     return found.first { variant in
       let response = variant.record.response
       return variant.record.key == record.key && response.nominated == record.response.nominated
         && variant.body?.length == length
-        && StrongValidator(response.head.headerFields, receivedAt: response.responseTime) == validator
+        && response.strongValidator == validator
     }?.body
-  }
-
-  private func read(_ range: Range<Int64>, of reader: any BodyReader) async -> [UInt8]? {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(range.count)
-    var position = range.lowerBound
-    do throws(CacheError) {
-      while position < range.upperBound {
-        let piece = try await reader.read(position..<range.upperBound)
-        guard !piece.isEmpty else { return nil }
-        piece.withUnsafeBytes { bytes.append(contentsOf: $0) }
-        position += Int64(piece.count)
-      }
-    } catch { return nil }
-    return bytes
   }
 
   private func variant(

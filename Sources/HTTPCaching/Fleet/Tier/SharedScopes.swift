@@ -10,7 +10,7 @@ public struct SharedScopes: Sendable {
   /// The number of classes: 0 is the class of everything.
   public static let classCount = 8_192
 
-  private var positions: [Int: SharedScopePositions] = [:]
+  private var positions: [Int: SharedPosition] = [:]
 
   /// Makes scopes that were never changed.
   public init() {}
@@ -49,20 +49,12 @@ public struct SharedScopes: Sendable {
   ///   - position: where it is in the log.
   public mutating func note(_ change: SharedChange?, at position: SharedPosition) {
     for number in change?.scopeClasses ?? [0] {
-      positions[number, default: SharedScopePositions()].raise(change?.kind ?? .invalidate, to: position)
+      positions[number] = max(positions[number] ?? .start, position)
     }
   }
 
   /// Takes over the positions of others where they are higher.
-  public mutating func merge(_ others: [Int: SharedScopePositions]) {
-    for (number, other) in others {
-      positions[number, default: SharedScopePositions()].raise(.invalidate, to: other.invalidated)
-      positions[number, default: SharedScopePositions()].raise(.remove, to: other.removed)
-    }
-  }
-
-  /// All positions, by class.
-  public var all: [Int: SharedScopePositions] { positions }
+  public mutating func merge(_ others: [Int: SharedPosition]) { positions.merge(others) { max($0, $1) } }
 
   /// Whether a change after a position may select a response.
   ///
@@ -74,7 +66,7 @@ public struct SharedScopes: Sendable {
   public func isOvertaken(
     _ key: CacheKey, groups: [String]?, requestTarget: String?, since ticket: SharedPosition
   ) -> Bool {
-    if let everything = positions[0], everything.last > ticket { return true }
+    if let everything = positions[0], everything > ticket { return true }
     return InvalidationScope.contains(of: key, groups: groups, requestTarget: requestTarget) { hash in
       isChanged(hash, since: ticket)
     }
@@ -91,6 +83,6 @@ public struct SharedScopes: Sendable {
   }
 
   private func isChanged(_ hash: UInt64, since ticket: SharedPosition) -> Bool {
-    positions[Self.number(hash)].map { $0.last > ticket } ?? false
+    positions[Self.number(hash)].map { $0 > ticket } ?? false
   }
 }

@@ -7,8 +7,8 @@ public struct SharedState: Sendable {
   public let log: [SharedLogEntry]
   /// Whether the log was ever cut at its beginning: changes before the first are unknown.
   public let isCut: Bool
-  /// For each class of scopes that was ever changed, the positions of its last changes.
-  public let scopes: [Int: SharedScopePositions]
+  /// For each class of scopes that was ever changed, the position of its last change.
+  public let scopes: [Int: SharedPosition]
 
   /// Makes a state.
   ///
@@ -16,9 +16,9 @@ public struct SharedState: Sendable {
   ///   - nonce: the random word of the tier.
   ///   - log: the changes that the log still has, in its order.
   ///   - isCut: whether the log was ever cut at its beginning.
-  ///   - scopes: the positions of the last changes of each class of scopes.
+  ///   - scopes: the position of the last change of each class of scopes.
   public init(
-    nonce: String, log: [SharedLogEntry], isCut: Bool, scopes: [Int: SharedScopePositions]
+    nonce: String, log: [SharedLogEntry], isCut: Bool, scopes: [Int: SharedPosition]
   ) {
     self.nonce = nonce
     self.log = log

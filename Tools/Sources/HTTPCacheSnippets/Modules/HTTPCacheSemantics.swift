@@ -69,6 +69,6 @@ private func program2() async throws {
   // A request that changes the resource has been answered: invalidate.
   let change = HTTPRequest(method: .post, scheme: "https", authority: "example.com", path: "/news")
   for target in Invalidation.targets(request: change, response: HTTPResponse(status: .noContent)) {
-    print("invalidate", target.target)
+    print("invalidate", target)
   }
 }

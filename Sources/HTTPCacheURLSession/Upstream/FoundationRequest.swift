@@ -4,18 +4,15 @@ import HTTPTypes
 import Synchronization
 
 /// One request to the origin and its answer, over one task of Foundation, or more after challenges.
-final class OriginExchange: Sendable {
+final class FoundationRequest: Sendable {
   /// Settings that are fixed at the start.
   struct Terms: Sendable {
     var request: URLRequest
     var content: UploadContent?
     var priority = URLSessionTask.defaultPriority
-    /// The longest time without any arriving byte.
-    var idleTimeout: Duration
+    var limits: TransferLimits
     /// The longest time until the head has arrived.
     var headTimeout: Duration?
-    /// The longest time until the whole response has arrived.
-    var wholeTimeout: Duration
     /// Whether unread bytes may go to a temporary file.
     var mayUseFiles = true
     var delegates: [any URLSessionDelegate] = []
@@ -26,9 +23,9 @@ final class OriginExchange: Sendable {
   private struct Shared {
     var state: ReceiveState
     var task: URLSessionTask?
-    var waiter: CheckedContinuation<Void, Never>?
+    var waiter: OneShot<Void>?
     var watch: Task<Void, Never>?
-    var lastEvent = ContinuousClock.now
+    var lastEvent = SystemClock().uptime
     var failures = 0
     var isAuthorized = false
   }
@@ -36,7 +33,7 @@ final class OriginExchange: Sendable {
   let terms: Terms
   private let session: OriginSession
   private let shared: Mutex<Shared>
-  private let began = ContinuousClock.now
+  private let began = SystemClock().uptime
 
   init(_ terms: Terms, in session: OriginSession) {
     self.terms = terms
@@ -56,7 +53,13 @@ final class OriginExchange: Sendable {
   /// Sends the request and waits for the head of the final response.
   func head() async throws(UpstreamError) -> HTTPResponse {
     start(terms.request)
-    shared.withLock { $0.watch = makeWatch() }
+    // Foundation's own timeouts are not used: they count whole seconds, and a timeout during a redirect crashes.
+    let watch = SystemClock().watch { [weak self] in
+      self?.timeLeft()
+    } late: { [weak self] in
+      self?.fail(TransferLimits.late)
+    }
+    shared.withLock { $0.watch = watch }
     while true {
       let (interim, head, error) = shared.withLock { shared in
         defer { shared.state.interim = [] }
@@ -90,16 +93,15 @@ final class OriginExchange: Sendable {
   func fail(_ error: UpstreamError) { change { $0.state.fail(error) } }
 
   private func wait(while isWaiting: @Sendable (ReceiveState) -> Bool) async {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let mustWait = shared.withLock { shared in
-          guard isWaiting(shared.state) else { return false }
-          shared.lastEvent = .now
-          shared.waiter = continuation
-          return true
-        }
-        if !mustWait { continuation.resume() }
+    let waiter = shared.withLock { shared in
+      if isWaiting(shared.state) {
+        shared.lastEvent = SystemClock().uptime
+        shared.waiter = OneShot()
       }
+      return shared.waiter
+    }
+    await withTaskCancellationHandler {
+      await waiter?.take()
     } onCancel: {
       cancel()
     }
@@ -114,7 +116,7 @@ final class OriginExchange: Sendable {
         guard !shared.state.isOver else { return false }
         shared.task = task
         shared.state.task = task.taskIdentifier
-        shared.lastEvent = .now
+        shared.lastEvent = SystemClock().uptime
         return true
       }
       if isWanted { task.resume() } else { task.cancel() }
@@ -129,9 +131,9 @@ final class OriginExchange: Sendable {
   private func change(from task: Int? = nil, _ event: (inout Shared) -> Bool) {
     let (waiter, cancelled, watch) = shared.withLock { shared in
       if let task, task != shared.state.task {
-        return (nil as CheckedContinuation<Void, Never>?, nil as URLSessionTask?, nil as Task<Void, Never>?)
+        return (nil as OneShot<Void>?, nil as URLSessionTask?, nil as Task<Void, Never>?)
       }
-      shared.lastEvent = .now
+      shared.lastEvent = SystemClock().uptime
       var cancelled: URLSessionTask?
       if event(&shared) {
         // Foundation crashes if a task is cancelled before its redirect has been answered.
@@ -141,7 +143,7 @@ final class OriginExchange: Sendable {
       }
       return (shared.waiter.take(), cancelled, shared.state.isOver ? shared.watch.take() : nil)
     }
-    waiter?.resume()
+    waiter?.give(())
     watch?.cancel()
     guard let cancelled else { return }
     // Cancelling waits for the receiving thread, which may be waiting for this one.
@@ -241,33 +243,19 @@ final class OriginExchange: Sendable {
 
   // MARK: Time
 
-  /// Ends the exchange when no more bytes arrive. Foundation's own timeouts are not used: they count whole
-  /// seconds, and a timeout during a redirect crashes.
-  private func makeWatch() -> Task<Void, Never> {
-    Task { [weak self] in
-      while let left = self?.timeLeft() {
-        guard left > .zero else {
-          self?.fail(
-            UpstreamError(.timeout, "the origin sent nothing in time", cause: URLError(.timedOut)))
-          return
-        }
-        do { try await Task.sleep(for: left) } catch { return }
-      }
-    }
-  }
-
   /// The time until the next byte or the head is late; nil once the exchange has ended.
   private func timeLeft() -> Duration? {
-    let now = ContinuousClock.now
+    let now = SystemClock().uptime
     return shared.withLock { shared in
       if shared.state.isOver { return nil }
-      var left = terms.wholeTimeout - (now - began)
+      var left = terms.limits.deadline - now
       if shared.state.finalHead == nil, let limit = terms.headTimeout {
         left = min(left, limit - (now - began))
       }
       // While no caller waits for bytes, none can be late.
       let isWaiting = shared.state.finalHead == nil || shared.waiter != nil
-      return min(left, isWaiting ? terms.idleTimeout - (now - shared.lastEvent) : terms.idleTimeout)
+      let idle = terms.limits.idle
+      return min(left, isWaiting ? idle - (now - shared.lastEvent) : idle)
     }
   }
 }

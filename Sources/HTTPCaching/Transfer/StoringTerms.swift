@@ -23,8 +23,8 @@ struct StoringTerms: Sendable {
     return CacheRecord(
       key: key, response: response, bodyLength: part == nil ? length : part?.length,
       storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: head), userInfo: userInfo,
-      isSeed: false, isPinned: isPinned, isMemoryOnly: isMemoryOnly,
-      isResumable: PartialContent.isResumable(response), sequence: 0, ticket: ticket)
+      isPinned: isPinned, isMemoryOnly: isMemoryOnly, isResumable: PartialContent.isResumable(response),
+      ticket: ticket)
   }
 
   /// The record of a stored response under these terms.
