@@ -104,26 +104,6 @@ let package = Package(
         .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
       ],
       swiftSettings: settings),
-    // The Swift of the documentation, so that it compiles.
-    .target(
-      name: "HTTPCacheSnippets",
-      dependencies: caching + [
-        .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
-        .product(name: "HTTPCacheFaults", package: "swift-http-cache"),
-        .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
-        .product(name: "HTTPCacheDownloads", package: "swift-http-cache"),
-        .product(name: "HTTPCacheArchives", package: "swift-http-cache"),
-        .product(name: "HTTPCacheImages", package: "swift-http-cache"),
-        .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
-        .product(name: "HTTPCacheHummingbird", package: "swift-http-cache"),
-        .product(name: "HTTPCacheLogging", package: "swift-http-cache"),
-        .product(name: "HTTPCacheTracing", package: "swift-http-cache"),
-        .product(name: "HTTPCacheRedis", package: "swift-http-cache"),
-        .product(name: "AsyncHTTPClient", package: "async-http-client"),
-        .product(name: "Hummingbird", package: "hummingbird"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio"),
-      ]),
     .executableTarget(
       name: "ServerExample",
       dependencies: [
@@ -256,3 +236,28 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The Swift of the documentation, so that it compiles: scripts/lib.sh writes it.
+if Context.environment["HTTPCACHE_SNIPPETS"] != nil {
+  package.targets.append(
+    .target(
+      name: "HTTPCacheSnippets",
+      dependencies: caching + [
+        .product(name: "HTTPCacheTesting", package: "swift-http-cache"),
+        .product(name: "HTTPCacheFaults", package: "swift-http-cache"),
+        .product(name: "HTTPCacheURLSession", package: "swift-http-cache"),
+        .product(name: "HTTPCacheDownloads", package: "swift-http-cache"),
+        .product(name: "HTTPCacheArchives", package: "swift-http-cache"),
+        .product(name: "HTTPCacheImages", package: "swift-http-cache"),
+        .product(name: "HTTPCacheAsyncHTTPClient", package: "swift-http-cache"),
+        .product(name: "HTTPCacheHummingbird", package: "swift-http-cache"),
+        .product(name: "HTTPCacheLogging", package: "swift-http-cache"),
+        .product(name: "HTTPCacheTracing", package: "swift-http-cache"),
+        .product(name: "HTTPCacheRedis", package: "swift-http-cache"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+      ],
+      path: ".build/snippets"))
+}

@@ -42,7 +42,6 @@ allowed() {
     HTTPCacheCommand)
       echo "$system|CBuildCommit|CBrotli|CZstd|HTTPCacheArchives|Dispatch|Foundation|FoundationNetworking|ArgumentParser|AsyncHTTPClient|HTTPTypes|HTTPCacheAsyncHTTPClient|HTTPCacheURLSession|HTTPCacheProxy|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOHTTP1|NIOConcurrencyHelpers|NIOSSL|Logging|HTTPCacheDownloads|HTTPCacheImages|HTTPCacheRedis|Yams" ;;
     httpcache) echo 'HTTPCacheCommand' ;;
-    HTTPCacheSnippets) echo "[A-Za-z]+" ;;
     HTTPCacheExample) echo "Foundation|HTTPCaching|HTTPCacheURLSession" ;;
     *) echo "" ;;
   esac

@@ -101,11 +101,6 @@ stores_conform() {
   return $missing
 }
 
-snippets() {
-  command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is not there"; return 0; }
-  scripts/snippets.py --check
-}
-
 public_declarations() {
   command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is not there"; return 0; }
   scripts/api.py --check
@@ -128,7 +123,6 @@ check time-limits scripts/time-limits.sh || failed=1
 check only-for-traits only_for_traits || failed=1
 check traceability traceability || failed=1
 check parity parity || failed=1
-check snippets snippets || failed=1
 check public-declarations public_declarations || failed=1
 check no-foundation scripts/check-linkage.sh || failed=1
 exit $failed

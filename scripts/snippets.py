@@ -1,20 +1,18 @@
 #!/usr/bin/env python3
-"""Writes the Swift of the documentation into a target of Tools, so that it is compiled.
+"""Writes the Swift of the documentation into a folder, which is a target of Tools, so that it is compiled.
 
 Each document becomes one file, in `Guides` for README and docs, in `Modules` for the pages of DocC:
 its blocks fenced as `swift`, in order, are one program. A line `<!-- another program -->` begins a
 new one. The README's programs have a file each: a reader copies one with its own imports. Imports, extensions and blocks that begin with `@main` stand at the top of the file.
 
-  snippets.py          writes the files
-  snippets.py --check  fails if they are not what the documents have
+Files that have their text already are left alone, so that the compiler need not read them again.
 """
 
 import pathlib
 import re
-import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TARGET = ROOT / "Tools/Sources/HTTPCacheSnippets"
+TARGET = ROOT / "Tools/.build/snippets"
 SEPARATE = "<!-- another program -->"
 IMPORT = re.compile(r"(public |@\w+(\(\w+\))? )*import ")
 OUTSIDE = re.compile(r"(public |private |fileprivate )?(extension|@main|macro)\b")
@@ -103,17 +101,12 @@ def main():
             if text:
                 wanted[TARGET / ("Modules" if module else "Guides") / f"{name}.swift"] = text
     present = set(TARGET.rglob("*.swift"))
-    if "--check" in sys.argv:
-        wrong = [path for path in present | set(wanted)
-                 if path not in wanted or path not in present or path.read_text() != wanted[path]]
-        for path in sorted(wrong):
-            print(f"{path.relative_to(ROOT)} is not what the documentation has: run scripts/snippets.py")
-        sys.exit(1 if wrong else 0)
     for path in present - set(wanted):
         path.unlink()
     for path, text in wanted.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        if path not in present or path.read_text() != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
 
 
 main()

@@ -27,8 +27,6 @@
 
     /// The shortest time between two questions for the layout.
     private static let pause = TimeAmount.milliseconds(100)
-    /// How long a server has to tell the layout.
-    private static let patience = Duration.milliseconds(250)
     private static let mostRedirections = 5
     private let seeds: [RedisEndpoint]
     private let settings: RedisSettings
@@ -228,7 +226,8 @@
     private func layout(askedAt endpoint: RedisEndpoint) async -> Layout? {
       let commands = [RedisCommand("CLUSTER", "SLOTS")]
       let node = node(at: endpoint)
-      guard let reply = try? await node.send(commands, on: .questions, by: RedisDeadline(Self.patience)).first
+      guard
+        let reply = try? await node.send(commands, on: .questions, by: RedisDeadline(settings.layout)).first
       else { return nil }
       if case .error(let text) = reply {
         // No cluster; or a server, a proxy or permissions that do not know the command.

@@ -14,7 +14,9 @@
     let tls: NIOSSLContext?
     let group: any EventLoopGroup
     /// The longest time until a connection can be used: name resolution, TCP, TLS and credentials.
-    var connecting = Duration.milliseconds(500)
+    var connecting = RedisLimits().connection
+    /// The longest time in which a server tells the layout of its cluster.
+    var layout = RedisLimits().layout
 
     /// The first commands of each connection.
     var greeting: [RedisCommand] {

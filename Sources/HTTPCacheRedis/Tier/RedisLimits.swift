@@ -3,6 +3,8 @@
   struct RedisLimits: Sendable {
     /// Of opening a connection, with TLS and credentials.
     var connection = Duration.milliseconds(500)
+    /// Of asking for the layout of a cluster.
+    var layout = Duration.milliseconds(250)
     /// Of look-ups and locks.
     var question = Duration.milliseconds(50)
     /// Of changes, reports, lists of nodes, and each step of a wipe; and what is added to the wait for

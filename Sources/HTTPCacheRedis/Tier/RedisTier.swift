@@ -40,7 +40,7 @@
       let settings = RedisSettings(
         username: address.username, password: address.password, database: address.database,
         tls: try configuration.makeTLS(), group: MultiThreadedEventLoopGroup.singleton,
-        connecting: limits.connection)
+        connecting: limits.connection, layout: limits.layout)
       let name = Array("swift-http-cache fleet \(configuration.name)".utf8)
       let salt = Array(SHA256.hash(data: name + (configuration.secret ?? [])))
       do throws(CacheError) {

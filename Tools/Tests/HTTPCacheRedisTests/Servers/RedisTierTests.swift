@@ -186,7 +186,7 @@ struct RedisTierTests {
       }
       for (number, bytes) in damaged.enumerated() {
         let command = RedisCommand("HSET", .text(name), "x\(number % 5)", .bytes(bytes))
-        _ = try await connection.send([command], on: .questions, by: RedisDeadline(.seconds(1)))
+        _ = try await connection.send([command], on: .questions, by: RedisDeadline(.seconds(60)))
         let found = try await tier.find([Sample.key()]).variants[0]
         // Without encryption, nothing protects the age and the digits of the header.
         #expect(found.contains { $0.inlineBody == Array("hello".utf8) })

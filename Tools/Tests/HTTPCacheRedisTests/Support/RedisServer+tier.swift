@@ -51,7 +51,8 @@ extension RedisServer {
 extension RedisLimits {
   /// A minute for everything.
   static let long = RedisLimits(
-    connection: .seconds(60), question: .seconds(60), change: .seconds(60), state: .seconds(60),
+    connection: .seconds(60), layout: .seconds(60), question: .seconds(60), change: .seconds(60),
+    state: .seconds(60),
     part: .seconds(60),
     progress: .seconds(60),
     publication: .seconds(60))
