@@ -26,6 +26,26 @@
       #expect(try ImageFormats.standard.size(of: bytes(name)) == expected.size)
     }
 
+    @Test("colors that would be taken for others are not supported", arguments: names)
+    func matrices(_ name: String) throws {
+      var bytes = try bytes(name).array
+      let colors = try #require(bytes.indices.first { bytes[$0...].starts(with: Array("nclx".utf8)) })
+      for isFullRange in [true, false] {
+        bytes[colors + 10] = isFullRange ? 0x80 : 0
+        for matrix in UInt8(0)...20 {
+          bytes[colors + 9] = matrix
+          let isKnown = [1, 2, 4, 5, 6, 7, 9, 12].contains(matrix) || isFullRange && [0, 8].contains(matrix)
+          do throws(ImageError) {
+            _ = try ImageFormats.standard.decode(BodyBytes(bytes))
+            #expect(isKnown, "\(matrix)")
+          } catch {
+            let isUnsupported = if case .unsupported = error { true } else { false }
+            #expect(isUnsupported && (!isKnown || matrix == 0), "\(matrix): \(error)")
+          }
+        }
+      }
+    }
+
     @Test("the limit of pixels is compared before the picture is decoded", arguments: names)
     func limit(_ name: String) throws {
       let bytes = try bytes(name)

@@ -8,27 +8,27 @@ extension StoreConformance {
   static let limitChecks: [StoreCheck] = [
     StoreCheck("Capacity is not exceeded") { makeStore in
       let store = try await makeStore(
-        StoreRequirements(capacity: 16 << 20, largestEntry: .bytes(2 << 20)))
+        StoreRequirements(capacity: 8 << 20, largestEntry: .bytes(2 << 20)))
       let piece = StoreSample.body(512 << 10)
-      for index in 0..<80 {
+      for index in 0..<40 {
         let key = StoreSample.key("/\(index)")
         _ = try store.read(key)
         try await store.store(StoreSample.record(key), piece)
         try requireWithinCapacity(store, "after \(index + 1) entries")
       }
-      for index in 0..<400 {
+      for index in 0..<250 {
         let key = StoreSample.key("/small/\(index)")
         _ = try store.read(key)
         try await store.store(StoreSample.record(key), piece.prefix(60_000))
       }
       await store.flush()
       try requireWithinCapacity(store, "after the small entries")
-      try require(entryCount(of: store) >= 20, "only \(entryCount(of: store)) entries are kept")
+      try require(entryCount(of: store) >= 10, "only \(entryCount(of: store)) entries are kept")
     },
     StoreCheck("A full store does not refuse what is asked for again") { makeStore in
       let store = try await makeStore(
-        StoreRequirements(capacity: 16 << 20, largestEntry: .bytes(2 << 20)))
-      for index in 0..<400 {
+        StoreRequirements(capacity: 8 << 20, largestEntry: .bytes(2 << 20)))
+      for index in 0..<250 {
         let key = StoreSample.key("/old/\(index)")
         _ = try store.read(key)
         try await store.store(StoreSample.record(key), StoreSample.body(60_000))
@@ -41,9 +41,9 @@ extension StoreConformance {
     },
     StoreCheck("What is used stays longer than what is not") { makeStore in
       let store = try await makeStore(
-        StoreRequirements(capacity: 16 << 20, largestEntry: .bytes(2 << 20)))
+        StoreRequirements(capacity: 8 << 20, largestEntry: .bytes(2 << 20)))
       let loved = StoreSample.key("/loved")
-      for index in 0..<600 {
+      for index in 0..<300 {
         let key = StoreSample.key("/\(index)")
         for wanted in [loved, key] where try store.read(wanted).isEmpty {
           try await store.store(StoreSample.record(wanted), StoreSample.body(60_000))
@@ -53,12 +53,12 @@ extension StoreConformance {
     },
     StoreCheck("A pinned entry is not evicted") { makeStore in
       let store = try await makeStore(
-        StoreRequirements(capacity: 16 << 20, largestEntry: .bytes(2 << 20)))
+        StoreRequirements(capacity: 8 << 20, largestEntry: .bytes(2 << 20)))
       let pinned = StoreSample.key("/pinned")
       let record = CacheRecord(
         key: pinned, response: StoreSample.response(), isPinned: true)
       try await store.store(record, StoreSample.body(60_000))
-      for index in 0..<600 {
+      for index in 0..<300 {
         let key = StoreSample.key("/\(index)")
         _ = try store.read(key)
         try await store.store(StoreSample.record(key), StoreSample.body(60_000))
@@ -96,8 +96,8 @@ extension StoreConformance {
       try require(after.diskBytes <= before.diskBytes + slack, "\(after.diskBytes) bytes on disk")
     },
     StoreCheck("A smaller capacity evicts at once") { makeStore in
-      let store = try await makeStore(StoreRequirements(capacity: 32 << 20))
-      for index in 0..<300 {
+      let store = try await makeStore(StoreRequirements(capacity: 16 << 20))
+      for index in 0..<150 {
         try await store.store(
           StoreSample.record(StoreSample.key("/\(index)")), StoreSample.body(60_000))
       }

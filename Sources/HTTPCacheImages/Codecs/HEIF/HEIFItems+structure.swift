@@ -38,6 +38,34 @@ extension HEIFItems {
     }
   }
 
+  /// Refuses colors that libheif 1.15 would take for others. It knows the matrices that two factors give (ITU-T H.273,
+  /// table 4), RGB in the full range, and YCgCo in the full range with 8 bits.
+  ///
+  /// - Throws: `ImageError.unsupported`.
+  func checkColors(of item: Int, bits: Int, in bytes: UnsafeRawBufferPointer) throws(ImageError) {
+    for part in [item] + parts(of: item) {
+      for property in properties(of: part) where property.type == "colr" {
+        var reader = HEIFBoxes(bytes, property.content)
+        guard try reader.type() == "nclx" else { continue }
+        _ = try reader.number(4)
+        let matrix = try reader.number(2)
+        let isFullRange = try reader.number(1) & 0x80 != 0
+        let isKnown =
+          switch matrix {
+          case 1, 2, 4...7, 9, 12: true
+          case 0: isFullRange
+          case 8: isFullRange && bits == 8
+          default: false
+          }
+        guard isKnown else {
+          throw .unsupported(
+            "HEIF: colors with the matrix \(matrix), \(bits) bits and the \(isFullRange ? "full" : "limited") range"
+          )
+        }
+      }
+    }
+  }
+
   /// The changes of an item after it is decoded, in their order.
   ///
   /// - Throws: `ImageError.truncated`, or `ImageError.damaged` for a part without a size.

@@ -73,7 +73,12 @@
     func image() throws(ImageError) -> DecodedImage {
       try size().check(pixelLimit: pixelLimit)
       try items.check(pixelLimit: pixelLimit, in: bytes)
-      let pixels = try items.isMonochrome(items.primary, in: bytes) ? gray() : color()
+      let isMonochrome = items.isMonochrome(items.primary, in: bytes)
+      if !isMonochrome {
+        let bits = Int(heif_image_handle_get_luma_bits_per_pixel(handle))
+        try items.checkColors(of: items.primary, bits: bits, in: bytes)
+      }
+      let pixels = try isMonochrome ? gray() : color()
       let alpha = try alpha()
       var image = try DecodedImage(
         size: storedSize, pixels: alpha.map { combined(pixels, $0) } ?? pixels,
