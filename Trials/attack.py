@@ -331,8 +331,9 @@ def main():
         log = open(f"{folder}/log{number}", "w")
         proxies.append(subprocess.Popen(
             [program, "serve", *options, "--listen", f"127.0.0.1:{listen}", "--admin", f"127.0.0.1:{admins[number]}", *more],
-            # A session of its own: a signal to the group of the trial is none to the servers.
-            stdout=log, stderr=log, start_new_session=True,
+            # A signal to the group of the trial is none to the servers. A session of their own would have its own share of
+            # the processors, beside that of the hostile clients.
+            stdout=log, stderr=log, preexec_fn=os.setpgrp,
             # As the unit of the package sets it, and a trace of what ends a server.
             env={**os.environ, "MALLOC_ARENA_MAX": "2", "SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"}))
     time.sleep(2)
