@@ -12,6 +12,8 @@ final class BackgroundWork: Sendable {
   private struct State {
     var next = 0
     var tasks: [Int: Task<Void, Never>] = [:]
+    /// The origins that the tasks ask, by the numbers of the tasks.
+    var origins: [Int: String] = [:]
     var finishers: [Int: Finisher] = [:]
   }
 
@@ -28,10 +30,18 @@ final class BackgroundWork: Sendable {
   var count: Int { state.withLock { $0.tasks.count } }
 
   /// Begins a task, unless the maximum number of tasks is running.
-  func begin(_ work: @escaping @Sendable () async -> Void) {
+  ///
+  /// - Parameter origin: the origin that the task asks. Of one origin fewer tasks run than there are free places, so that
+  ///   an origin that does not answer leaves places to others.
+  func begin(asking origin: String? = nil, _ work: @escaping @Sendable () async -> Void) {
     state.withLock { state in
-      guard state.tasks.count < limit else { return }
+      let free = limit - state.tasks.count
+      guard free > 0 else { return }
       let number = state.next
+      if let origin {
+        guard state.origins.values.count(where: { $0 == origin }) < free else { return }
+        state.origins[number] = origin
+      }
       state.next += 1
       state.tasks[number] = Task(executorPreference: executor, priority: .utility) {
         await work()
@@ -66,6 +76,7 @@ final class BackgroundWork: Sendable {
   private func ended(_ task: Int) {
     let finished = state.withLock { state in
       state.tasks[task] = nil
+      state.origins[task] = nil
       for number in state.finishers.keys { state.finishers[number]?.unfinished.remove(task) }
       return state.finishers.values.filter(\.unfinished.isEmpty).map(\.done)
     }

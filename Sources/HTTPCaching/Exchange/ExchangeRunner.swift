@@ -75,7 +75,7 @@ struct ExchangeRunner: Sendable {
     let runner = ExchangeRunner(
       engine: engine, options: options, upstream: options.backgroundUpstream ?? upstream, body: nil,
       isBackground: true)
-    engine.background.begin {
+    engine.background.begin(asking: exchange.key.origin) {
       do {
         try await runner.validate(validation)
       } catch {

@@ -128,6 +128,16 @@ import Testing
   }
 
   @Test(
+    "a host that is encoded gives no key: it is asked as it is written, and may be another one",
+    arguments: [
+      "%77ww.example.com", "www%2Eexample.com", "www.example%2ecom:8080", "%C3%A9.example", "[fe80::1%25a]",
+    ])
+  func encodedHost(_ authority: String) {
+    let request = HTTPRequest(method: .get, scheme: "http", authority: authority, path: "/a")
+    #expect(CacheKey(request: request, mode: .shared) == nil)
+  }
+
+  @Test(
     "RFC 3986 §2.1 Encoded octets are decoded once, and to UTF-8",
     arguments: [
       ("a%2Fb%2fb", "a/b/b", "a/b/b"), ("%c3%A9é", "éé", "éé"), ("%2541", "%41", "%41"), ("", "", ""),

@@ -37,8 +37,11 @@ final class AdminHandler: ChannelInboundHandler {
     case .head(let head): self.head = head
     case .body(let bytes):
       bodyBytes += bytes.readableBytes
-      isOver = bodyBytes > Self.largestBody
-      if isOver { context.close(promise: nil) }
+      guard bodyBytes > Self.largestBody, let head else { return }
+      isOver = true
+      let refusal = AdminResponse(
+        status: 413, body: "413: the body is longer than \(Self.largestBody) bytes\n")
+      AdminReply(request: request(head), channel: context.channel).send(refusal)
     case .end:
       isOver = true
       if let head { respond(to: head, context.channel) }
@@ -48,9 +51,7 @@ final class AdminHandler: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
   private func respond(to head: HTTPRequestHead, _ channel: any Channel) {
-    let request = AdminRequest(
-      method: head.method.rawValue, target: head.uri,
-      hasToken: access.hasToken(head.headers.first(name: "Authorization")))
+    let request = request(head)
     let reply = AdminReply(request: request, channel: channel)
     if let refusal = access.refusal(of: request, host: head.headers.first(name: "Host")) {
       return reply.send(refusal)
@@ -58,6 +59,12 @@ final class AdminHandler: ChannelInboundHandler {
     timer?.cancel()
     let answer = answer
     Task { await reply.send(answer(request)) }
+  }
+
+  private func request(_ head: HTTPRequestHead) -> AdminRequest {
+    AdminRequest(
+      method: head.method.rawValue, target: head.uri,
+      hasToken: access.hasToken(head.headers.first(name: "Authorization")))
   }
 
   private func closeLater(_ channel: any Channel) {

@@ -163,6 +163,11 @@ import Testing
     #expect(try !RequestFilter(target: nil, outcomes: "hit", client: nil).matches(request))
     #expect(try !RequestFilter(target: nil, outcomes: nil, client: "127.0.0.2").matches(request))
     #expect(throws: AdminQuery.Invalid.self) { try RequestFilter(target: nil, outcomes: nil, client: "nope") }
+    // One of the two would not be purged.
+    #expect(throws: AdminQuery.Invalid.self) {
+      try AdminQuery("/purge?url=http://a.test/1&url=http://a.test/2")
+    }
+    #expect(try AdminQuery("/purge?url=http://a.test/1&soft")["url"] == "http://a.test/1")
   }
 
   @Test(

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheProxy
 
 /// The path and the query of an admin request.
 struct AdminQuery {
@@ -13,12 +14,19 @@ struct AdminQuery {
   let path: String
   private let values: [String: String]
 
-  /// Splits a request target. Of a repeated parameter the last value counts.
-  init(_ target: String) {
+  /// Splits a request target.
+  ///
+  /// - Throws: `Invalid` for a parameter that is given twice: only one of its values would count.
+  init(_ target: String) throws(Invalid) {
     let parts = URLComponents(string: target)
     path = parts?.path ?? ""
-    values = Dictionary(
-      (parts?.queryItems ?? []).map { ($0.name, $0.value ?? "") }, uniquingKeysWith: { $1 })
+    var values: [String: String] = [:]
+    for item in parts?.queryItems ?? [] {
+      guard values.updateValue(item.value ?? "", forKey: item.name) == nil else {
+        throw Invalid("the parameter \(item.name.quoted) is given twice")
+      }
+    }
+    self.values = values
   }
 
   /// The value of a parameter; empty if it has none, nil if it is not given.
@@ -36,14 +44,14 @@ struct AdminQuery {
     switch value.lowercased() {
     case "", "1", "true", "yes": return true
     case "0", "false", "no": return false
-    default: throw Invalid("\(name) must be true or false (got '\(value.prefix(80))')")
+    default: throw Invalid("\(name) must be true or false (got '\(value.quoted)')")
     }
   }
 
   /// The number in a parameter; nil if it is not given.
   func number(_ name: String) throws(Invalid) -> Int64? {
     guard let value = values[name] else { return nil }
-    guard let number = Int64(value) else { throw Invalid("\(name) must be a number (got '\(value)')") }
+    guard let number = Int64(value) else { throw Invalid("\(name) must be a number (got '\(value.quoted)')") }
     return number
   }
 }

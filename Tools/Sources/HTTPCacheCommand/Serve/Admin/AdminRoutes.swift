@@ -18,9 +18,10 @@ struct AdminRoutes: Sendable {
   func answer(_ request: AdminRequest) async -> AdminResponse {
     do {
       if request.method == "PURGE" {
-        return try await purge(request, AdminQuery("?url=" + TargetURI.percentEncoded(request.target.utf8)))
+        return try await purge(
+          request, try AdminQuery("?url=" + TargetURI.percentEncoded(request.target.utf8)))
       }
-      let query = AdminQuery(request.target)
+      let query = try AdminQuery(request.target)
       if query.path == "/purge" {
         guard request.method == "POST" else { return Self.notAllowed(query.path, allow: "POST") }
         return try await purge(request, query)
@@ -30,11 +31,11 @@ struct AdminRoutes: Sendable {
       }
       return try await read(query)
     } catch let error as AdminQuery.Invalid {
-      return AdminResponse(status: 400, body: "400: \(error.message)\n")
+      return AdminResponse(status: 400, body: "400: \(error.message.printable)\n")
     } catch let error as ValidationError {
-      return AdminResponse(status: 400, body: "400: \(error.message)\n")
+      return AdminResponse(status: 400, body: "400: \(error.message.printable)\n")
     } catch let error as CacheError where error.code == .invalidRequest {
-      return AdminResponse(status: 400, body: "400: \(error.message)\n")
+      return AdminResponse(status: 400, body: "400: \(error.message.printable)\n")
     } catch {
       return AdminResponse(status: 503, body: "503: \(error)\n")
     }
