@@ -111,8 +111,6 @@ extension CacheKey {
     // They would end the scheme or the authority (RFC 3986 §3.2): the key would be that of another target.
     let ends = "/?#\\".utf8
     guard ![scheme, authority].contains(where: { $0.utf8.contains { ends.contains($0) } }) else { return nil }
-    // A host is asked as it is written: an encoded name may be another host than the one that it has in the key.
-    guard !authority.utf8.contains(UInt8(ascii: "%")) else { return nil }
     return TargetURI.key(scheme + "://" + authority + path)
   }
 

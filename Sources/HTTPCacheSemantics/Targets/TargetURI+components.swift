@@ -79,18 +79,15 @@ extension TargetURI {
     return true
   }
 
-  /// Appends a registered name or IPv4 address in lower case.
+  /// Appends a registered name or IPv4 address in lower case. What is encoded stays so (RFC 3986 §6.2.2.2 would decode it):
+  /// a host is asked as it is written, and the encoded name may be another one.
   private static func appendName(_ name: Octets, to output: inout [UInt8]) -> Bool {
     var index = 0
     while index < name.count {
       let octet = name[index]
       if octet == UInt8(ascii: "%") {
         guard let value = triplet(name, at: index) else { return false }
-        if isUnreserved(value) {
-          output.append(value.lowercased)
-        } else {
-          appendEncoded(value, to: &output)
-        }
+        appendEncoded(value, to: &output)
         index += 3
         continue
       }
