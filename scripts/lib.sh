@@ -16,15 +16,15 @@ tools=(--package-path Tools --scratch-path "$scratch" "${whole[@]}")
 untraited=(--disable-default-traits --scratch-path "$scratch/no-traits" "${whole[@]}")
 
 # The Swift of the documentation is compiled with Tools.
-if command -v python3 >/dev/null 2>&1; then
-  scripts/snippets.py
-  export HTTPCACHE_SNIPPETS=1
-fi
+if command -v python3 >/dev/null 2>&1; then export HTTPCACHE_SNIPPETS=1; fi
 
 # Builds. SwiftPM passes the traits of a package to the compiler in the order of a Set, which differs at each call:
 # without a fixed order each call would compile the modules of this library again. Without the option, SwiftPM takes the
 # plan of the last build in the folder, which may be that of the other package, and builds nothing.
-swift_build() { SWIFT_DETERMINISTIC_HASHING=1 swift build --disable-build-manifest-caching "$@"; }
+swift_build() {
+  [ -z "${HTTPCACHE_SNIPPETS:-}" ] || scripts/snippets.py
+  SWIFT_DETERMINISTIC_HASHING=1 swift build --disable-build-manifest-caching "$@"
+}
 
 section() { printf '\n== %s\n' "$*"; }
 

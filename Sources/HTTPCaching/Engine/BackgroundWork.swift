@@ -9,11 +9,15 @@ final class BackgroundWork: Sendable {
     let done: OneShot<Void>
   }
 
+  private struct Running {
+    let task: Task<Void, Never>
+    /// The origin that the task asks; nil if it asks none.
+    let origin: String?
+  }
+
   private struct State {
     var next = 0
-    var tasks: [Int: Task<Void, Never>] = [:]
-    /// The origins that the tasks ask, by the numbers of the tasks.
-    var origins: [Int: String] = [:]
+    var tasks: [Int: Running] = [:]
     var finishers: [Int: Finisher] = [:]
   }
 
@@ -37,16 +41,14 @@ final class BackgroundWork: Sendable {
     state.withLock { state in
       let free = limit - state.tasks.count
       guard free > 0 else { return }
+      if let origin, state.tasks.values.count(where: { $0.origin == origin }) >= free { return }
       let number = state.next
-      if let origin {
-        guard state.origins.values.count(where: { $0 == origin }) < free else { return }
-        state.origins[number] = origin
-      }
       state.next += 1
-      state.tasks[number] = Task(executorPreference: executor, priority: .utility) {
+      let task = Task(executorPreference: executor, priority: .utility) {
         await work()
         self.ended(number)
       }
+      state.tasks[number] = Running(task: task, origin: origin)
     }
   }
 
@@ -63,20 +65,19 @@ final class BackgroundWork: Sendable {
     if !unfinished.isEmpty { await done.take(within: limit, clock, otherwise: ()) }
     let late = state.withLock { state in
       state.finishers[number] = nil
-      return unfinished.compactMap { state.tasks[$0] }
+      return unfinished.compactMap { state.tasks[$0]?.task }
     }
     for task in late { task.cancel() }
   }
 
   /// Cancels the tasks that have begun.
   func cancel() {
-    for task in state.withLock({ Array($0.tasks.values) }) { task.cancel() }
+    for running in state.withLock({ Array($0.tasks.values) }) { running.task.cancel() }
   }
 
   private func ended(_ task: Int) {
     let finished = state.withLock { state in
       state.tasks[task] = nil
-      state.origins[task] = nil
       for number in state.finishers.keys { state.finishers[number]?.unfinished.remove(task) }
       return state.finishers.values.filter(\.unfinished.isEmpty).map(\.done)
     }
