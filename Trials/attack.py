@@ -337,6 +337,10 @@ def main():
             # As the unit of the package sets it, and a trace of what ends a server.
             env={**os.environ, "MALLOC_ARENA_MAX": "2", "SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"}))
     time.sleep(2)
+    for number, server in enumerate(proxies):
+        if server.poll() is not None:
+            for other in proxies + behind: other.terminate()
+            sys.exit(f"server {number} did not start:\n{open(f'{folder}/log{number}').read()}")
     client = Client([plain, tls], tls)
     # Looking through all objects of half an hour would stop this client for hundreds of milliseconds.
     gc.disable()
@@ -344,7 +348,7 @@ def main():
     pipes = [multiprocessing.Pipe() for _ in os.sched_getaffinity(0)]
     witnesses = [multiprocessing.Process(target=witness, args=(processor, pipe[1]), daemon=True)
                  for processor, pipe in zip(sorted(os.sched_getaffinity(0)), pipes)]
-    ended = True
+    ended, ends = True, []
     try:
         calm = asyncio.run(run_calm(client))
         for server in proxies: raise_threads(server)
@@ -367,8 +371,9 @@ def main():
     finally:
         for number, server in enumerate(proxies):
             if server.poll() is not None:
-                print(f"server {number} ended with status {server.returncode}; the end of its log in {folder}:")
+                ends.append(f"server {number} ended with status {server.returncode}; its log is in {folder}")
                 print("".join(open(f"{folder}/log{number}").readlines()[-50:]))
+                print(ends[-1])
         for server in proxies:
             if server.poll() is None: server.send_signal(signal.SIGTERM)
         for process in behind: process.terminate()
@@ -396,6 +401,7 @@ def main():
               *([("no request took 100 ms more than the slowest before", not late)] if IS_TIMED else []),
               (f"memory below {LIMIT} MiB", max(memory) < LIMIT)]
     for failure in client.failures[:5]: print("failed:", failure)
+    for end in ends: print(end)
     for name, passed in checks: print("ok:" if passed else "FAILED:", name)
     print(f"{sum(passed for _, passed in checks)} passed, {sum(not passed for _, passed in checks)} failed")
     sys.exit(0 if all(passed for _, passed in checks) else 1)

@@ -10,7 +10,7 @@ confirmed counts as wrong in each later answer.
 
 A PLACE is one of server, cluster, cut and split; all of them unless given. The faults of the network, the last two, need Linux and the rights to make network namespaces (root). Without them they are skipped.
 """
-import contextlib, hashlib, http.client, json, os, random, shutil, signal, socket, subprocess, sys, tempfile, threading, time
+import contextlib, hashlib, http.client, json, os, random, shutil, signal, subprocess, sys, tempfile, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import hosts, servers
 
@@ -53,18 +53,12 @@ def ask(port, method, path, headers, timeout=30, host=None):
         connection.close()
 
 
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
 class Redis:
     """A Redis server on a port of its own, on this machine's loopback or on a host."""
 
     def __init__(self, *options, host=None):
         self.folder = tempfile.mkdtemp(prefix="httpcache-fleet-")
-        self.port, self.options, self.host = free_port(), options, host
+        self.port, self.options, self.host = servers.free_port(), options, host
         self.start()
 
     @property
@@ -120,7 +114,7 @@ class Cluster:
     LOG = "hc1:default:{default}:log"
 
     def __init__(self, places=(None,) * 6):
-        buses = [free_port() for _ in range(6)]
+        buses = [servers.free_port() for _ in range(6)]
         self.servers = [Redis("--cluster-enabled", "yes", "--cluster-port", str(bus), "--cluster-node-timeout", "2000",
                               host=place) for bus, place in zip(buses, places)]
         primaries, replicas = self.servers[:3], self.servers[3:]

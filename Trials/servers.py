@@ -1,5 +1,5 @@
-"""Servers on loopback, which the origins of the trials are made of."""
-import socket, threading
+"""Servers on loopback, which the origins of the trials are made of; as a program, prints a free port."""
+import random, socket, threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -63,5 +63,20 @@ def listen(origin, numbers):
 
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return one.getsockname()[1]
+    """A port for a server that is started later. The system gives no socket a port of this range without being asked for
+    it (32768 and above, ip(7)); one that it chose itself it may choose again before that server listens."""
+    while True:
+        port = random.randrange(10_000, 32_768)
+        try:
+            with socket.create_server(("127.0.0.1", port)):
+                if port not in given:
+                    given.add(port)
+                    return port
+        except OSError:
+            pass
+
+
+given = set()
+
+if __name__ == "__main__":
+    print(free_port())

@@ -7,16 +7,12 @@ PROGRAM is the built redis-tier-benchmark. Ratios, because both share the machin
 redis-benchmark asks and drops what comes, the tier decodes it. Bodies of 1 MiB pass a whole cache, and are compared with
 those that a cache has on its disk.
 """
-import os, shutil, signal, socket, subprocess, sys, tempfile, time
+import os, shutil, signal, subprocess, sys, tempfile, time
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Trials"))
+import servers
 
 PROGRAM = sys.argv[1]
 SECONDS = sys.argv[2] if len(sys.argv) > 2 else "3"
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 def peer(port, clients, count, *command):
@@ -33,7 +29,7 @@ def main():
             print("skipped: %s is not installed" % name)
             return
     folder = tempfile.mkdtemp(prefix="httpcache-redis-")
-    port = free_port()
+    port = servers.free_port()
     server = subprocess.Popen(
         ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
          "--maxmemory", "64mb", "--dir", folder, "--logfile", "log"], cwd=folder)

@@ -28,10 +28,6 @@ stop() {
 }
 trap 'stop; rm -rf "$directory"' EXIT
 
-free_port() {
-  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
 # One run with the numbers of tests that must pass: suite NAME REQUIRED OPTIMAL OPTIONS OF run.py...
 failed=0
 suite() {

@@ -29,11 +29,6 @@ start() {
   exit 1
 }
 
-free_port() {
-  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])' 2>/dev/null ||
-    echo $((20000 + RANDOM % 20000))
-}
-
 # Runs a command whose output must contain a text: expect NAME TEXT COMMAND...
 expect() {
   local name=$1 text=$2 output

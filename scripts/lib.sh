@@ -28,6 +28,9 @@ swift_build() {
 
 section() { printf '\n== %s\n' "$*"; }
 
+# A port for a server that is started later.
+free_port() { python3 Trials/servers.py 2>/dev/null || echo $((10000 + RANDOM % 22768)); }
+
 # Sets `used` to the processor seconds, user and system, of all commands that this shell has waited for.
 measure() {
   # Do not call this in a subshell: it has not waited for these commands.

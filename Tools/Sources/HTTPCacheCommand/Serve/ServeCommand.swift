@@ -225,7 +225,7 @@ public struct ServeCommand: AsyncParsableCommand {
     let admin = try await startAdmin(
       AdminRoutes(cache: cache, server: server, events: events), access: files.admin, group: group,
       logger: logger, file: file)
-    let signals = TerminationSignals.stream(others: [SIGHUP, SIGUSR1], secondEnds: true)
+    let signals = await TerminationSignals.stream(others: [SIGHUP, SIGUSR1], secondEnds: true)
     announce(server, admin, member, messages)
     Task {
       for message in await UnresolvedUpstreams.messages(serverConfiguration.mode) {
