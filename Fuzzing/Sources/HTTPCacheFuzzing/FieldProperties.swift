@@ -60,7 +60,7 @@ enum FieldProperties {
       let again = CacheKey.target(
         of: HTTPRequest(
           method: .get, scheme: parts.scheme, authority: parts.authority, path: parts.path))
-      try require(again == TargetURI.normalized(key), "the key \(key) becomes \(again ?? "nil")")
+      try require(again == key, "the key \(key) becomes \(again ?? "nil")")
     }
   }
 }

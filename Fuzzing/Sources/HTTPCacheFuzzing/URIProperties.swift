@@ -12,7 +12,10 @@ enum URIProperties {
   }
 
   static func check(reference: String, against base: String) throws(PropertyViolation) {
-    if let resolved = TargetURI.resolved(reference, against: base) { try checkNormal(resolved) }
+    guard let resolved = TargetURI.resolved(reference, against: base) else { return }
+    try checkNormal(resolved)
+    let again = TargetURI.resolved(resolved, against: "http://a.b/")
+    try require(again == resolved, "\(resolved) resolved once more is \(again ?? "nil")")
   }
 
   /// Normalising twice is the same as once, and the parts are those of the whole.
@@ -20,7 +23,8 @@ enum URIProperties {
     let again = TargetURI.normalized(uri)
     try require(again == uri, "\(uri) normalised once more is \(again ?? "nil")")
     let resolved = TargetURI.resolved(uri, against: "http://a.b/")
-    try require(resolved == uri, "\(uri) resolved is \(resolved ?? "nil")")
+    try require(
+      resolved == TargetURI.resolvingDotSegments(of: uri), "\(uri) resolved is \(resolved ?? "nil")")
     guard let parts = TargetURI.parts(of: uri), let origin = TargetURI.origin(of: uri) else {
       throw PropertyViolation(description: "no parts or origin of \(uri)")
     }

@@ -130,7 +130,7 @@ public final class ReplayUpstream: Upstream {
   // MARK: Requests
 
   private func asked(_ head: HTTPRequest, _ content: BodyBytes?) throws(UpstreamError) -> ReplayRequest {
-    guard let target = CacheKey.target(of: head).flatMap(TargetURI.normalized) else {
+    guard let target = CacheKey.target(of: head) else {
       throw UpstreamError(.protocol, "the request has no http or https URL")
     }
     let content = content ?? BodyBytes()

@@ -34,7 +34,7 @@ public struct TargetPattern: Sendable, Hashable, CustomStringConvertible {
   ///   targets on `example.com.evil`.
   /// - Throws: `TargetPatternError` for text that is not such a URL.
   public static func prefix(_ url: String) throws(TargetPatternError) -> TargetPattern {
-    guard let normal = TargetURI.key(url) else {
+    guard let normal = TargetURI.normalized(url) else {
       throw TargetPatternError(url, "not an absolute http or https URL")
     }
     return TargetPattern(kind: .prefix(normal))

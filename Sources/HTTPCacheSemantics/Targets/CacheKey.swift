@@ -111,7 +111,7 @@ extension CacheKey {
     // They would end the scheme or the authority (RFC 3986 §3.2): the key would be that of another target.
     let ends = "/?#\\".utf8
     guard ![scheme, authority].contains(where: { $0.utf8.contains { ends.contains($0) } }) else { return nil }
-    return TargetURI.key(scheme + "://" + authority + path)
+    return TargetURI.normalized(scheme + "://" + authority + path)
   }
 
   private static func joined(scheme: StaticString, authority: String, path: String) -> String {

@@ -73,7 +73,7 @@ enum PathSteps {
   /// Resolves dot segments (RFC 3986 §5.2.4).
   private static func withoutDotSegments(_ path: [UInt8]) -> [UInt8]? {
     var output: [UInt8] = []
-    path.withUnsafeBufferPointer { TargetURI.appendPath($0, to: &output) }
+    path.withUnsafeBufferPointer { TargetURI.appendResolved($0, to: &output) }
     return output == path ? nil : output
   }
 

@@ -104,7 +104,7 @@ extension TargetURI {
   }
 
   /// Appends a path without dot segments (RFC 3986 §5.2.4), `/` for an empty one.
-  static func appendPath(_ path: Octets, to output: inout [UInt8]) {
+  static func appendResolved(_ path: Octets, to output: inout [UInt8]) {
     var normal: [UInt8] = []
     normal.reserveCapacity(path.count)
     appendNormalized(path, to: &normal)

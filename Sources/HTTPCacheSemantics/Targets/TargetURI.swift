@@ -9,15 +9,24 @@ public enum TargetURI {
   /// RFC 9110 §4.2.3 become equal.
   ///
   /// Scheme and host become lower case, the default port is dropped, an empty path becomes `/`,
-  /// percent-encoded triplets become upper case or, for unreserved characters, are decoded, octets outside of
-  /// ASCII become percent-encoded, and dot segments are removed (RFC 3986 §6.2.2). Fragment and user
-  /// information are dropped. The query keeps its order, an empty query its `?`.
+  /// percent-encoded triplets become upper case or, for unreserved characters, are decoded, and octets outside of
+  /// ASCII become percent-encoded (RFC 3986 §6.2.2). Fragment and user information are dropped. The query keeps its
+  /// order, an empty query its `?`.
+  ///
+  /// Dot segments stay: the origin gets them unchanged, and may answer them differently from the resolved path. Only a
+  /// reference is resolved (`resolved(_:against:)`).
   ///
   /// - Returns: nil if it is not such a URI, has no host, contains control characters or spaces, or is longer
   ///   than `lengthLimit`.
   public static func normalized(_ uri: String) -> String? {
     var uri = uri
     return uri.withUTF8 { normalized($0) }
+  }
+
+  /// Normalises an absolute URI, and resolves its dot segments (RFC 3986 §5.2.4).
+  package static func resolvingDotSegments(of uri: String) -> String? {
+    var uri = uri
+    return uri.withUTF8 { normalized($0, resolvesDotSegments: true) }
   }
 
   /// Resolves a reference, such as a `Location`, against an absolute URI (RFC 3986 §5.2), and
@@ -43,14 +52,7 @@ public enum TargetURI {
     return String(normal[..<path])
   }
 
-  /// The target of a request for its key. Dot segments stay, because the origin gets them unchanged and may
-  /// answer them differently from the resolved path.
-  package static func key(_ uri: String) -> String? {
-    var uri = uri
-    return uri.withUTF8 { normalized($0, keepingDotSegments: true) }
-  }
-
-  static func normalized(_ octets: Octets, keepingDotSegments: Bool = false) -> String? {
+  private static func normalized(_ octets: Octets, resolvesDotSegments: Bool = false) -> String? {
     guard octets.count <= lengthLimit, octets.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
       return nil
     }
@@ -69,10 +71,12 @@ public enum TargetURI {
       return nil
     }
     guard appendAuthority(authority, defaultPort: defaultPort, to: &output) else { return nil }
-    if keepingDotSegments, !parts.path.isEmpty {
-      appendNormalized(parts.path, to: &output)
+    if parts.path.isEmpty {
+      output.append(UInt8(ascii: "/"))
+    } else if resolvesDotSegments {
+      appendResolved(parts.path, to: &output)
     } else {
-      appendPath(parts.path, to: &output)
+      appendNormalized(parts.path, to: &output)
     }
     if let query = parts.query {
       output.append(UInt8(ascii: "?"))
@@ -84,7 +88,7 @@ public enum TargetURI {
   private static func resolved(_ reference: Octets, against base: Octets) -> String? {
     guard reference.count <= lengthLimit, base.count <= lengthLimit else { return nil }
     let relative = URIParts(reference)
-    if relative.scheme != nil { return normalized(reference) }
+    if relative.scheme != nil { return normalized(reference, resolvesDotSegments: true) }
     let absolute = URIParts(base)
     guard let scheme = absolute.scheme, let authority = absolute.authority else { return nil }
     var target: [UInt8] = []
@@ -109,7 +113,7 @@ public enum TargetURI {
       target.append(UInt8(ascii: "?"))
       target.append(contentsOf: query)
     }
-    return target.withUnsafeBufferPointer { normalized($0) }
+    return target.withUnsafeBufferPointer { normalized($0, resolvesDotSegments: true) }
   }
 }
 

@@ -9,12 +9,12 @@ extension CacheSelection {
   package func checked() throws(CacheError) -> CacheSelection {
     switch self {
     case .prefix(let url):
-      guard let prefix = TargetURI.key(url) else {
+      guard let prefix = TargetURI.normalized(url) else {
         throw CacheError(.invalidRequest, "a prefix must be an absolute http or https URL: \(url)")
       }
       return .prefix(prefix)
     case .target(let url):
-      guard let target = TargetURI.key(url) else {
+      guard let target = TargetURI.normalized(url) else {
         throw CacheError(.invalidRequest, "not an absolute URL: \(url)")
       }
       return .target(target)

@@ -12,7 +12,9 @@ enum GatewayPath {
   /// - Throws: `Refusal` for an invalid path.
   static func normalised(_ path: String) throws(Refusal) -> String {
     guard needsNormalising(path) else { return path }
-    guard let parts = TargetURI.parts(of: "http://h" + path) else {
+    guard let resolved = TargetURI.resolvingDotSegments(of: "http://h" + path),
+      let parts = TargetURI.parts(of: resolved)
+    else {
       throw Refusal(.badRequest, "the path is not valid (RFC 3986 §3.3)")
     }
     return parts.path

@@ -67,6 +67,34 @@ import Testing
     }
   }
 
+  @Test(
+    "RFC 9110 §4.2.3 a URL with dot segments is looked for, packed and removed as it is asked for",
+    arguments: ["/a/../b", "/a/%2e%2e/b", "/./b", "/b/.", "/../b"])
+  func dotSegments(path: String) async throws {
+    let directory = try TemporaryDirectory()
+    let origin = try await ScriptedOrigin { request in
+      .init(head: "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2", body: Array("ok".utf8))
+    }
+    let cache = ["--dir", directory.file("cache")]
+    let url = origin.base + path
+    for url in [url, origin.base + "/b"] {
+      let run = await CommandRun(["get", url, "-o", directory.file("out")] + cache)
+      try #require(run.status == 0, "\(run.errors)")
+    }
+    let show = await CommandRun(["show", url] + cache)
+    #expect(show.output.contains("HTTP 200"), "\(show.errors)")
+    let export = await CommandRun(["path", url, "--export", directory.file("copy")] + cache)
+    #expect(export.status == 0, "\(export.errors)")
+    let archive = directory.file("content.hca")
+    let pack = await CommandRun(["pack", archive, "--from-cache", "--prefix", url] + cache)
+    #expect(pack.status == 0, "\(pack.errors)")
+    let seeded = await CommandRun("get", url, "--seed", archive, "--offline", "--dir", directory.file("other"))
+    #expect(seeded.status == 0, "\(seeded.errors)")
+    let purge = await CommandRun(["purge", url] + cache)
+    #expect(purge.output == "removed 1 response\n", "\(purge.output)")
+    #expect(await CommandRun(["show", origin.base + "/b"] + cache).status == 0, "another URL")
+  }
+
   @Test("purge of a group with --dir and --private leaves the variants that are not of the group")
   func groupOfVariant() async throws {
     let directory = try TemporaryDirectory()

@@ -119,7 +119,7 @@ struct ServeRoutes {
   static func route(to url: String) -> GatewayRoute? {
     guard let (origin, given) = Origin.split(url), !url.contains("?"), !url.contains("#") else { return nil }
     // Normalised, as the paths of requests are.
-    let path = TargetURI.parts(of: url)?.path ?? given
+    let path = TargetURI.resolvingDotSegments(of: url).flatMap { TargetURI.parts(of: $0) }?.path ?? given
     var route = GatewayRoute(to: OriginGroup(origin))
     route.basePath = path.hasSuffix("/") ? String(path.dropLast()) : path
     return route
@@ -136,7 +136,8 @@ struct ServeRoutes {
 
   private static func path(_ value: ConfigValue) throws(ConfigFailure) -> String {
     let text = try value.string()
-    guard text.hasPrefix("/"), !text.contains("?"), TargetURI.parts(of: "http://h\(text)")?.path == text
+    guard text.hasPrefix("/"), !text.contains("?"),
+      TargetURI.resolvingDotSegments(of: "http://h\(text)") == "http://h\(text)"
     else {
       throw value.failure("a path that begins with /, without . and .. segments")
     }
