@@ -43,6 +43,6 @@ struct SmallCapacityTests {
     try await test.get("/")
     await test.events.wait { if case .notStored = $0 { true } else { false } }
     let limit: Int64 = 2 << 20
-    #expect(test.events.count { if case .notStored(_, .tooLarge(limit)) = $0 { true } else { false } } == 1)
+    #expect(test.events.count { if case .notStored(_, .tooLarge(limit: limit)) = $0 { true } else { false } } == 1)
   }
 }
