@@ -1,4 +1,4 @@
-/// How slowly the body of a validation in the background may come. Nobody waits for it, so that a body that drips would
+/// How slowly the body of a validation in the background may come. No client waits for it, so that a body that drips would
 /// keep its place among the tasks in the background for ever.
 enum BackgroundPace {
   /// The time for each body.

@@ -15,7 +15,9 @@ struct SmallCapacityTests {
     return error.code == .noSpace && error.message.contains("an empty cache takes")
   }
 
-  @Test("a directory that an empty index fills has no space, however short the body", arguments: [Int64(1), 100_000])
+  @Test(
+    "a directory that an empty index fills has no space, however short the body",
+    arguments: [Int64(1), 100_000])
   func noSpace(capacity: Int64) async throws {
     let test = try cache(.disk, disk: capacity)
     test.origin.always(200, fields, "hello")
@@ -43,6 +45,7 @@ struct SmallCapacityTests {
     try await test.get("/")
     await test.events.wait { if case .notStored = $0 { true } else { false } }
     let limit: Int64 = 2 << 20
-    #expect(test.events.count { if case .notStored(_, .tooLarge(limit: limit)) = $0 { true } else { false } } == 1)
+    #expect(
+      test.events.count { if case .notStored(_, .tooLarge(limit: limit)) = $0 { true } else { false } } == 1)
   }
 }

@@ -4,7 +4,8 @@ import Testing
 
 @testable import HTTPCaching
 
-@Suite("The body of a validation in the background does not keep its place for ever", .timeLimit(.minutes(10)))
+@Suite(
+  "The body of a validation in the background does not keep its place for ever", .timeLimit(.minutes(10)))
 struct BackgroundPaceTests {
   /// A body of single octets, with five minutes before each.
   private final class DrippingBody: BodySource {
@@ -47,10 +48,12 @@ struct BackgroundPaceTests {
   @Test("a body may take ten minutes, and a second more for each 16 KiB")
   func pace() {
     for (received, seconds, isTooSlow) in [
-      (0, 600, false), (1, 601, true), (16 << 10, 601, false), (16 << 20, 1_624, false), (16 << 20, 1_625, true),
+      (0, 600, false), (1, 601, true), (16 << 10, 601, false), (16 << 20, 1_624, false),
+      (16 << 20, 1_625, true),
     ] {
       #expect(
-        BackgroundPace.isTooSlow(Int64(received), after: .seconds(seconds)) == isTooSlow, "\(received) \(seconds)")
+        BackgroundPace.isTooSlow(Int64(received), after: .seconds(seconds)) == isTooSlow,
+        "\(received) \(seconds)")
     }
   }
 }

@@ -56,7 +56,8 @@ struct FleetOptionGroup: ParsableArguments {
     }
     if let fleetName, !Self.isName(fleetName) {
       throw ValidationError(
-        "--fleet-name must have 1 to 64 letters, digits, dots, hyphens and underscores (got '\(fleetName.quoted)').")
+        "--fleet-name must have 1 to 64 letters, digits, dots, hyphens and underscores (got '\(fleetName.quoted)')."
+      )
     }
     do throws(SharedTierError) {
       // The file of the password is read later: its text does not matter for the form of the address.

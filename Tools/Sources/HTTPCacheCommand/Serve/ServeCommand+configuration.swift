@@ -162,7 +162,8 @@ extension ServeCommand {
       memoryCapacity: memory.bytes - preparedAnswers,
       diskCapacity: disk?.bytes, largestEntry: largestEntry.limit,
       minimumFreeDiskSpace: minimumFree?.bytes, rules: ServeRecord(self, file).rules(file),
-      cacheStatusName: "httpcache", encryption: try encryptionKey.encryption {
+      cacheStatusName: "httpcache",
+      encryption: try encryptionKey.encryption {
         StartFailure($0, key: "encryption-key-file").located(in: file).description
       },
       seeds: try seeds.open { StartFailure($0, key: "seed").located(in: file).description },

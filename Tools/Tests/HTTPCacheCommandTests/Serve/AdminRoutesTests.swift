@@ -123,7 +123,9 @@ import Testing
       ("POST", "/purge?group=%FF&origin=http://h", "group must be UTF-8, percent-encoded (got '%FF')"),
       ("POST", "/purge?group=%C3%BC&origin=http://h", "group must have visible ASCII characters"),
       ("POST", "/purge?group=a%0A&origin=http://h", "group must have visible ASCII characters"),
-      ("POST", "/purge?group=a&origin=http://%FF", "origin must be UTF-8, percent-encoded (got 'http://%FF')"),
+      (
+        "POST", "/purge?group=a&origin=http://%FF", "origin must be UTF-8, percent-encoded (got 'http://%FF')"
+      ),
       ("POST", "/purge?group=a&origin=", "the parameter origin is missing"),
       ("POST", "/purge?url=http://h/%FF", "url must be UTF-8, percent-encoded (got 'http://h/%FF')"),
       ("POST", "/purge?url=http://h/%2", "url must be UTF-8, percent-encoded (got 'http://h/%2')"),

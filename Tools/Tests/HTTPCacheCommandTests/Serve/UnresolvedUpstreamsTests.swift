@@ -18,7 +18,9 @@ struct UnresolvedUpstreamsTests {
         return $0 != "none.example"
       }, patience: .seconds(600))
     let origins = (1...50).flatMap { port in
-      ["none.example", "known.example", "127.0.0.1", "::1"].map { Origin(isSecure: false, host: $0, port: port) }
+      ["none.example", "known.example", "127.0.0.1", "::1"].map {
+        Origin(isSecure: false, host: $0, port: port)
+      }
     }
     let messages = await UnresolvedUpstreams.messages(mode(origins), lookups: lookups)
     #expect(asked.lines.sorted() == ["known.example", "none.example"])

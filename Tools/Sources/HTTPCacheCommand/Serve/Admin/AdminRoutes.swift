@@ -81,7 +81,8 @@ struct AdminRoutes: Sendable {
     guard (1...Int64(Self.mostEntries)).contains(limit) else {
       throw AdminQuery.Invalid("limit must be between 1 and \(Self.mostEntries) (got \(limit))")
     }
-    let selection = try query.nonempty("prefix").map { CacheSelection.prefix(TargetURL.normalizedPrefix($0)) } ?? .all
+    let selection =
+      try query.nonempty("prefix").map { CacheSelection.prefix(TargetURL.normalizedPrefix($0)) } ?? .all
     let page = try await cache.entries(
       selection, after: try query.number("after").map { EntryCursor(position: $0) }, limit: Int(limit))
     let now = cache.configuration.clock.now

@@ -92,7 +92,8 @@ struct ConfigValue {
     var pairs: [(String, ConfigValue)] = []
     for (given, value) in mapping {
       guard let name = given.string else {
-        throw ConfigFailure(file, line: given.mark?.line, "a key must be a name, not a list or keys with values")
+        throw ConfigFailure(
+          file, line: given.mark?.line, "a key must be a name, not a list or keys with values")
       }
       let key = key.isEmpty ? name : "\(key).\(name)"
       pairs.append((name, ConfigValue(file: file, key: key, keyLine: given.mark?.line, node: value)))

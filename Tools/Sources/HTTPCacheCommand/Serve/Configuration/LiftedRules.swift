@@ -26,7 +26,9 @@ struct LiftedRules {
   /// beginnings of patterns are compared: a file that works must not be refused.
   func names(for beginnings: [PatternBeginning]) -> Set<String> {
     var names: Set<String> = []
-    for (name, parts) in texts where beginnings.contains(where: { Self.meets($0, parts) }) { names.insert(name) }
+    for (name, parts) in texts where beginnings.contains(where: { Self.meets($0, parts) }) {
+      names.insert(name)
+    }
     return names
   }
 

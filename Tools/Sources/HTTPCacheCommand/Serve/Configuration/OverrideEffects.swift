@@ -56,7 +56,8 @@ enum OverrideEffects {
   }
 
   /// The beginnings of an override's patterns; one without text for an override of all targets.
-  private static func beginnings(_ values: [String: ConfigValue]) throws(ConfigFailure) -> [PatternBeginning] {
+  private static func beginnings(_ values: [String: ConfigValue]) throws(ConfigFailure) -> [PatternBeginning]
+  {
     let patterns = try values["match"]?.strings() ?? []
     return patterns.isEmpty ? [PatternBeginning("")] : patterns.map { PatternBeginning($0) }
   }

@@ -22,7 +22,10 @@ struct ConfigLineTests {
         "upstream: http://a\ngrace: 1\nupstream: http://b\n",
         "line 1: is not YAML: the key 'upstream' is there twice"
       ),
-      ("upstream: http://a\nroutes:\n- {host: h, host: i}\n", "line 3: is not YAML: the key 'host' is there twice"),
+      (
+        "upstream: http://a\nroutes:\n- {host: h, host: i}\n",
+        "line 3: is not YAML: the key 'host' is there twice"
+      ),
       ("upstream: http://a\n1: x\n\"1\": y\n", "line 2: is not YAML: the key '1' is there twice"),
       ("upstream: http://a\n\ndir: \u{0}x\n", "line 3: is not YAML: control characters are not allowed"),
       ("upstream: http://a\r\ndir: \u{1}x\r\n", "line 2: is not YAML: control characters are not allowed"),
@@ -44,7 +47,10 @@ struct ConfigLineTests {
   @Test(
     "a value that cannot be used, or that another one excludes",
     arguments: [
-      ("listen: 127.0.0.1:0\nforward: true\nroutes: [{upstream: 'http://a'}]", "line 3: routes do not go with"),
+      (
+        "listen: 127.0.0.1:0\nforward: true\nroutes: [{upstream: 'http://a'}]",
+        "line 3: routes do not go with"
+      ),
       (
         "upstream: http://a\nfleet: redis://127.0.0.1:1\nfleet-name: 'a b'",
         "line 3: fleet-name: --fleet-name must have 1 to 64 letters, digits, dots, hyphens and underscores (got 'a b')."

@@ -14,7 +14,8 @@ struct LiftedRulesTests {
   @Test("are those of a comparison of all pairs")
   func same() {
     let patterns = [
-      "/", "/**", "/a", "/a/**", "/a/b", "/ab", "/b/*", "/ba/x", "host:a.example", "host:*.example", "host:b.a",
+      "/", "/**", "/a", "/a/**", "/a/b", "/ab", "/b/*", "/ba/x", "host:a.example", "host:*.example",
+      "host:b.a",
       "https://a/*", "https://a/b", "http://*",
     ]
     var generator = SystemRandomNumberGenerator()
@@ -41,7 +42,9 @@ struct LiftedRulesTests {
     let rules = LiftedRules(all)
     #expect(rules.texts["private"]?[.path]?.count == 20_000)
     // 100,000 modulo 9 is 1.
-    for (pattern, isLifted) in [("/a2/100000/x", true), ("/a2/*", true), ("/a3/100000/x", false), ("/b", false)] {
+    for (pattern, isLifted) in [
+      ("/a2/100000/x", true), ("/a2/*", true), ("/a3/100000/x", false), ("/b", false),
+    ] {
       #expect(rules.names(for: [PatternBeginning(pattern)]).isEmpty != isLifted, "\(pattern)")
     }
     let short: [LiftedRules.Override] = (1...9).map { (["private"], [PatternBeginning("/a\($0)/**")]) }
