@@ -17,7 +17,7 @@ struct UnresolvedUpstreamsTests {
         asked.add($0)
         return $0 != "none.example"
       }, patience: .seconds(600))
-    let origins = (1...50).flatMap { port in
+    let origins = (1...50).flatMap { port -> [Origin] in
       ["none.example", "known.example", "127.0.0.1", "::1"].map {
         Origin(isSecure: false, host: $0, port: port)
       }
