@@ -39,9 +39,13 @@ extension DiskStore: CacheStore {
 
   // MARK: Storing
 
+  /// A capacity in bytes that an empty index may fill.
+  private static let smallCapacity: Int64 = 1 << 20
+
   /// Begins to store a response. Nothing is written yet.
   ///
-  /// - Throws: `CacheError.tooLarge`; `CacheError.invalidRequest` for a record that must not be written to
+  /// - Throws: `CacheError.tooLarge`; `CacheError.noSpace` if the capacity is less than the size of an empty index;
+  ///   `CacheError.invalidRequest` for a record that must not be written to
   ///   disk; `CacheError.unavailable` if the directory was removed and cannot be made again.
   public func write(
     _ record: CacheRecord, variantLimit: Int
@@ -53,7 +57,11 @@ extension DiskStore: CacheStore {
       record.storedRanges.map { $0.reduce(0) { $0.saturatingAdd($1.upperBound - $1.lowerBound) } }
       ?? record.bodyLength ?? 0
     var limit = limits.longestBody
-    if stored > limit { limit = limits.longestBody(in: thread.currentDirectory) }
+    let isSmall = limits.capacity < Self.smallCapacity
+    if stored > limit || isSmall { limit = limits.longestBody(in: thread.currentDirectory) }
+    if isSmall, limits.capacity > 0, let note = limits.noRoomNote(in: thread.currentDirectory) {
+      throw CacheError(.noSpace, note, key: record.key)
+    }
     guard stored <= limit else {
       throw CacheError(
         .tooLarge, "\(stored) bytes, at most \(limit) are stored", key: record.key)

@@ -81,7 +81,7 @@ struct Adoption {
       if ![.tooLarge, .notAdmitted, .superseded].contains(error.code) {
         shelf.observers.tell(.storeFailed(operation: "store", error))
       }
-      return refuse(shelf.refusal(of: error))
+      return refuse(shelf.refusal(of: error, isMemoryOnly: terms.isMemoryOnly))
     }
   }
 

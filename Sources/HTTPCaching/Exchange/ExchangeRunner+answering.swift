@@ -66,8 +66,12 @@ extension ExchangeRunner {
 
   /// The 504 response to a request that forbids asking the origin (RFC 9111 §5.2.1.7).
   func refusal(_ reason: UnsatisfiableReason, for exchange: Exchange) -> CacheResponse {
-    finish(
-      HTTPResponse(status: .gatewayTimeout, headerFields: [.contentLength: "0"]), body: .empty,
+    let text = BodyBytes(Array("504 Gateway Timeout: \(reason) (\(reason.section))\n".utf8))
+    let head = HTTPResponse(
+      status: .gatewayTimeout,
+      headerFields: [.contentType: "text/plain; charset=utf-8", .contentLength: String(text.count)])
+    return finish(
+      head, body: exchange.request.method == .head ? .empty : MessageBody(text),
       outcome: .unsatisfiable(reason), of: exchange, stored: nil, change: .unknown)
   }
 

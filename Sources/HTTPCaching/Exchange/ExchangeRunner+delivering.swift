@@ -33,7 +33,7 @@ extension ExchangeRunner {
       if error.code != .tooLarge, error.code != .notAdmitted {
         engine.observers.tell(.storeFailed(operation: "store", error))
       }
-      let refusal = shelf.refusal(of: error)
+      let refusal = shelf.refusal(of: error, isMemoryOnly: terms.isMemoryOnly)
       if refusal.isLasting { conversation.fetch?.refuse() }
       await apply(
         conversation.exchange.superseded(by: response.head, .doNotStore(refusal)), in: conversation)

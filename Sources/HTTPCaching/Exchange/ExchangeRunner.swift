@@ -55,7 +55,16 @@ struct ExchangeRunner: Sendable {
     engine.observers.tell(.validatingInBackground(exchange.key))
     let response = try await ask(
       Conversation(exchange: exchange, variants: variants, forward: forward, flight: flight))
-    while try await response.body.source.next() != nil {}
+    let start = clock.uptime
+    var received: Int64 = 0
+    while let bytes = try await response.body.source.next() {
+      received += Int64(bytes.count)
+      guard BackgroundPace.isTooSlow(received, after: clock.uptime - start) else { continue }
+      response.body.source.cancel()
+      let error = UpstreamError(.timeout, "the body of a validation in the background comes too slowly")
+      engine.observers.tell(.upstreamFailed(target: exchange.target, error))
+      throw error
+    }
   }
 
   /// Validates a stale response after its use (RFC 5861 §3): one validation per key, in a bounded number.

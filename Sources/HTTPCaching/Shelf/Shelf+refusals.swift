@@ -27,14 +27,18 @@ extension Shelf {
   }
 
   /// Why the store did not take a response, in the terms of its notes.
-  func refusal(of error: CacheError) -> StorageRefusal {
+  ///
+  /// - Parameter isMemoryOnly: whether the response must not be written to disk.
+  func refusal(of error: CacheError, isMemoryOnly: Bool = false) -> StorageRefusal {
     if error.code == .notAdmitted { return .notAdmitted }
     if error.code == .superseded { return .superseded }
     let usage = store.usage
-    let capacity = max(usage.memoryCapacity, usage.diskCapacity)
+    // The tier that takes a response first has the limit, however large the other one is.
+    let isOnDisk = usage.diskCapacity > 0 && !isMemoryOnly
+    let capacity = isOnDisk ? usage.diskCapacity : usage.memoryCapacity
     // If the directory could not be opened, the capacity is 0 and every response is too large.
     guard error.code == .tooLarge, capacity > 0 else { return .storeFailed }
-    let largest = usage.diskCapacity > 0 ? configuration.largestEntry : configuration.largestEntry.inMemory
+    let largest = isOnDisk ? configuration.largestEntry : configuration.largestEntry.inMemory
     return .tooLarge(limit: largest.bytes(of: capacity))
   }
 

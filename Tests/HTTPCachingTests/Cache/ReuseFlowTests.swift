@@ -113,6 +113,24 @@ struct ReuseFlowTests {
     #expect(test.origin.requests.count == 1)
   }
 
+  @Test("the 504 to only-if-cached says why; to HEAD it has the length alone")
+  func onlyIfCachedText() async throws {
+    let only: HTTPFields = [.cacheControl: "only-if-cached"]
+    let refused = try await test.get("/", only)
+    #expect(
+      refused.text
+        == "504 Gateway Timeout: asking the origin is forbidden, and nothing stored (RFC 9111 §5.2.1.7)\n")
+    #expect(refused.head.headerFields[.contentType] == "text/plain; charset=utf-8")
+    #expect(refused.head.headerFields[.contentLength] == "\(refused.text.utf8.count)")
+    let head = try await test.get("/", only, method: .head)
+    #expect(head.status == 504 && head.text.isEmpty)
+    #expect(head.head.headerFields[.contentLength] == "\(refused.text.utf8.count)")
+    test.origin.always(200, [.cacheControl: "max-age=60"], "stored")
+    try await test.get("/")
+    test.clock.advance(by: 60)
+    #expect(try await test.get("/", only).text.contains("and the response is stale"))
+  }
+
   // holds 9111-4-7
   @Test("only-if-cached does not keep an unsafe request from the origin, the caller's policy does")
   func unsafeOnlyIfCached() async throws {

@@ -80,6 +80,26 @@ import Testing
     }
   }
 
+  @Test("only-if-cached without a stored response: 504 with the reason, over both versions of HTTP")
+  func onlyIfCached() async throws {
+    try await withProxy(cache: try memoryCache(), configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
+      let text =
+        "504 Gateway Timeout: asking the origin is forbidden, and nothing stored (RFC 9111 §5.2.1.7)\n"
+      let answer = try await fixture.hit("/a", fields: "Cache-Control: only-if-cached\r\n")
+      // The section sign has two bytes, which the test's client reads as two characters.
+      #expect(answer.hasPrefix("HTTP/1.1 504 "))
+      #expect(
+        answer.contains("\r\n\r\n504 Gateway Timeout: asking the origin is forbidden, and nothing stored"))
+      #expect(field("Content-Length", in: answer) == "\(text.utf8.count)")
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1, "/a", [("cache-control", "only-if-cached")])
+      let response = try await client.response(1)
+      #expect(response.status == "504" && response.text == text)
+      #expect(response["content-type"] == "text/plain; charset=utf-8")
+      client.end()
+    }
+  }
+
   static let broken = [
     "Content-Length: 10\r\n\r\nabc",
     "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",

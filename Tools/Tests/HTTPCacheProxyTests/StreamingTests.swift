@@ -72,6 +72,18 @@ import Testing
     }
   }
 
+  @Test(
+    "the expectation of a request without content is not passed on, and its client gets no 100 (RFC 9110 §10.1.1)",
+    arguments: ["GET / HTTP/1.1\r\n", "POST / HTTP/1.1\r\nContent-Length: 0\r\n"])
+  func expectWithoutContent(start: String) async throws {
+    try await withProxy { fixture in
+      let (client, peer, head) = try await fixture.open("\(start)Host: h\r\nExpect: 100-continue\r\n\r\n")
+      #expect(field("Expect", in: head) == nil)
+      peer.send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
+    }
+  }
+
   @Test("a client is told to go on, once, though the origin never says so")
   func silentOrigin() async throws {
     try await withProxy(upstream: .init(continueTimeout: .milliseconds(20))) { fixture in

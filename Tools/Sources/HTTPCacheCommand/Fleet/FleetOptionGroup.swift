@@ -54,6 +54,11 @@ struct FleetOptionGroup: ParsableArguments {
       if let used { throw ValidationError("\(used) requires --fleet.") }
       return
     }
+    if let fleetName, !Self.isName(fleetName) {
+      throw ValidationError(
+        "--fleet-name must have 1 to 64 letters, digits, dots, hyphens and underscores (got '\(fleetName.quoted)')."
+      )
+    }
     do throws(SharedTierError) {
       // The file of the password is read later: its text does not matter for the form of the address.
       let address = try FleetAddress.parse(fleet, password: fleetPasswordFile == nil ? nil : "password")
@@ -63,6 +68,12 @@ struct FleetOptionGroup: ParsableArguments {
     } catch {
       throw ValidationError("--fleet: \(error.message).")
     }
+  }
+
+  /// Whether `RedisTier` takes a text as the name of a fleet.
+  private static func isName(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count)
+      && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) }
   }
 
   /// The configuration of the tier, with the files that the options name.
@@ -79,13 +90,15 @@ struct FleetOptionGroup: ParsableArguments {
     let password = try fleetPasswordFile.map { path throws(StartFailure) in
       try TokenFile(option: "--fleet-password-file", path: path).password()
     }
+    let secret = try fleetSecretFile.map { path throws(StartFailure) in try Self.secret(path) }
+    if let fleetCa { _ = try TLSOptions.certificates(fleetCa, key: "fleet-ca") }
     do throws(SharedTierError) {
       var configuration = RedisTier.Configuration(
         address: try FleetAddress.parse(fleet, password: password), encryption: encryption)
       if let fleetName { configuration.name = fleetName }
       if let largestBody { configuration.largestBody = largestBody }
       if let fleetCa { configuration.trustRoots = .file(path: fleetCa) }
-      configuration.secret = try fleetSecretFile.map { path throws(SharedTierError) in try Self.secret(path) }
+      configuration.secret = secret
       return configuration
     } catch {
       throw StartFailure("--fleet: \(error.message)")
@@ -108,12 +121,12 @@ struct FleetOptionGroup: ParsableArguments {
     }
   }
 
-  private static func secret(_ path: String) throws(SharedTierError) -> [UInt8] {
+  private static func secret(_ path: String) throws(StartFailure) -> [UInt8] {
     do {
       return try EncryptionKeyOption.readBytes(path)
     } catch {
       let reason = (error as? CacheError)?.message ?? "cannot be read"
-      throw SharedTierError(.refused, "--fleet-secret-file \(path): \(reason)")
+      throw StartFailure("--fleet-secret-file \(path): \(reason)")
     }
   }
 }

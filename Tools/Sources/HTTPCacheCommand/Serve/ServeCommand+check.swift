@@ -17,8 +17,10 @@ extension ServeCommand {
     } catch {
       throw error.located(in: file).reported()
     }
-    _ = try encryptionKey.encryption { StartFailure($0).located(in: file).description }
-    _ = try seeds.open { StartFailure($0).located(in: file).description }
+    _ = try encryptionKey.encryption {
+      StartFailure($0, key: "encryption-key-file").located(in: file).description
+    }
+    _ = try seeds.open { StartFailure($0, key: "seed").located(in: file).description }
     _ = try recording.upstream(over: NoUpstream())
     try await checkFleet(file)
     try checkDirectory(file)
@@ -49,7 +51,11 @@ extension ServeCommand {
   /// - Throws: `ExitCode` after a message.
   func checkAddresses(_ file: ServeFile?, isInUseFailure: Bool = true) throws {
     var checked: [SocketAddress] = []
-    for address in [route.listen, admin.admin].compactMap({ $0 }) {
+    let addresses: [(key: String, address: ListenAddress?)] = [
+      ("listen", route.listen), ("admin", admin.admin),
+    ]
+    for (key, address) in addresses {
+      guard let address else { continue }
       do {
         let bound = try BoundSocket(address)
         if checked.contains(where: { $0.overlaps(bound.address) }) {
@@ -64,7 +70,7 @@ extension ServeCommand {
           "httpcache: warning: \(address) is in use; unless that is the server that this file is for, a start fails"
         )
       } catch {
-        throw StartFailure(listening: address, error).located(in: file).reported()
+        throw StartFailure(listening: address, key: key, error).located(in: file).reported()
       }
     }
   }

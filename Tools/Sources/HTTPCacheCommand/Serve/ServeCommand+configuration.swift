@@ -82,7 +82,7 @@ extension ServeCommand {
   func serverMode(_ file: ServeFile?) throws(StartFailure) -> ProxyServer.Mode {
     guard let gateway = ServeRecord(self, file).gateway else {
       guard file?.routes.isEmpty ?? true else {
-        throw StartFailure("\(file?.path ?? ""): routes do not go with forward")
+        throw StartFailure(file?.failure(of: "routes", "routes do not go with forward").description ?? "")
       }
       return .forward(forwardOptions.rules(isRemote: route.isRemote))
     }
@@ -157,14 +157,16 @@ extension ServeCommand {
       }
       messages.add("httpcache: \(objection); storing in memory alone\n")
     }
-    let locating = { StartFailure($0).located(in: file).description }
     return HTTPCache.Configuration(
       directory: isMemoryOnly || objection != nil ? nil : directory,
       memoryCapacity: memory.bytes - preparedAnswers,
       diskCapacity: disk?.bytes, largestEntry: largestEntry.limit,
       minimumFreeDiskSpace: minimumFree?.bytes, rules: ServeRecord(self, file).rules(file),
-      cacheStatusName: "httpcache", encryption: try encryptionKey.encryption(locating: locating),
-      seeds: try seeds.open(locating: locating),
+      cacheStatusName: "httpcache",
+      encryption: try encryptionKey.encryption {
+        StartFailure($0, key: "encryption-key-file").located(in: file).description
+      },
+      seeds: try seeds.open { StartFailure($0, key: "seed").located(in: file).description },
       observer: observer)
   }
 
@@ -211,7 +213,7 @@ extension ServeCommand {
         host: address.host, port: address.port, access: access, group: group, logger: logger
       ) { await routes.answer($0) }
     } catch {
-      throw StartFailure(listening: address, error).located(in: file).reported()
+      throw StartFailure(listening: address, key: "admin", error).located(in: file).reported()
     }
   }
 }

@@ -7,11 +7,19 @@ import NIOCore
 /// The reason why `serve` cannot start, as a message.
 struct StartFailure: Error, CustomStringConvertible {
   let description: String
+  /// The name of the option that the failure is about; nil if the message tells it.
+  private var key: String?
 
-  init(_ description: String) { self.description = description }
+  init(_ description: String, key: String? = nil) {
+    self.description = description
+    self.key = key
+  }
 
   /// The failure of a listener that cannot be opened.
-  init(listening address: ListenAddress, _ error: any Error) {
+  ///
+  /// - Parameter key: the name of the option that has the address.
+  init(listening address: ListenAddress, key: String = "listen", _ error: any Error) {
+    self.key = key
     let reason: String
     switch error {
     case let error as IOError where error.errnoCode == EACCES && address.port < 1024:
@@ -35,7 +43,7 @@ struct StartFailure: Error, CustomStringConvertible {
   /// The failure with the place in a configuration file that it comes from, unless it has that place already.
   func located(in file: ServeFile?) -> StartFailure {
     guard let file, !description.hasPrefix("\(file.path), line "), !description.hasPrefix("\(file.path): "),
-      let place = file.place(of: description)
+      let place = file.place(of: description, key: key)
     else {
       return self
     }

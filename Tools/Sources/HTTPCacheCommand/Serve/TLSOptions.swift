@@ -79,7 +79,7 @@ struct TLSOptions: ParsableArguments {
     var tls = ServerIdentity.configuration(identities)
     tls?.restrict(onlyTLS13: tlsMinVersion == .tls13)
     if let clientCA {
-      tls?.trustRoots = .certificates(try certificates(clientCA))
+      tls?.trustRoots = .certificates(try Self.certificates(clientCA, key: "client-ca"))
       // A client has no host name to compare.
       tls?.certificateVerification = .noHostnameVerification
     }
@@ -87,15 +87,15 @@ struct TLSOptions: ParsableArguments {
   }
 
   private func identity(_ certificate: String, _ key: String) throws(StartFailure) -> ServerIdentity {
-    let chain = try certificates(certificate)
-    try check("the private key", key)
+    let chain = try Self.certificates(certificate, key: "tls-certificate")
+    try Self.check("the private key", key, option: "tls-key")
     guard let privateKey = try? NIOSSLPrivateKey(file: key, format: .pem) else {
-      throw StartFailure("\(key) has no private key in PEM format without a passphrase")
+      throw StartFailure("\(key) has no private key in PEM format without a passphrase", key: "tls-key")
     }
     let identity = ServerIdentity(chain: chain, key: privateKey)
     guard let tls = ServerIdentity.configuration([identity]), (try? NIOSSLContext(configuration: tls)) != nil
     else {
-      throw StartFailure("the private key \(key) does not fit the certificate \(certificate)")
+      throw StartFailure("the private key \(key) does not fit the certificate \(certificate)", key: "tls-key")
     }
     return identity
   }
@@ -105,29 +105,35 @@ struct TLSOptions: ParsableArguments {
   /// - Throws: `StartFailure`.
   func originRoots() throws(StartFailure) -> NIOSSLTrustRoots? {
     guard let upstreamCA else { return nil }
-    return .certificates(try certificates(upstreamCA))
+    return .certificates(try Self.certificates(upstreamCA, key: "upstream-ca"))
   }
 
-  private func certificates(_ path: String) throws(StartFailure) -> [NIOSSLCertificate] {
-    try check("the certificate", path)
+  /// The certificates in a file.
+  ///
+  /// - Parameter key: the name of the option that names the file.
+  /// - Throws: `StartFailure`.
+  static func certificates(_ path: String, key: String) throws(StartFailure) -> [NIOSSLCertificate] {
+    try check("the certificate", path, option: key)
     guard let certificates = try? NIOSSLCertificate.fromPEMFile(path), !certificates.isEmpty else {
-      throw StartFailure("\(path) has no certificate in PEM format")
+      throw StartFailure("\(path) has no certificate in PEM format", key: key)
     }
     return certificates
   }
 
   /// Reads a byte of a file, so that an error has the system's reason. A pipe is refused: reading it would wait
   /// for a writer.
-  private func check(_ what: String, _ path: String) throws(StartFailure) {
+  private static func check(
+    _ what: String, _ path: String, option: String
+  ) throws(StartFailure) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     defer { if descriptor >= 0 { close(descriptor) } }
     var byte: UInt8 = 0
     guard descriptor >= 0, read(descriptor, &byte, 1) >= 0 else {
-      throw StartFailure("cannot read \(what) \(path): \(SystemMessage.text(errno))")
+      throw StartFailure("cannot read \(what) \(path): \(SystemMessage.text(errno))", key: option)
     }
     var state = stat()
     guard fstat(descriptor, &state) == 0, state.st_mode & S_IFMT == S_IFREG else {
-      throw StartFailure("cannot read \(what) \(path): not a regular file")
+      throw StartFailure("cannot read \(what) \(path): not a regular file", key: option)
     }
   }
 }

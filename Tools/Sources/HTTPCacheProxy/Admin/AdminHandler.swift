@@ -48,7 +48,13 @@ final class AdminHandler: ChannelInboundHandler {
     }
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    guard error is HTTPParserError, !isOver else { return context.close(promise: nil) }
+    isOver = true
+    let request = AdminRequest(method: "GET", target: "/", hasToken: false)
+    AdminReply(request: request, channel: context.channel)
+      .send(AdminResponse(status: 400, body: "400: the request is malformed\n"))
+  }
 
   private func respond(to head: HTTPRequestHead, _ channel: any Channel) {
     let request = request(head)

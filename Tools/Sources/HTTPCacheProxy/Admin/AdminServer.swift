@@ -35,7 +35,7 @@ public final class AdminServer: Sendable {
           channel.eventLoop.makeCompletedFuture {
             guard isAdmitted(channel, by: registry) else { return channel.close(promise: nil) }
             try channel.pipeline.syncOperations.addHandler(EventOrder())
-            try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
+            try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: false)
             try channel.pipeline.syncOperations.addHandler(AdminHandler(access: access, answer: answer))
           }
         }

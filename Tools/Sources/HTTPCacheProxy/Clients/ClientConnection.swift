@@ -213,11 +213,9 @@ final class ClientConnection: Sendable {
 
   /// Sends a refusal.
   func refuse(_ refusal: Refusal, to head: RequestHead?, started: NIODeadline = .now()) async {
-    let status = refusal.status
-    var response = HTTPResponse(status: status, headerFields: refusal.fields)
+    var response = HTTPResponse(status: refusal.status, headerFields: refusal.fields)
     response.headerFields[.contentType] = "text/plain; charset=utf-8"
-    let text = "\(status.code) \(status.reasonPhrase): \(refusal.message)\n"
-    await answer(response, text, to: head, started: started, refusal: refusal)
+    await answer(response, refusal.text, to: head, started: started, refusal: refusal)
   }
 
   /// Sends a response that the proxy makes itself.

@@ -62,7 +62,7 @@ struct ClientExchange: Sendable {
     _ respond: (MessageBody?, @escaping @Sendable (HTTPResponse) async -> Void) async throws -> Answer
   ) async -> ClientConnection.End {
     let writer = writer
-    let asked = ContinueGate(isNeeded: head.expectsContinue)
+    let asked = ContinueGate(isNeeded: head.expectsContinue && framing != .none)
     let body = framing == .none ? nil : requestBody(writer, asked)
     closeIfAbandoned { [cache = context.cache] in
       cache.isAwaited(request.head, partition: request.partition)

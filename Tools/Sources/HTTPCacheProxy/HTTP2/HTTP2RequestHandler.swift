@@ -148,8 +148,8 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
     if streams.waitingBytes + HitLookup.longestBody > Self.mostWaitingBytes { flush(context) }
   }
 
-  /// Counts a request as an exchange of its client, or refuses it without a channel, a task or a body, so that the client
-  /// holds nothing with it.
+  /// Counts a request as an exchange of its client, or refuses it without a channel and a task, so that the client holds
+  /// little with it.
   ///
   /// - Returns: false if it is refused.
   private func begin(
@@ -161,16 +161,37 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
       streams.addExchange(stream, try proxy.registry.beginExchange(of: client, fields))
       return true
     } catch {
-      streams.addAnswered(stream, size: 0, deadline: lastUse + proxy.configuration.bodyTimeout)
-      let headers = HPACKHeaders(error.status, [.date: SystemClock().now.httpDate, .contentLength: "0"])
-      write(.headers(.init(headers: headers, endStream: true)), to: stream, context)
-      // The response is complete without the rest of the request (RFC 9113 §8.1).
-      if !frame.endStream { write(.rstStream(.noError), to: stream, context) }
+      let bytes = refuse(error, frame, of: stream, context)
       log.add(
-        head(frame), status: error.status.code, bytes: 0, started: lastUse, outcome: error.label.rawValue,
-        reason: .refused(error.message))
+        head(frame), status: error.status.code, bytes: Int64(bytes), started: lastUse,
+        outcome: error.label.rawValue, reason: .refused(error.message))
       return false
     }
+  }
+
+  /// Sends a refusal. It has no text if the rest of the request is on its way, because the reset would overtake the text.
+  ///
+  /// - Returns: the number of bytes of the text.
+  private func refuse(
+    _ refusal: Refusal, _ frame: HTTP2Frame.FramePayload.Headers, of stream: HTTP2StreamID,
+    _ context: ChannelHandlerContext
+  ) -> Int {
+    let text = ByteBuffer(string: refusal.text)
+    let hasRoom = streams.waitingBytes + text.readableBytes <= Self.mostWaitingBytes
+    let length = frame.endStream && hasRoom ? text.readableBytes : 0
+    let size = frame.headers.first(name: ":method") == "HEAD" ? 0 : length
+    streams.addAnswered(stream, size: size, deadline: lastUse + proxy.configuration.bodyTimeout)
+    var fields: HTTPFields = [.date: SystemClock().now.httpDate, .contentLength: "\(length)"]
+    if length > 0 { fields[.contentType] = "text/plain; charset=utf-8" }
+    let headers = HPACKHeaders(refusal.status, fields)
+    write(.headers(.init(headers: headers, endStream: size == 0)), to: stream, context)
+    if size > 0 {
+      write(.data(.init(data: .byteBuffer(text), endStream: true)), to: stream, context)
+      flushForNext(context)
+    }
+    // The response is complete without the rest of the request (RFC 9113 §8.1).
+    if !frame.endStream { write(.rstStream(.noError), to: stream, context) }
+    return size
   }
 
   private func head(_ frame: HTTP2Frame.FramePayload.Headers) -> RequestHead? {

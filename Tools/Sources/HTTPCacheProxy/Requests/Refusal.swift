@@ -11,6 +11,9 @@ struct Refusal: Error, Sendable {
   /// Whether the connection must end, because the begin of the next request is unknown.
   var closes = false
 
+  /// The content of the response.
+  var text: String { "\(status.code) \(status.reasonPhrase): \(message)\n" }
+
   init(
     _ status: HTTPResponse.Status, _ message: String, label: RequestOutcome = .refused, closes: Bool = false
   ) {

@@ -64,7 +64,8 @@ struct Routing: Sendable {
     fields.removeHost()
     if acceptsTrailers { fields[.te] = "trailers" }
     if let length = framing.length, fields[.contentLength] != nil { fields[.contentLength] = String(length) }
-    if !head.expectsContinue { fields[.expect] = nil }
+    // A request without content must not expect 100 Continue (RFC 9110 §10.1.1); other expectations are not passed on.
+    if !head.expectsContinue || framing == .none { fields[.expect] = nil }
     via.append(to: &fields, version: head.version)
     let destination = try destination(target, host)
     let request = try routed(head.method, to: destination, host: host, fields: fields)

@@ -80,6 +80,7 @@ final class RequestSender: Sendable {
     fields = FieldHygiene.forwardable(fields)
     fields.removeHost()
     fields[.contentLength] = nil
+    if request.body == nil { fields[.expect] = nil }
     var buffer = stream.channel.allocator.buffer(capacity: 1024)
     let path = head.path ?? "/"
     // A proxy gets the absolute form (RFC 9112 §3.2.2).

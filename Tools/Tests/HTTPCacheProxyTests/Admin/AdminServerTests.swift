@@ -109,7 +109,8 @@ import Testing
       #expect(field("Cache-Control", in: answer) == "no-store")
       #expect(field("Connection", in: answer) == "close")
       #expect(answer.hasSuffix("\r\n\r\n"))
-      #expect(try await self.answer(port, "nonsense\r\n\r\n").hasPrefix("HTTP/1.1 400 "))
+      let malformed = try await self.answer(port, "nonsense\r\n\r\n")
+      #expect(malformed.hasPrefix("HTTP/1.1 400 ") && malformed.hasSuffix("400: the request is malformed\n"))
     }
   }
 

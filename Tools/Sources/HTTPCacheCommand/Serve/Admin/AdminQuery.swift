@@ -16,21 +16,60 @@ struct AdminQuery {
 
   /// Splits a request target.
   ///
-  /// - Throws: `Invalid` for a parameter that is given twice: only one of its values would count.
+  /// - Throws: `Invalid` for a parameter that is given twice: only one of its values would count; for one that is not
+  ///   UTF-8 or has a malformed escape: it would match nothing.
   init(_ target: String) throws(Invalid) {
-    let parts = URLComponents(string: target)
-    path = parts?.path ?? ""
+    path = URLComponents(string: target)?.path ?? ""
+    let query = target.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst()
     var values: [String: String] = [:]
-    for item in parts?.queryItems ?? [] {
-      guard values.updateValue(item.value ?? "", forKey: item.name) == nil else {
-        throw Invalid("the parameter \(item.name.quoted) is given twice")
+    for item in query.split(separator: "&") {
+      let given = item.prefix { $0 != "=" }
+      guard let name = Self.decoded(given) else {
+        throw Invalid("the name of the parameter \(String(given).quoted) must be UTF-8, percent-encoded")
+      }
+      let text = item.dropFirst(given.count + 1)
+      guard let value = Self.decoded(text) else {
+        throw Invalid("\(name.quoted) must be UTF-8, percent-encoded (got '\(String(text).quoted)')")
+      }
+      guard values.updateValue(value, forKey: name) == nil else {
+        throw Invalid("the parameter \(name.quoted) is given twice")
       }
     }
     self.values = values
   }
 
+  /// The text without its percent-encoding; nil for a malformed escape and for octets that are not UTF-8.
+  private static func decoded(_ text: Substring) -> String? {
+    // SwiftNIO puts U+FFFD in the place of octets that are not UTF-8.
+    guard !text.unicodeScalars.contains("\u{FFFD}") else { return nil }
+    var octets: [UInt8] = []
+    var rest = text.utf8[...]
+    while let octet = rest.popFirst() {
+      guard octet == UInt8(ascii: "%") else {
+        octets.append(octet)
+        continue
+      }
+      guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+        return nil
+      }
+      octets.append(high << 4 | low)
+    }
+    return String(validating: octets, as: UTF8.self)
+  }
+
+  private static func digit(_ octet: UInt8) -> UInt8? {
+    Character(Unicode.Scalar(octet)).hexDigitValue.map { UInt8($0) }
+  }
+
   /// The value of a parameter; empty if it has none, nil if it is not given.
   subscript(name: String) -> String? { values[name] }
+
+  /// The value of a parameter that must have one if it is given; nil if it is not given.
+  func nonempty(_ name: String) throws(Invalid) -> String? {
+    guard let value = values[name] else { return nil }
+    guard !value.isEmpty else { throw Invalid("\(name) must not be empty") }
+    return value
+  }
 
   /// The value of a parameter that must be given.
   func required(_ name: String) throws(Invalid) -> String {

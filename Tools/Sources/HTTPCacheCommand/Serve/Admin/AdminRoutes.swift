@@ -81,7 +81,8 @@ struct AdminRoutes: Sendable {
     guard (1...Int64(Self.mostEntries)).contains(limit) else {
       throw AdminQuery.Invalid("limit must be between 1 and \(Self.mostEntries) (got \(limit))")
     }
-    let selection = query["prefix"].map { CacheSelection.prefix(TargetURL.normalizedPrefix($0)) } ?? .all
+    let selection =
+      try query.nonempty("prefix").map { CacheSelection.prefix(TargetURL.normalizedPrefix($0)) } ?? .all
     let page = try await cache.entries(
       selection, after: try query.number("after").map { EntryCursor(position: $0) }, limit: Int(limit))
     let now = cache.configuration.clock.now
@@ -160,7 +161,11 @@ struct AdminRoutes: Sendable {
       }
       selections.append([.prefix(TargetURL.normalizedPrefix(try absolute(prefix, "prefix")))])
     }
-    if let group = query["group"] {
+    if let group = try query.nonempty("group") {
+      guard group.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+        throw AdminQuery.Invalid(
+          "group must have visible ASCII characters and spaces alone, as names of groups do (RFC 9875 §2)")
+      }
       let given = try absolute(try query.required("origin"), "origin")
       // As in keys: in lower case, without the default port and without a path.
       guard let origin = TargetURI.origin(of: given) else {
@@ -225,7 +230,7 @@ extension AdminRoutes {
   /// - Throws: `AdminQuery.Invalid`.
   func requests(_ query: AdminQuery) throws -> AdminResponse {
     let filter = try RequestFilter(
-      target: query["target"], outcomes: query["outcome"], client: query["client"])
+      target: try query.nonempty("target"), outcomes: try query.nonempty("outcome"), client: query["client"])
     let requests = server.requests()
     return stream("application/x-ndjson") { send in
       for await request in requests where filter.matches(request) {

@@ -6,15 +6,24 @@ struct ConfigValue {
   let file: String
   /// The keys from the top, with dots between; empty at the top.
   let key: String
+  /// The line of the key; nil for a value of a list.
+  let keyLine: Int?
   private let node: Node
 
-  init(file: String, key: String, node: Node) {
+  init(file: String, key: String, keyLine: Int? = nil, node: Node) {
     self.file = file
     self.key = key
+    self.keyLine = keyLine
     self.node = node
   }
 
   var line: Int? { node.mark?.line }
+
+  /// The values of a list; one value alone for anything else.
+  var elements: [ConfigValue] {
+    guard case .sequence(let sequence) = node else { return [self] }
+    return sequence.enumerated().map { ConfigValue(file: file, key: "\(key)[\($0)]", node: $1) }
+  }
 
   /// The failure for a value that is not as expected.
   func failure(_ expected: String) -> ConfigFailure {
@@ -71,8 +80,8 @@ struct ConfigValue {
 
   /// - Throws: `ConfigFailure`.
   func list() throws(ConfigFailure) -> [ConfigValue] {
-    guard case .sequence(let sequence) = node else { throw failure("a list") }
-    return sequence.enumerated().map { ConfigValue(file: file, key: "\(key)[\($0)]", node: $1) }
+    guard case .sequence = node else { throw failure("a list") }
+    return elements
   }
 
   /// The values of the keys, in order.
@@ -81,9 +90,13 @@ struct ConfigValue {
   func pairs() throws(ConfigFailure) -> [(key: String, value: ConfigValue)] {
     guard case .mapping(let mapping) = node else { throw failure("keys with values") }
     var pairs: [(String, ConfigValue)] = []
-    for (name, value) in mapping {
-      guard let name = name.string else { throw failure("keys with values, and each key a name") }
-      pairs.append((name, ConfigValue(file: file, key: key.isEmpty ? name : "\(key).\(name)", node: value)))
+    for (given, value) in mapping {
+      guard let name = given.string else {
+        throw ConfigFailure(
+          file, line: given.mark?.line, "a key must be a name, not a list or keys with values")
+      }
+      let key = key.isEmpty ? name : "\(key).\(name)"
+      pairs.append((name, ConfigValue(file: file, key: key, keyLine: given.mark?.line, node: value)))
     }
     return pairs
   }
@@ -97,7 +110,7 @@ struct ConfigValue {
       guard known.contains(name) else {
         let place = key.isEmpty ? "" : "\(key.quoted): "
         throw ConfigFailure(
-          file, line: value.line,
+          file, line: value.keyLine ?? value.line,
           "\(place)unknown key '\(name.quoted)'; the keys are \(known.joined(separator: ", "))")
       }
       values[name] = value

@@ -15,17 +15,15 @@ enum OverrideEffects {
     for value in try values["overrides"]?.list() ?? [] {
       overrides.append(try value.values(of: OverrideList.keys))
     }
-    var protections: [(beginnings: [Beginning], names: [String])] = []
+    var lifting: [LiftedRules.Override] = []
     for values in overrides {
-      protections.append((try beginnings(values), try values["sharing-despite"]?.strings() ?? []))
+      lifting.append((try values["sharing-despite"]?.strings() ?? [], try beginnings(values)))
     }
+    let rules = LiftedRules(lifting)
     var failures: [ConfigFailure] = []
-    for (index, values) in overrides.enumerated() {
-      let own = protections[index].beginnings
-      var lifted: Set<String> = []
+    for (values, override) in zip(overrides, lifting) {
       // An override lifts rules only for targets that it matches, too.
-      for (beginnings, names) in protections where mayMeet(own, beginnings) { lifted.formUnion(names) }
-      failures += try missing(values, lifted: lifted)
+      failures += try missing(values, lifted: rules.names(for: override.beginnings))
     }
     return failures
   }
@@ -57,41 +55,11 @@ enum OverrideEffects {
     return failures
   }
 
-  /// The literal text with which a pattern begins.
-  private struct Beginning {
-    /// The part of a target with which the pattern is compared.
-    enum Part {
-      case path, host, target
-    }
-
-    let part: Part
-    let text: String
-
-    /// - Parameter pattern: a glob, or a host with `host:` before.
-    init(_ pattern: String) {
-      part = pattern.hasPrefix("/") ? .path : pattern.hasPrefix("host:") ? .host : .target
-      // An escape may stand for a literal character, and most patterns ignore the query.
-      let literal = pattern.prefix { $0.isASCII && !"*%?".contains($0) }
-      // `/a/**` may match `/a`.
-      text = (literal.hasSuffix("/") ? literal.dropLast() : literal).lowercased()
-    }
-
-    /// Whether a target may begin with both texts. Parts of different kinds are not compared.
-    func mayMeet(_ other: Beginning) -> Bool {
-      part != other.part || text.hasPrefix(other.text) || other.text.hasPrefix(text)
-    }
-  }
-
   /// The beginnings of an override's patterns; one without text for an override of all targets.
-  private static func beginnings(_ values: [String: ConfigValue]) throws(ConfigFailure) -> [Beginning] {
+  private static func beginnings(_ values: [String: ConfigValue]) throws(ConfigFailure) -> [PatternBeginning]
+  {
     let patterns = try values["match"]?.strings() ?? []
-    return patterns.isEmpty ? [Beginning("")] : patterns.map { Beginning($0) }
-  }
-
-  /// Whether two overrides may match the same target. True for some that never do, because only the beginnings of
-  /// their patterns are compared: a file that works must not be refused.
-  private static func mayMeet(_ one: [Beginning], _ other: [Beginning]) -> Bool {
-    one.contains { beginning in other.contains { $0.mayMeet(beginning) } }
+    return patterns.isEmpty ? [PatternBeginning("")] : patterns.map { PatternBeginning($0) }
   }
 
   private static func isPublic(_ directive: Substring) -> Bool {

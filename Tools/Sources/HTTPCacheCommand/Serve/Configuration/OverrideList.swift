@@ -35,9 +35,9 @@ enum OverrideList {
 
   private static func responseEffects(_ values: [String: ConfigValue]) throws(ConfigFailure) -> [RuleEffect] {
     var effects: [RuleEffect] = []
-    if let value = values["cache-control"] { effects.append(.cacheControl(try value.string())) }
+    if let value = values["cache-control"] { effects.append(try cacheControl(value, whenAbsent: false)) }
     if let value = values["default-cache-control"] {
-      effects.append(.cacheControl(try value.string(), whenAbsent: true))
+      effects.append(try cacheControl(value, whenAbsent: true))
     }
     if let value = values["ignore"] {
       var ignored: Set<RuleEffect.Ignored> = []
@@ -70,6 +70,14 @@ enum OverrideList {
     return effects
   }
 
+  private static func cacheControl(
+    _ value: ConfigValue, whenAbsent: Bool
+  ) throws(ConfigFailure) -> RuleEffect {
+    let effect = RuleEffect.cacheControl(try value.string(), whenAbsent: whenAbsent)
+    if let problem = effect.problem { throw value.failure("directives that a cache can read: \(problem)") }
+    return effect
+  }
+
   private static func protections(
     _ values: [String: ConfigValue]
   ) throws(ConfigFailure) -> Set<RuleEffect.Protection> {
@@ -100,7 +108,7 @@ enum OverrideList {
   /// The values of a list, or one value.
   private static func each(_ value: ConfigValue) throws(ConfigFailure) -> [ConfigValue] {
     _ = try value.strings()
-    return (try? value.list()) ?? [value]
+    return value.elements
   }
 
   /// Globs, or hosts with `host:` before.

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPCacheProxy
 import HTTPCacheSemantics
-import Yams
 
 /// The file of `serve --config`: YAML, or JSON, which is YAML too. A key is the long name of an option, or one of
 /// `sections`.
@@ -10,27 +9,27 @@ struct ServeFile {
   static let sections = [
     "upstreams", "routes", "overrides", "never-store", "request-fields", "response-fields",
   ]
-  /// The longest file in bytes.
-  private static let longest = 1 << 20
 
   let path: String
-  /// The options, as on a command line.
-  private(set) var options: [(key: ServeKey, arguments: [String], line: Int?)] = []
+  private(set) var options: [ServeOption] = []
   private(set) var routes = ServeRoutes()
   private(set) var overrides: [RuleOverride] = []
   private let overridesWithoutEffect: [ConfigFailure]
+  /// The lines of the keys at the top.
+  private var lines: [String: Int] = [:]
 
   /// Reads a file.
   ///
   /// - Throws: `ConfigFailure`.
   init(_ path: String) throws(ConfigFailure) {
     self.path = path
-    let top = ConfigValue(file: path, key: "", node: try Self.node(path))
+    let top = ConfigValue(file: path, key: "", node: try ConfigDocument.node(path))
     let known = ServeKey.all.map(\.name).sorted() + Self.sections
     let values = try top.values(of: known)
     for (name, value) in try top.pairs() {
+      lines[name] = value.keyLine
       guard let key = ServeKey.all.first(where: { $0.name == name }) else { continue }
-      options.append((key, try key.arguments(value), value.line))
+      options.append(try ServeOption(key, value))
     }
     routes = try ServeRoutes(values)
     overrides = try OverrideList.read(values)
@@ -43,59 +42,6 @@ struct ServeFile {
     if isShared, let failure = overridesWithoutEffect.first { throw failure }
   }
 
-  private static func node(_ path: String) throws(ConfigFailure) -> Node {
-    var isFolder: ObjCBool = false
-    if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
-      throw ConfigFailure(path, "is a folder")
-    }
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw ConfigFailure(path, "cannot be read: \(SystemMessage.text(errno))")
-    }
-    guard data.count <= longest else { throw ConfigFailure(path, "is longer than \(longest) bytes") }
-    guard let text = String(data: data, encoding: .utf8) else { throw ConfigFailure(path, "is not UTF-8") }
-    let (parser, root): (Parser, Node?)
-    do {
-      parser = try Parser(yaml: text)
-      root = try parser.singleRoot()
-    } catch {
-      throw notYAML(error, path)
-    }
-    guard let root else { throw ConfigFailure(path, "is empty") }
-    // Nodes have weak references to the anchors of their parser.
-    try withExtendedLifetime(parser) { () throws(ConfigFailure) in try refuseAnchors(root, path) }
-    return root
-  }
-
-  /// The failure for a file that is not YAML: the problem and its line, not the text of the line, which may have a
-  /// password.
-  private static func notYAML(_ error: any Error, _ path: String) -> ConfigFailure {
-    switch error as? YamlError {
-    case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-      .composer(_, let problem, let mark, _):
-      ConfigFailure(path, line: mark.line, "is not YAML: \(problem)")
-    case .duplicatedKeysInMapping(let keys, _):
-      ConfigFailure(path, "is not YAML: a key is there twice: \(keys.sorted().joined(separator: ", "))")
-    case .reader(let problem, _, _, _): ConfigFailure(path, "is not YAML: \(problem)")
-    default: ConfigFailure(path, "is not YAML")
-    }
-  }
-
-  /// Aliases could make a small file a large tree.
-  private static func refuseAnchors(_ node: Node, _ path: String) throws(ConfigFailure) {
-    guard node.anchor == nil else {
-      throw ConfigFailure(path, line: node.mark?.line, "anchors (&name) and aliases (*name) cannot be used")
-    }
-    switch node {
-    case .mapping(let mapping):
-      for (key, value) in mapping {
-        try refuseAnchors(key, path)
-        try refuseAnchors(value, path)
-      }
-    case .sequence(let sequence): for value in sequence { try refuseAnchors(value, path) }
-    case .scalar, .alias: break
-    }
-  }
-
   /// - Parameter secret: what other users must not read.
   /// - Throws: `StartFailure` if they can read the file.
   func refuseOtherReaders(of secret: String) throws(StartFailure) {
@@ -104,17 +50,34 @@ struct ServeFile {
     throw StartFailure("\(path): other users can read \(secret); run `chmod 600` on it")
   }
 
-  /// The place of the option whose value a message names, the longest of several; nil without one.
-  func place(of message: String) -> String? {
-    var (place, longest): (String?, Int) = (nil, 1)
-    for option in options {
-      for argument in option.arguments {
-        let value = argument.drop { $0 != "=" }.dropFirst()
-        guard value.utf8.count > longest, message.contains(value) else { continue }
-        longest = value.utf8.count
-        place = (option.line.map { "\(path), line \($0): " } ?? "\(path): ") + option.key.name
-      }
+  /// The failure of a key at the top.
+  func failure(of key: String, _ message: String) -> ConfigFailure {
+    ConfigFailure(path, line: lines[key], message)
+  }
+
+  /// The place of the option that a message is about; nil if the option is not in the file, or another place gives the
+  /// value that counts. Without a key, and if the message begins with no option, it is the option whose value the
+  /// message names, the longest of several.
+  func place(of message: String, key name: String?) -> String? {
+    if let name {
+      return options.first { $0.key.name == name }.flatMap { place(of: $0, line: $0.line(of: message)) }
     }
-    return place
+    if let option = options.first(where: { $0.begins(message) }) {
+      return place(of: option, line: option.line(of: message))
+    }
+    var (found, longest): (String?, Int) = (nil, 1)
+    for option in options {
+      guard let value = option.value(in: message), value.text.utf8.count > longest else { continue }
+      longest = value.text.utf8.count
+      found = place(of: option, line: value.line)
+    }
+    return found
+  }
+
+  private func place(of option: ServeOption, line: Int?) -> String? {
+    guard !option.key.isGiven(in: CommandLine.arguments),
+      ProcessInfo.processInfo.environment[option.key.variable] == nil
+    else { return nil }
+    return (line.map { "\(path), line \($0): " } ?? "\(path): ") + option.key.name
   }
 }

@@ -52,7 +52,7 @@ struct ServeRoutes {
     let values = try value.values(of: groupKeys)
     guard let list = values["addresses"] else { throw value.failure("a group with addresses") }
     var addresses: [Origin] = []
-    for (text, place) in zip(try list.strings(), try places(list)) {
+    for (text, place) in zip(try list.strings(), list.elements) {
       guard let (origin, path) = Origin.split(text), path == "/" else {
         throw place.failure("an http or https URL without a path, such as http://10.0.0.1:8080")
       }
@@ -68,10 +68,6 @@ struct ServeRoutes {
     return OriginGroup(
       origin, addresses: addresses, failureLimit: try values["failures"]?.integer(1...1_000) ?? 3,
       pause: .seconds(Int64(try values["pause"]?.seconds(1...86_400) ?? 10)))
-  }
-
-  private static func places(_ value: ConfigValue) throws(ConfigFailure) -> [ConfigValue] {
-    (try? value.list()) ?? [value]
   }
 
   private func route(
@@ -160,10 +156,10 @@ struct ServeRoutes {
       // bounded: the line before compares with the limit.
       rules.set.append(HTTPField(name: fieldName, value: value))
     }
-    for (text, place) in zip(try values["remove"]?.strings() ?? [], try values["remove"].map(places) ?? []) {
+    for (text, place) in zip(try values["remove"]?.strings() ?? [], values["remove"]?.elements ?? []) {
       rules.removed.append(try name(text, place, mayEndInStar: true))
     }
-    for (text, place) in zip(try values["keep"]?.strings() ?? [], try values["keep"].map(places) ?? []) {
+    for (text, place) in zip(try values["keep"]?.strings() ?? [], values["keep"]?.elements ?? []) {
       rules.kept.insert(try name(text, place, mayEndInStar: false))
     }
     return rules
