@@ -65,8 +65,11 @@
     private static let shortestSecret = 32
     private static let longestBody: Int64 = 512 << 20
 
-    /// - Throws: `SharedTierError` of the kind `refused` for a property that cannot be used.
-    func check() throws(SharedTierError) {
+    /// Checks the name of a fleet.
+    ///
+    /// - Throws: `SharedTierError` of the kind `refused` for anything but 1 to 64 letters of ASCII, digits, dots, hyphens
+    ///   and underscores.
+    public static func check(name: String) throws(SharedTierError) {
       let isName =
         (1...64).contains(name.utf8.count)
         && name.utf8.allSatisfy { octet in
@@ -83,6 +86,11 @@
           "the name of a fleet must have 1 to 64 letters, digits, dots, hyphens and underscores (got \(SharedTierError.cleaned(name)))"
         )
       }
+    }
+
+    /// - Throws: `SharedTierError` of the kind `refused` for a property that cannot be used.
+    func check() throws(SharedTierError) {
+      try Self.check(name: name)
       if let secret, secret.count < Self.shortestSecret {
         throw SharedTierError(
           .refused,

@@ -54,10 +54,10 @@ struct FleetOptionGroup: ParsableArguments {
       if let used { throw ValidationError("\(used) requires --fleet.") }
       return
     }
-    if let fleetName, !Self.isName(fleetName) {
-      throw ValidationError(
-        "--fleet-name must have 1 to 64 letters, digits, dots, hyphens and underscores (got '\(fleetName.quoted)')."
-      )
+    do throws(SharedTierError) {
+      if let fleetName { try RedisTier.Configuration.check(name: fleetName) }
+    } catch {
+      throw ValidationError("--fleet-name: \(error.message).")
     }
     do throws(SharedTierError) {
       // The file of the password is read later: its text does not matter for the form of the address.
@@ -68,12 +68,6 @@ struct FleetOptionGroup: ParsableArguments {
     } catch {
       throw ValidationError("--fleet: \(error.message).")
     }
-  }
-
-  /// Whether `RedisTier` takes a text as the name of a fleet.
-  private static func isName(_ text: String) -> Bool {
-    (1...64).contains(text.utf8.count)
-      && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) }
   }
 
   /// The configuration of the tier, with the files that the options name.

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCacheProxy
+import HTTPCacheSemantics
 
 /// The path and the query of an admin request.
 struct AdminQuery {
@@ -41,24 +42,7 @@ struct AdminQuery {
   /// The text without its percent-encoding; nil for a malformed escape and for octets that are not UTF-8.
   private static func decoded(_ text: Substring) -> String? {
     // SwiftNIO puts U+FFFD in the place of octets that are not UTF-8.
-    guard !text.unicodeScalars.contains("\u{FFFD}") else { return nil }
-    var octets: [UInt8] = []
-    var rest = text.utf8[...]
-    while let octet = rest.popFirst() {
-      guard octet == UInt8(ascii: "%") else {
-        octets.append(octet)
-        continue
-      }
-      guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-        return nil
-      }
-      octets.append(high << 4 | low)
-    }
-    return String(validating: octets, as: UTF8.self)
-  }
-
-  private static func digit(_ octet: UInt8) -> UInt8? {
-    Character(Unicode.Scalar(octet)).hexDigitValue.map { UInt8($0) }
+    text.unicodeScalars.contains("\u{FFFD}") ? nil : TargetURI.percentDecoded(text)
   }
 
   /// The value of a parameter; empty if it has none, nil if it is not given.

@@ -53,7 +53,7 @@ struct ConfigLineTests {
       ),
       (
         "upstream: http://a\nfleet: redis://127.0.0.1:1\nfleet-name: 'a b'",
-        "line 3: fleet-name: --fleet-name must have 1 to 64 letters, digits, dots, hyphens and underscores (got 'a b')."
+        "line 3: fleet-name: --fleet-name: the name of a fleet must have 1 to 64 letters"
       ),
       (
         "upstream: http://a\nfleet: rediss://127.0.0.1:1\nfleet-ca: /none",
