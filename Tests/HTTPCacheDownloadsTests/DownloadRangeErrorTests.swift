@@ -23,8 +23,8 @@ struct DownloadRangeErrorTests {
   }
 
   @Test(
-    "an error gets one request without the range, and the file arrives",
-    arguments: [400, 403, 404, 405, 500, 501, 503], [1, 4])
+    "an error, and a success without the file, get one request without the range, and the file arrives",
+    arguments: [202, 204, 205, 299, 400, 403, 404, 405, 500, 501, 503], [1, 4])
   func errors(status: Int, segments: Int) async throws {
     let kitchen = try kitchen()
     if segments == 1 { kitchen.origin.change { $0.fields[.cacheControl] = "no-store" } }

@@ -61,7 +61,8 @@ struct PartRecordTests {
         .contradictory("the origin sends a 200 with 'Content-Range: bytes 4-8/9'")
       ),
       (304, "\"1\"", nil, .useless(isChanged: false)),
-      (416, nil, nil, .useless(isChanged: true)), (503, nil, nil, .failure),
+      (416, nil, nil, .useless(isChanged: true)), (503, nil, nil, .failure), (204, nil, nil, .failure),
+      (202, "\"1\"", nil, .failure),
     ] as [(Int, String?, String?, PartRecord.Answer)])
   func answers(status: Int, tag: String?, range: String?, answer: PartRecord.Answer) throws {
     let record = try #require(PartRecord.sample())
@@ -72,6 +73,27 @@ struct PartRecordTests {
     let request = record.request(HTTPRequest.sample("http://a/x"), for: 4..<9)
     #expect(request.headerFields[.range] == "bytes=4-" && request.headerFields[.ifRange] == "\"1\"")
     #expect(request.headerFields[.acceptEncoding] == "identity")
+  }
+
+  @Test("a Content-Length other than that of the range, or of the whole, is not the file")
+  func lengths() throws {
+    let record = try #require(PartRecord.sample())
+    var head = HTTPResponse(status: .partialContent)
+    head.headerFields = [.eTag: "\"1\"", .contentRange: "bytes 4-8/9"]
+    for (length, answer) in [
+      ("5", .rest(4..<9)), ("4", .useless(isChanged: false)), ("9", .useless(isChanged: false)),
+    ] as [(String, PartRecord.Answer)] {
+      head.headerFields[.contentLength] = length
+      #expect(record.answer(head, from: nil, to: 4..<9, now: PartRecord.sampleTime) == answer)
+    }
+    var whole = HTTPResponse(status: .ok, headerFields: [.eTag: "\"1\"", .contentLength: "9"])
+    #expect(record.contradiction(of: whole, now: PartRecord.sampleTime) == nil)
+    whole.headerFields[.contentLength] = "8"
+    #expect(
+      record.contradiction(of: whole, now: PartRecord.sampleTime)
+        == "the origin sends 8 bytes under the validator of 9 bytes")
+    whole.headerFields[.contentEncoding] = "gzip"
+    #expect(record.contradiction(of: whole, now: PartRecord.sampleTime) == nil)
   }
 }
 

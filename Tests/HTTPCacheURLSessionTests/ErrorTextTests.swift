@@ -69,6 +69,7 @@ import Testing
     let errors: [(any Error, String)] = [
       (CacheError(.tooLarge, "5 bytes"), "5 bytes"), (UpstreamError(.tls, "expired"), "expired"),
       (OriginStatusError(status: 503), "503"), (RedirectLimitReached(limit: 3), "3 redirects"),
+      (LengthContradiction(length: 300), "300 bytes"),
       (HookFailure.timedOut(.seconds(1)), "did not return"),
       (TargetPatternError("a", "no URL"), "'a' is no pattern: no URL"),
       (DownloadError(.invalidName, "a b"), "a b"), (DownloadFailure(.gone, "404"), "404"),

@@ -30,7 +30,7 @@ extension DownloadAttempt {
       do {
         try await read(response.body, into: isWritten ? part?.file : nil, verifier: &verifier, meter: meter)
       } catch {
-        await part?.file.keep()
+        await part?.file.keep(after: error)
         throw error
       }
     }
@@ -52,6 +52,18 @@ extension DownloadAttempt {
     }
     try place(part.file, at: file, validators: validators)
     return .done(source, received: received)
+  }
+
+  /// A response with a body of the length that is known of its representation, if a part of it is beside the destination.
+  ///
+  /// - Throws: `UpstreamError` if the response announces another length.
+  func measured(_ response: CacheResponse, _ meter: DownloadMeter) throws(UpstreamError) -> CacheResponse {
+    guard !meter.isDecoded, let file, let part = PartFile(existingBeside: file.path) else { return response }
+    defer { part.close() }
+    guard let record = part.record, record.belongs(to: item.download.request) else { return response }
+    var response = response
+    response.body = try record.body(of: response, now: clock.now)
+    return response
   }
 
   func wrongDigest(_ algorithm: IntegrityDigest.Algorithm) -> DownloadFailure {

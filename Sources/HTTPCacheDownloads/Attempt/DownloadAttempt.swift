@@ -65,7 +65,7 @@ struct DownloadAttempt: Sendable {
         response = try await respond(to: request, meter)
       }
       try check(response)
-      return try await receive(response, to: request, meter: meter)
+      return try await receive(try measured(response, meter), to: request, meter: meter)
     } catch {
       response.body.source.cancel()
       throw error
@@ -127,6 +127,8 @@ struct DownloadAttempt: Sendable {
     let name = phrase.isEmpty ? "\(code)" : "\(code) \(phrase)"
     switch code {
     case 200, 203: return
+    case 204, 205:
+      throw DownloadFailure(.status, "\(name): the response has no content to save (RFC 9110 §15.3)")
     case 404, 410: throw DownloadFailure(.gone, name)
     case 401, 403, 407, 451: throw DownloadFailure(.forbidden, name)
     case 408, 425, 429, 500...599: throw DownloadFailure(.serverError, name)

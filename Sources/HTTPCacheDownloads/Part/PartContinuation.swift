@@ -42,4 +42,13 @@ public struct PartContinuation: Sendable {
     if case .rest(let range) = answer, range.upperBound != length { return .useless(isChanged: false) }
     return answer
   }
+
+  /// Whether a response to the request for the whole may take the place of the part: it has a whole representation (a
+  /// 206 may be all of it), or is no answer for a file, such as a redirect. Any other success, such as 204, and an
+  /// error have nothing of the file: the part stays until the whole has come.
+  ///
+  /// - Parameter status: the status code.
+  public static func mayReplacePart(status: Int) -> Bool {
+    PartialContent.isWhole(status: status) || status == 206 || (300..<400).contains(status)
+  }
 }

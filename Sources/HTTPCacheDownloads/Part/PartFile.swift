@@ -18,6 +18,8 @@ public final class PartFile: Sendable {
     var bytes: PartState
     /// The bytes that can be relied on.
     var kept: [Range<Int64>] = []
+    /// Where the bytes of this transfer begin.
+    var start: Int64 = 0
     /// The bytes that come again and are there already.
     var repeated: Int64 = 0
     var unsaved: Int64 = 0
@@ -100,6 +102,7 @@ public final class PartFile: Sendable {
       status = folder.status
       state.bytes = PartState(inode: UInt64(status.st_ino))
     }
+    state.start = state.kept.last?.upperBound ?? 0
     newMode = status.st_mode & 0o777
     self.state = Mutex(state)
   }
@@ -139,13 +142,17 @@ public final class PartFile: Sendable {
 
   /// Goes on with the bytes that are there.
   ///
-  /// - Parameter offset: bytes from here on are dropped, and the next ones are added here; nil keeps all.
+  /// - Parameters:
+  ///   - offset: bytes from here on are dropped, and the next ones are added here; nil keeps all.
+  ///   - length: the length of the representation in bytes, if the response that goes on tells it.
   /// - Throws: `DownloadFailure`.
-  public func resume(at offset: Int64? = nil) throws(DownloadFailure) {
+  public func resume(at offset: Int64? = nil, length: Int64? = nil) throws(DownloadFailure) {
     let code = state.withLock { state -> Int32 in
       if let offset { state.kept = PartState.clip(state.kept, to: offset) }
       state.bytes.boot = BootID.current
       let end = state.kept.last?.upperBound ?? 0
+      if let length, length >= end, state.record?.length == nil { state.record?.length = length }
+      state.start = end
       state.bytes.written = state.kept
       state.bytes.synced = PartState.clip(state.bytes.synced, to: end)
       state.bytes.isStream = state.kept == (end > 0 ? [0..<end] : [])
@@ -211,7 +218,8 @@ public final class PartFile: Sendable {
     state.withLock { state in
       state.isSyncing = false
       guard code == 0, !state.isClosed else { return }
-      state.bytes.synced = kept
+      // Bytes may have been dropped during the sync.
+      state.bytes.synced = PartState.common(kept, state.kept)
       _ = save(&state, isDurable: true)
     }
     if code != 0 { throw DownloadFailure(systemError: code, "write \(path) to the disk") }
@@ -221,7 +229,7 @@ public final class PartFile: Sendable {
   ///
   /// - Parameter isDurable: whether it must survive a power loss.
   /// - Returns: 0, or the number of the error.
-  private func save(_ state: inout State, isDurable: Bool = false) -> Int32 {
+  func save(_ state: inout State, isDurable: Bool = false) -> Int32 {
     guard let record = state.record else { return 0 }
     state.unsaved = 0
     state.bytes.written = state.kept

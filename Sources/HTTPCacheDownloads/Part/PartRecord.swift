@@ -15,7 +15,7 @@ public struct PartRecord: Sendable, Equatable {
   }
 
   /// The length of the representation in bytes; nil if it is unknown.
-  public let length: Int64?
+  public internal(set) var length: Int64?
   /// The fields that a 206 may leave out.
   public let fields: HTTPFields
   /// The strong validator, as `If-Range` carries it.
@@ -215,7 +215,9 @@ extension PartRecord {
     let other = StrongValidator(response.headerFields, receivedAt: now)?.value
     switch response.status.code {
     case 200, 203:
-      if let text = contradiction(of: response, other) { return .contradictory(text) }
+      if let text = PartialContent.rangeOfWhole(response) ?? contradiction(of: response, now: now) {
+        return .contradictory(text)
+      }
       return .whole(isChanged: other != validator)
     case 412, 416: return .useless(isChanged: true)
     // The request had no condition that a 304 could answer.
@@ -237,20 +239,9 @@ extension PartRecord {
     }
     if let target, !mayBeSame(target: target) { return .useless(isChanged: true) }
     guard range.lowerBound == asked.lowerBound, range.upperBound <= asked.upperBound,
+      response.headerFields[.contentLength].map({ Int64($0) == range.upperBound - range.lowerBound }) ?? true,
       response.headerFields[.contentEncoding].map({ $0 == fields[.contentEncoding] }) ?? true
     else { return .useless(isChanged: false) }
     return .rest(range)
-  }
-
-  /// Why a 200 cannot be the whole representation; nil if it may be.
-  ///
-  /// - Parameter other: its strong validator.
-  private func contradiction(of response: HTTPResponse, _ other: [UInt8]?) -> String? {
-    if let text = PartialContent.rangeOfWhole(response) { return text }
-    guard other == validator, let length, let text = response.headerFields[.contentLength],
-      let announced = Int64(text), announced != length,
-      response.headerFields[.contentEncoding] == fields[.contentEncoding]
-    else { return nil }
-    return "the origin sends \(announced) bytes under the validator of \(length) bytes"
   }
 }

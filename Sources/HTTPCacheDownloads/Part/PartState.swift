@@ -43,6 +43,18 @@ struct PartState: Equatable {
     ranges.map { $0.clamped(to: 0..<offset) }.filter { !$0.isEmpty }
   }
 
+  /// The bytes of ranges that are not in another range.
+  static func without(_ range: Range<Int64>, _ ranges: [Range<Int64>]) -> [Range<Int64>] {
+    ranges.flatMap { other -> [Range<Int64>] in
+      [other.clamped(to: 0..<range.lowerBound), other.clamped(to: range.upperBound..<Int64.max)]
+    }.filter { !$0.isEmpty }
+  }
+
+  /// The bytes that are in both lists.
+  static func common(_ ranges: [Range<Int64>], _ others: [Range<Int64>]) -> [Range<Int64>] {
+    ranges.flatMap { range in others.map { range.clamped(to: $0) } }.filter { !$0.isEmpty }
+  }
+
   // MARK: The record beside the body
 
   /// The record of a part file: checksum, state, response.

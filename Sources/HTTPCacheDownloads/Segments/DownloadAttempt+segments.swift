@@ -28,8 +28,9 @@ extension DownloadAttempt {
         return try await receive(transfer, at: file)
       } catch let stop as RangeStop {
         let hasBegun = transfer != nil
-        // One stream keeps the bytes that are there until it has more.
-        if stop == .changed { transfer?.part.discard() } else { await transfer?.part.keep() }
+        // The bytes stay until all of the next response has come, and tell which length it must have.
+        await transfer?.part.keep()
+        transfer?.part.close()
         (transfer, restart) = (nil, nil)
         meter.arrives(at: nil)
         if stop != .changed {
@@ -70,9 +71,10 @@ extension DownloadAttempt {
     do {
       var head = response.head
       if head.status.code == 200 || head.status.code == 416 { throw RangeStop.oneStream }
-      // It may be the range that the origin does not like.
-      if head.status.code >= 400 { throw RangeStop.error }
-      if head.status.code != 206 { try check(response) }
+      if head.status.code != 206 {
+        try requireRepeatable(head.status.code)
+        try check(response)
+      }
       guard case (let range, let length?)? = PartialContent.part(of: head), range.lowerBound == 0,
         range.upperBound <= length, !meter.isDecoded
       else { throw RangeStop.oneStream }
@@ -83,6 +85,11 @@ extension DownloadAttempt {
       else { throw RangeStop.oneStream }
       try requireSpace(length)
       let part = try PartFile(beside: file.path)
+      if let known = part.record, known.belongs(to: item.download.request),
+        let text = known.contradiction(of: record.whole(head, length: length), now: clock.now)
+      {
+        throw UpstreamError(.protocol, text)
+      }
       try part.begin(record)
       tell(.head(record.validators, expected: length, restart: restart))
       guard
@@ -94,6 +101,11 @@ extension DownloadAttempt {
       response.body.source.cancel()
       throw error
     }
+  }
+
+  /// - Throws: `RangeStop.error` for a status that may be about the range alone: an error, and a success without the file.
+  func requireRepeatable(_ status: Int) throws(RangeStop) {
+    if !PartContinuation.mayReplacePart(status: status) { throw .error }
   }
 
   /// Asks for a range. Bypasses the cache, which has one writer for a response: these are several.

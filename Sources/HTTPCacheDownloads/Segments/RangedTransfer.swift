@@ -109,33 +109,36 @@ final class RangedTransfer: Sendable {
     case .whole(let isChanged), .useless(let isChanged): throw isChanged ? RangeStop.changed : .oneStream
     case .contradictory(let text): throw UpstreamError(.protocol, text)
     case .failure:
-      if response.head.status.code >= 400 { throw RangeStop.error }
+      try attempt.requireRepeatable(response.head.status.code)
       try attempt.check(response)
       throw RangeStop.oneStream
     }
   }
 
   private func read(_ response: CacheResponse, range: Range<Int64>) async throws {
+    do { try await write(response, range: range) } catch let error as UpstreamError
+      where error.cause is LengthContradiction
+    {
+      part.drop(range)
+      throw RangeStop.oneStream
+    }
     head.withLock { $0 = (response.head, response.finalTarget) }
+  }
+
+  private func write(_ response: CacheResponse, range: Range<Int64>) async throws {
+    let body = try record.body(of: response, now: attempt.clock.now)
     var position = range.lowerBound
     var checked = position
-    while let bytes = try await response.body.source.next() {
+    while let bytes = try await body.source.next() {
       try Task.checkCancellation()
-      let end = position + Int64(bytes.count)
-      guard end <= range.upperBound else {
-        throw UpstreamError(.protocol, "more bytes than Content-Range states")
-      }
       try await part.write(bytes, at: position)
-      position = end
+      position += Int64(bytes.count)
       if position - checked >= DownloadAttempt.spaceStep {
         checked = position
         try attempt.requireSpace(0)
       }
     }
     try Task.checkCancellation()
-    guard position == range.upperBound else {
-      throw UpstreamError(.protocol, "the range ended at byte \(position) of \(range.upperBound)")
-    }
   }
 
   /// Makes the finished file an entry of the cache, as far as the cache stores the response.

@@ -14,6 +14,9 @@ public enum PartialContent {
     return (range, length)
   }
 
+  /// Whether a response with this status has a whole representation.
+  package static func isWhole(status: Int) -> Bool { status == 200 || status == 203 }
+
   /// Why a 200 that answers a request for a range is not the whole: its `Content-Range` names a part, so that it is a 206
   /// with a wrong status. nil if it may be the whole. Anywhere else the field has no meaning in a 200 (RFC 9110 §14.4).
   package static func rangeOfWhole(_ response: HTTPResponse) -> String? {

@@ -56,7 +56,8 @@ public enum StorageRefusal: Reason, Hashable {
   /// The content or the representation does not match its digest (RFC 9530 §2, §3).
   case digestMismatch(algorithm: String)
   /// An answer in place of the resource, which says neither that the resource changed nor that it is gone: a client
-  /// error or a redirect for now that is not fresh, or the page of a captive portal. The stored response stays
+  /// error or a redirect for now that is not fresh, the page of a captive portal, or a success without a representation
+  /// where the rest of a part was asked for. The stored response stays
   /// (`docs/decisions/0053-the-last-known-answer-stays.md`).
   case insteadOfStored(status: Int)
   /// An override of the cache's rules forbids it.
@@ -111,7 +112,7 @@ extension StorageRefusal {
     case .content(let obstacle): obstacle.description
     case .clearsSite: "Clear-Site-Data"
     case .digestMismatch(let algorithm): "the body does not match its \(algorithm) digest"
-    case .insteadOfStored(let status) where status < 300: "it looks like the page of a captive portal"
+    case .insteadOfStored(status: 200): "it looks like the page of a captive portal"
     case .insteadOfStored(let status): "status \(status), which does not replace the stored response"
     case .override: "an override says never to store it"
     case .policy: "policy bypass"
@@ -155,7 +156,8 @@ extension StorageRefusal {
     case .redirectToItself: "RFC 9110 §4.2.3"
     case .partialContent, .incomplete: "RFC 9111 §3.3"
     case .content(let obstacle): obstacle.section
-    case .insteadOfStored(let status) where status < 300: "RFC 6585 §6"
+    case .insteadOfStored(status: 200): "RFC 6585 §6"
+    case .insteadOfStored(let status) where status < 300: "RFC 9110 §15.3"
     case .insteadOfStored: "RFC 9110 §15.5"
     case .clearsSite: "W3C Clear Site Data"
     case .digestMismatch: "RFC 9530 §1.2"

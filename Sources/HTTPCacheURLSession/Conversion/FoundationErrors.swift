@@ -144,6 +144,11 @@ extension RedirectLimitReached: LocalizedError {
   public var errorDescription: String? { description }
 }
 
+extension LengthContradiction: LocalizedError {
+  /// The length in words.
+  public var errorDescription: String? { description }
+}
+
 extension HookFailure: LocalizedError {
   /// How the hook failed.
   public var errorDescription: String? { description }

@@ -40,7 +40,8 @@ extension CachedURLSession {
     return try await reading(
       request, content: try RequestBody(request), options: options, delegate: delegate
     ) { loaded in
-      try await place(loaded.metered(meter, endsRequest: false), of: request, at: target)
+      try await place(
+        loaded.metered(meter, endsRequest: false), of: request, at: target, options: options)
     }
   }
 

@@ -11,6 +11,19 @@ struct DownloadTarget: Sendable {
   var modified: Int64?
 }
 
+extension LoadedResponse {
+  /// The response with a body of the length that is known of its representation.
+  ///
+  /// - Parameter record: the response that the bytes beside the destination belong to.
+  /// - Throws: `UpstreamError` if the response announces another length.
+  fileprivate func measured(_ record: PartRecord, now: Timestamp) throws(UpstreamError) -> LoadedResponse {
+    guard var response = cached else { return self }
+    response.body = body
+    return LoadedResponse(
+      response: self.response, body: try record.body(of: response, now: now), cached: cached)
+  }
+}
+
 /// Bodies on their way to a file: in a part beside it. Responses that the cache does not store, such as files above its
 /// largest entry, are continued from there.
 extension CachedURLSession {
@@ -23,10 +36,7 @@ extension CachedURLSession {
     of request: URLRequest, at target: DownloadTarget, options: LoadOptions,
     delegate: (any URLSessionTaskDelegate)?, meter: LoadMeter?
   ) async throws -> URLResponse? {
-    guard Self.isWithoutContent(request), let made = try? cacheRequest(request, .none),
-      let part = PartFile(existingBeside: target.url.path),
-      let continuation = PartContinuation(
-        of: made, part: part, policy: options.cachePolicy ?? policy(of: request), scope: partition)
+    guard let (made, part, continuation) = continuation(of: request, at: target, options: options)
     else { return nil }
     // A stored redirect, error or other version does not have the file.
     if let stored = cache.stored(for: made, partition: partition)?.response,
@@ -47,25 +57,28 @@ extension CachedURLSession {
       let now = cache.configuration.clock.now
       switch continuation.answer(cached.head, from: cached.finalTarget, now: now) {
       case .rest:
-        try part.resume(at: continuation.offset)
         let length = continuation.record.length ?? PartialContent.part(of: cached.head)?.length
+        try part.resume(at: continuation.offset, length: length)
+        let body = try loaded.measured(continuation.record, now: now).body
         var target = target
         target.modified =
           Self.modified(cached.head, now: now) ?? Self.modified(continuation.record.fields, now: now)
-        try await complete(part, with: loaded.body, of: length, at: target)
+        do { try await complete(part, with: body, of: length, at: target) } catch let error as UpstreamError
+          where error.cause is LengthContradiction
+        {
+          // The origin sends other bytes than it says: the whole is asked for once.
+          part.close()
+          return nil
+        }
         var whole = cached
         whole.head = continuation.record.whole(cached.head, length: length)
         return loaded.response.url.flatMap { CachedHTTPURLResponse(whole, url: $0) }
-      case .useless(let isChanged):
-        // The origin has another file than before, or sends other bytes than it was asked for.
-        loaded.body.source.cancel()
-        if isChanged { part.discard() } else { part.close() }
-        return nil
       case .whole(let isChanged):
         if isChanged { part.discard() } else { part.close() }
-        return try await place(loaded, of: request, at: target)
-      case .failure:
-        // It may be the range that the origin does not like: it is asked once without it.
+        return try await place(loaded, of: request, at: target, options: options)
+      case .useless, .failure:
+        // The origin has another file than before, sends other bytes than it was asked for, or does not like the
+        // range: the whole is asked for once. The part stays until it has come, and tells its length.
         loaded.body.source.cancel()
         part.close()
         return nil
@@ -76,19 +89,40 @@ extension CachedURLSession {
     }
   }
 
+  /// How to continue the part that an earlier download left beside the destination; nil if there is none for the request,
+  /// or the policy asks for the whole again.
+  private func continuation(
+    of request: URLRequest, at target: DownloadTarget, options: LoadOptions
+  ) -> (request: HTTPRequest, part: PartFile, continuation: PartContinuation)? {
+    guard Self.isWithoutContent(request), let made = try? cacheRequest(request, .none),
+      let part = PartFile(existingBeside: target.url.path),
+      let continuation = PartContinuation(
+        of: made, part: part, policy: options.cachePolicy ?? policy(of: request), scope: partition)
+    else { return nil }
+    return (made, part, continuation)
+  }
+
   /// Puts a response at the destination.
   ///
   /// - Throws: as `download(for:to:cachePolicy:options:delegate:progress:)`.
-  func place(_ loaded: LoadedResponse, of request: URLRequest, at target: DownloadTarget) async throws
-    -> URLResponse
-  {
-    if let response = loaded.response as? HTTPURLResponse, !Self.hasContent(response.statusCode, of: request)
+  func place(
+    _ loaded: LoadedResponse, of request: URLRequest, at target: DownloadTarget, options: LoadOptions
+  ) async throws -> URLResponse {
+    let now = cache.configuration.clock.now
+    let known = continuation(of: request, at: target, options: options)
+    // Writing opens the part again.
+    known?.part.close()
+    if let response = loaded.response as? HTTPURLResponse,
+      !Self.hasContent(response.statusCode, of: request)
+        || known != nil && !PartContinuation.mayReplacePart(status: response.statusCode)
     {
       loaded.body.source.cancel()
       throw UnexpectedStatus(response: response)
     }
+    var loaded = loaded
+    if let known { loaded = try loaded.measured(known.continuation.record, now: now) }
     var target = target
-    target.modified = Self.modified(loaded.cached?.head, now: cache.configuration.clock.now)
+    target.modified = Self.modified(loaded.cached?.head, now: now)
     try await write(
       loaded.body, to: target, record: record(of: loaded, to: request),
       of: Self.isWithoutContent(request) ? try? cacheRequest(request, .none) : nil)
@@ -127,7 +161,7 @@ extension CachedURLSession {
       // A cancelled body may end as if it were complete.
       try Task.checkCancellation()
     } catch {
-      await part.keep()
+      await part.keep(after: error)
       throw error
     }
     if let length, part.received != length {

@@ -108,6 +108,13 @@ extension Exchange {
     return facts.freshnessLifetime <= facts.correctedInitialAge
   }
 
+  /// Whether a success without a representation, such as 204, comes in place of the rest of a part: the part stays until
+  /// the whole has come.
+  private func isInsteadOfRest(_ response: HTTPResponse) -> Bool {
+    hasAskedForRest && response.status.code != 206 && (200..<300).contains(response.status.code)
+      && !PartialContent.isWhole(status: response.status.code)
+  }
+
   private static func isPage(_ response: HTTPResponse) -> Bool {
     let type = response.headerFields[.contentType]?.prefix { $0 != ";" }.lowercased() ?? ""
     return ["text/html", "application/xhtml+xml"].contains { type.hasPrefix($0) }
@@ -132,7 +139,9 @@ extension Exchange {
     }
     if clearsSite(response) { return .doNotStore(.clearsSite) }
     if case .content(let obstacle)? = contentMiss { return .doNotStore(.content(obstacle)) }
-    if isInsteadOfStored(received) { return .doNotStore(.insteadOfStored(status: response.status.code)) }
+    if isInsteadOfStored(received) || isInsteadOfRest(response) {
+      return .doNotStore(.insteadOfStored(status: response.status.code))
+    }
     return storageByResponseAlone(of: received, to: request, isDecoded: isDecoded, refusal: refusal)
   }
 

@@ -39,13 +39,9 @@ extension Exchange {
   /// How to complete an incomplete response from the origin; nil if no incomplete response can be completed,
   /// or if completing it saves too little.
   func completion() -> Completion? {
-    switch policy {
-    case .standard, .revalidate, .cacheElseNetwork, .networkElseCache: break
-    case .reload, .reloadEverywhere, .cacheOnly, .bypass: return nil
-    }
     // A reload must not use any stored response, so it fetches the whole response.
-    guard mayComplete, request.method == .get, !hasBody, !directives.noStore,
-      !directives.noCache, !directives.pragmaNoCache, !hasConditions,
+    guard mayComplete, request.method == .get, !hasBody, !directives.noStore, !isReload, policy != .cacheOnly,
+      !hasConditions,
       selected.map({ part($0) == nil }) ?? true, let index = resumable(),
       let part = part(index)
     else { return nil }
@@ -126,15 +122,50 @@ extension Exchange {
     return nil
   }
 
-  /// Why a 200 to a request for the rest of a candidate cannot be the whole representation; nil if it may be.
-  func contradiction(of response: HTTPResponse, completing index: Int, receivedAt time: Timestamp) -> String?
-  {
-    if let text = PartialContent.rangeOfWhole(response) { return text }
-    guard response.status.code == 200, let length = part(index)?.length,
-      hasOctets(of: response, index, receivedAt: time),
-      let announced = response.headerFields[.contentLength].flatMap({ Int64($0) }), announced != length
-    else { return nil }
-    return "the origin sends \(announced) bytes under the validator of \(length) bytes"
+  /// Whether a status that answers a request for the rest may be about the range alone, so that the whole is asked for
+  /// once: a 206 that cannot be combined, an error, and any other success without a whole representation.
+  static func isAboutRange(_ status: Int) -> Bool {
+    status == 304 || status >= 400
+      || (200..<300).contains(status) && !PartialContent.isWhole(status: status)
+  }
+
+  /// The length that a whole response must have, because a part of its representation is stored. nil if none is, and
+  /// for a request that asks for a new response whatever is stored.
+  func knownLength(
+    of response: HTTPResponse, isDecoded: Bool, receivedAt time: Timestamp
+  ) -> KnownLength? {
+    guard request.method == .get, !parts.isEmpty, !isDecoded, !isReload else { return nil }
+    for index in candidates.indices {
+      let stored = candidates[index]
+      if let known = KnownLength(
+        part(index)?.length, validator: stored.strongValidator?.value, of: stored.head.headerFields),
+        known.applies(to: response, receivedAt: time)
+      {
+        return known
+      }
+    }
+    return nil
+  }
+
+  /// A response with a body that ends with an error at another length than the known one. Content-Length announces
+  /// another length before.
+  func measured(_ response: UpstreamResponse, receivedAt time: Timestamp) -> UpstreamResponse {
+    guard !response.head.headerFields.contains(.contentLength),
+      let known = knownLength(
+        of: response.head, isDecoded: response.isContentDecoded, receivedAt: time)
+    else { return response }
+    var response = response
+    response.body = MessageBody(ExactBody(response.body, length: known.length))
+    return response
+  }
+
+  /// Whether the request asks for a new response, whatever is stored.
+  private var isReload: Bool {
+    switch policy {
+    case .standard, .revalidate, .cacheElseNetwork, .networkElseCache, .cacheOnly:
+      directives.noCache || directives.pragmaNoCache
+    case .reload, .reloadEverywhere, .bypass: true
+    }
   }
 
   /// Whether a response has the strong validator of a candidate, and its content coding.

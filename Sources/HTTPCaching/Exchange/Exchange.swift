@@ -28,6 +28,8 @@ struct Exchange: Sendable {
   /// Whether the answer is what is stored, of any age and without an `Age` field, whatever RFC 9111 §4 says.
   var takesAnyAge = false
   private(set) var forward: Forward?
+  /// Whether the origin was asked for the rest of a part, and did not send it.
+  private(set) var hasAskedForRest = false
 
   init(_ presented: PresentedRequest) { self.presented = presented }
 
@@ -116,14 +118,13 @@ struct Exchange: Sendable {
     if refusal == nil, let combination = combination(response, forward, isDecoded: isDecoded) {
       return .combine(combination)
     }
-    if let completion = forward.completion {
-      // An error may be about the range: the whole is asked for once.
-      if [206, 304].contains(head.status.code) || head.status.code >= 400 {
-        return .forwardAgain(withoutCondition())
-      }
-      if let text = contradiction(of: head, completing: completion.index, receivedAt: response.responseTime) {
-        return .contradictory(text)
-      }
+    if forward.completion != nil {
+      if Self.isAboutRange(head.status.code) { return .forwardAgain(withoutCondition()) }
+      if let text = PartialContent.rangeOfWhole(head) { return .contradictory(text) }
+    }
+    let known = knownLength(of: head, isDecoded: isDecoded, receivedAt: response.responseTime)
+    if let text = known?.contradiction(of: head, receivedAt: response.responseTime) {
+      return .contradictory(text)
     }
     if countsAsFailure(head.status.code),
       case .answerStale = failed(status: head.status.code, now: response.responseTime)
@@ -233,9 +234,10 @@ struct Exchange: Sendable {
   /// Whether the selected candidate is incomplete, but has what the request asks for.
   var isPartSelected: Bool { selected.map { part($0) != nil } ?? false }
 
-  /// The request without the cache's condition, sent after an answer that confirms no candidate.
+  /// The request without the cache's condition or range, sent after an answer that confirms or completes no candidate.
   mutating func withoutCondition() -> Forward {
-    makeForward(forward?.reason ?? .miss(.absent))
+    if forward?.completion != nil { hasAskedForRest = true }
+    return makeForward(forward?.reason ?? .miss(.absent))
   }
 
   /// Whether the request can be sent again: it has no content, or its content is in memory.

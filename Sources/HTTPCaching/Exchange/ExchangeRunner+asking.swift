@@ -14,7 +14,8 @@ extension ExchangeRunner {
       } catch {
         return try await fail(error, conversation)
       }
-      if let answer = try await act(on: response, in: &conversation, sentAt: requestTime) { return answer }
+      let measured = conversation.exchange.measured(response, receivedAt: clock.now)
+      if let answer = try await act(on: measured, in: &conversation, sentAt: requestTime) { return answer }
     }
   }
 

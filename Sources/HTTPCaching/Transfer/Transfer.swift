@@ -129,7 +129,7 @@ final class Transfer: Sendable {
         let (end, isOverflow) = received.addingReportingOverflow(Int64(bytes.count))
         if isOverflow || held != nil || end > extent.end ?? .max || end > extent.limit ?? .max {
           isWrong = true
-          throw UpstreamError(.protocol, "the body is longer than its Content-Length")
+          throw longer(received)
         }
         verifier?.update(bytes)
         if isStoring {
@@ -146,7 +146,7 @@ final class Transfer: Sendable {
       }
       let received = shared.withLock { $0.state.received }
       if let end = extent.end, held == nil, received != end {
-        throw UpstreamError(.protocol, "the body ended at byte \(received) of \(end)")
+        throw shorter(received, than: end)
       }
       if isStoring, let combined = entry.combined,
         let algorithm = try await combined.mismatch(of: storedReader())
@@ -160,12 +160,27 @@ final class Transfer: Sendable {
       finish(.finished(body.trailers), end, publishing: held)
     } catch {
       body.source.cancel()
+      if (error as? UpstreamError)?.cause is LengthContradiction { isWrong = true }
       // All bytes have arrived, but their digest was not compared.
       let isUnverified = held != nil && (verifier != nil || entry.combined != nil)
       let kept = await keep(isWorthKeeping: isStoring && !isWrong && !isUnverified)
       let isLeft = shared.withLock { !$0.state.hasReaders }
       finish(.failed(error), kept.map { .kept($0) } ?? (isLeft ? .leftAlone : .failed(error)))
     }
+  }
+
+  private func longer(_ received: Int64) -> UpstreamError {
+    UpstreamError(
+      .protocol, "the body is longer than its Content-Length",
+      cause: LengthContradiction(length: (extent.end ?? extent.limit ?? received) - extent.start))
+  }
+
+  private func shorter(_ received: Int64, than end: Int64) -> UpstreamError {
+    // A request for the rest that brings nothing would bring nothing again.
+    let isUseless = entry.isCompletion && received == extent.start
+    return UpstreamError(
+      .protocol, "the body ended at byte \(received) of \(end)",
+      cause: isUseless ? LengthContradiction(length: end - extent.start) : nil)
   }
 
   /// Stores what arrived before the transfer broke off, if it can be continued later.

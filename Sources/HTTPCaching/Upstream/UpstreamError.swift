@@ -62,3 +62,16 @@ public struct RedirectLimitReached: Error, Sendable, Hashable, CustomStringConve
   /// The limit in words.
   public var description: String { "more than \(limit) redirects" }
 }
+
+/// The cause of an `UpstreamError`: the body of a response has another length than its `Content-Range` or its strong
+/// validator says. None of its bytes can be trusted.
+public struct LengthContradiction: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The length in bytes that the body must have.
+  public let length: Int64
+
+  /// Makes an error.
+  public init(length: Int64) { self.length = length }
+
+  /// The length in words.
+  public var description: String { "the body does not have its \(length) bytes" }
+}

@@ -15,6 +15,13 @@ extension FileTransfer {
       }
       return failure
     }
+    if (error as? UpstreamError)?.cause is LengthContradiction {
+      // The bytes from before this transfer stay.
+      output.part?.dropAdded()
+      if output.leftover != nil { await output.keep() }
+      failure.detail = "--policy reload begins anew"
+      return failure
+    }
     let told =
       if let target = progress.target, progress.isForwarded {
         await fetcher.recorder.result(for: target, within: .seconds(10), clock: clock)

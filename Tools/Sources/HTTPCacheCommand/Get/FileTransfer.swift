@@ -30,40 +30,43 @@ struct FileTransfer {
   private mutating func answer(
     _ policy: CachePolicy, _ progress: inout TransferProgress
   ) async throws -> TransferReport.Answer {
-    let (first, continuation) = try await firstAnswer(policy)
-    var response = first
-    var isContinued = false
-    var restart: String?
-    if let continuation, !isUnsatisfiable(response) {
-      switch continuation.answer(response.head, from: response.finalTarget, now: clock.now) {
-      case .rest: isContinued = true
-      case .whole(let isChanged): restart = Self.restart(isChanged: isChanged)
-      case .useless(let isChanged):
-        restart = Self.restart(isChanged: isChanged)
-        response = try await whole(insteadOf: response, continuation, policy, &progress)
-      case .failure:
-        // It may be the range that the origin does not like: it is asked once without it.
-        restart = Self.restart(isChanged: false)
-        response = try await whole(insteadOf: response, continuation, policy, &progress)
-      case .contradictory(let text):
-        response.body.source.cancel()
-        progress.length = continuation.record.length
-        throw UpstreamError(.protocol, text)
-      }
+    let first = destination
+    let found = try await find(policy, &progress)
+    do {
+      return try await receive(found, policy, &progress)
+    } catch let error as UpstreamError
+      where error.cause is LengthContradiction && !output.isStream
+      && (found.continuation != nil || progress.cached != nil)
+    {
+      // The answer to the range is of no use: the whole is asked for once.
+      output.part?.dropAdded()
+      let known = found.continuation?.record ?? partContinuation(policy)?.record
+      (destination, progress) = (first, TransferProgress())
+      let whole = try await whole(insteadOf: found.response, known, isChanged: false, policy, &progress)
+      return try await receive(whole, policy, &progress)
     }
+  }
+
+  /// Receives the body of a response.
+  private mutating func receive(
+    _ found: FoundAnswer, _ policy: CachePolicy, _ progress: inout TransferProgress
+  ) async throws -> TransferReport.Answer {
+    var response = found.response
+    let isContinued = found.continuation != nil
     try ResponseCheck(request, redirectLimit: fetcher.options.redirectLimit)
       .check(response.head, isContinued: isContinued)
+    try requireContent(response)
     var answer = TransferReport.Answer(
       status: response.head.status.code, head: response.head, outcome: response.outcome, bytes: 0,
       finalTarget: response.finalTarget, redirects: response.redirects.count,
       isCacheOnly: policy == .cacheOnly, seedTime: response.isFromSeed ? response.storedAt : nil)
     answer.httpVersion = answer.isFromOrigin ? transport.seen.httpVersion : nil
-    answer.restart = restart
+    answer.restart = found.restart
     if isUnsatisfiable(response) {
       response.body.source.cancel()
       return answer
     }
-    progress.began(response, from: isContinued ? continuation?.offset ?? 0 : 0, transport.seen)
+    progress.began(response, from: found.continuation?.offset ?? 0, transport.seen)
     if isContinued { answer.continuation = .init(bytes: progress.start, file: output.part?.path) }
     if let cached = progress.cached {
       answer.continuation = .init(bytes: cached.start, fetched: cached.fetched)
@@ -76,31 +79,13 @@ struct FileTransfer {
     return answer
   }
 
-  /// The answer to the request for the rest of the part file; without a part to continue, that to the request for the
-  /// whole.
-  private func firstAnswer(_ policy: CachePolicy) async throws -> (CacheResponse, PartContinuation?) {
-    if let early = await continuation(policy) {
-      return (try await respond(to: early.request, policy), early)
-    }
-    let whole = try await respond(to: request, policy)
-    guard let late = continuation(insteadOf: whole, policy) else { return (whole, nil) }
-    whole.body.source.cancel()
-    return (try await respond(to: late.request, policy), late)
-  }
-
-  /// The answer to the request for the whole, after an answer to a range that has no octets of the rest.
-  ///
-  /// - Throws: `NotContinued` for an error, which must not take the place of the part; what asking throws.
-  private func whole(
-    insteadOf response: CacheResponse, _ continuation: PartContinuation, _ policy: CachePolicy,
-    _ progress: inout TransferProgress
-  ) async throws -> CacheResponse {
+  /// - Throws: `NoContent` for a 204 or 205 that would take the place of a file: there is no representation to save.
+  private func requireContent(_ response: CacheResponse) throws(NoContent) {
+    let status = response.head.status.code
+    guard status == 204 || status == 205, request.method == .get, output.part != nil, !fetcher.includesHead
+    else { return }
     response.body.source.cancel()
-    let whole = try await respond(to: request, policy)
-    guard whole.head.status.code >= 400 else { return whole }
-    whole.body.source.cancel()
-    progress.length = continuation.record.length
-    throw NotContinued(status: whole.head.status.code)
+    throw NoContent(status: status)
   }
 
   /// Whether the body is not for the file. A 304 has none, and what the file has is still right.
@@ -136,7 +121,7 @@ struct FileTransfer {
     let bar = fetcher.meter.begin(url, length: progress.length, from: progress.shownStart)
     defer { fetcher.meter.leave(bar) }
     if let start = isContinued ? progress.start : nil {
-      try output.resume(at: start)
+      try output.resume(at: start, length: progress.length)
     } else if !isLeftOut {
       try await output.begin(progress.record, for: request, scope: scope) { [fetcher] in
         if !fetcher.isQuiet { fetcher.meter.say("httpcache: \($0)") }
@@ -147,8 +132,10 @@ struct FileTransfer {
     } else {
       try await write(response, bar: bar, progress: &progress)
       answer.bytes = progress.start + progress.received
-      // The rest may have no length; the whole body has one.
-      if isContinued, let length = progress.length, answer.bytes != length {
+      // A 206 that was not asked for is all of the representation, too.
+      if request.headerFields[.range] == nil, !progress.isDecoded,
+        let length = PartialContent.part(of: response.head)?.range.upperBound, answer.bytes != length
+      {
         throw UpstreamError(
           .protocol, "the response has \(answer.bytes) bytes, not \(length) as Content-Range says")
       }
@@ -199,7 +186,7 @@ struct FileTransfer {
     if isFirst, let head { try await output.write(head) }
   }
 
-  private func respond(to request: HTTPRequest, _ policy: CachePolicy) async throws -> CacheResponse {
+  func respond(to request: HTTPRequest, _ policy: CachePolicy) async throws -> CacheResponse {
     try await fetcher.cache.respond(
       to: request, body: try content?.makeBody(), policy: policy, options: options(for: request),
       via: transport)
@@ -212,61 +199,12 @@ struct FileTransfer {
     return options
   }
 
-  private func isUnsatisfiable(_ response: CacheResponse) -> Bool {
+  func isUnsatisfiable(_ response: CacheResponse) -> Bool {
     if case .unsatisfiable = response.outcome { true } else { false }
   }
 
-  // MARK: Continuing
-
-  /// How to continue an earlier transfer; nil if the cache has about as many bytes, or the policy requests the whole
-  /// body again.
-  private func continuation(_ policy: CachePolicy) async -> PartContinuation? {
-    guard let part = output.part, let found = partContinuation(policy) else { return nil }
-    let cached = await cachedBytes()
-    return cached > 0 && cached >= part.received - Self.slack ? nil : found
-  }
-
-  /// How to continue the part file, whatever the cache has; nil without a part file for the request.
-  private func partContinuation(_ policy: CachePolicy) -> PartContinuation? {
-    // The queue keeps parts with a content coding; `get` writes decoded bytes.
-    guard let part = output.part, !fetcher.includesHead, content == nil,
-      part.record?.fields[.contentEncoding] == nil
-    else { return nil }
-    return PartContinuation(of: request, part: part, policy: policy, scope: scope)
-  }
-
-  /// How to continue the part file after redirects have led to a URL of which the cache has nothing; nil if the entity
-  /// tag of the answer is not that of the part.
-  private func continuation(insteadOf whole: CacheResponse, _ policy: CachePolicy) -> PartContinuation? {
-    guard !whole.redirects.isEmpty, whole.head.headerFields[.contentEncoding] == nil,
-      case .forwarded(_, status: 200, _, collapsed: false) = whole.outcome,
-      let found = partContinuation(policy), found.record.fields[.eTag] != nil,
-      case .whole(isChanged: false) = found.answer(whole.head, from: whole.finalTarget, now: clock.now)
-    else { return nil }
-    return found
-  }
-
-  /// The part file is preferred only if the cache has this many bytes less. Continuing from the cache stores the
-  /// response, and a killed process loses up to 4 MiB of what it stores.
-  static let slack: Int64 = 8 << 20
-
-  /// Why the whole body is fetched again.
-  private static func restart(isChanged: Bool) -> String {
-    isChanged
-      ? "the response has changed since its first part came" : "the origin does not continue responses"
-  }
-
   /// Bytes that came without a check of certificates are never combined with others.
-  private var scope: String { fetcher.isInsecure ? "insecure" : "" }
-
-  /// Number of bytes of an incomplete response after which the cache could continue.
-  private func cachedBytes() async -> Int64 {
-    let url = "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
-    guard let target = TargetURI.normalized(url), let page = try? await fetcher.cache.entries(.target(target))
-    else { return 0 }
-    return page.entries.compactMap { $0.record.storedRanges?.first }.filter { $0.lowerBound == 0 }
-      .map(\.upperBound).max() ?? 0
-  }
+  var scope: String { fetcher.isInsecure ? "insecure" : "" }
 
   private func record(of response: CacheResponse, _ progress: TransferProgress) -> PartRecord? {
     guard progress.isForwarded, !fetcher.includesHead, content == nil, !transport.seen.isDecoded,

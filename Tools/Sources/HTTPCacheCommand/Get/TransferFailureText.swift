@@ -4,8 +4,14 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// The origin answered a continued request with an error.
+/// The origin answered a continued request with a response that has nothing of the file.
 struct NotContinued: Error {
+  /// Its status code.
+  let status: Int
+}
+
+/// A response says that it has no content (RFC 9110 §15.3.5, §15.3.6), where a file was to be made of it.
+struct NoContent: Error {
   /// Its status code.
   let status: Int
 }
@@ -39,6 +45,10 @@ struct TransferFailureText {
     case let error as NotContinued:
       TransferReport.Failure(
         status: .httpError, reason: "status \(error.status) in place of the rest of the response")
+    case let error as NoContent:
+      TransferReport.Failure(
+        status: .httpError,
+        reason: "status \(error.status): the response has no content to save (RFC 9110 §15.3)")
     case let error as WrongDigest:
       TransferReport.Failure(
         status: .brokenProtocol,

@@ -22,7 +22,8 @@ struct TransferProgress {
   private(set) var fields: HTTPFields = [:]
   /// The body.
   private(set) var body: MessageBody?
-  private var isDecoded = false
+  /// Whether the body is written without its content coding.
+  private(set) var isDecoded = false
 
   /// The position at which the progress bar begins.
   var shownStart: Int64 { isDecoded ? 0 : cached?.start ?? start }

@@ -57,7 +57,7 @@ enum ExitStatus: Int32, CaseIterable {
     switch self {
     case .success: "done"
     case .failure: "nothing found, damage found, or another failure"
-    case .httpError: "the answer's status is 400 or more (get --fail)"
+    case .httpError: "the answer's status is 400 or more (get --fail), or the answer has no file (get -o)"
     case .unreachable: "the origin cannot be reached"
     case .timeout: "no answer in time"
     case .tls: "the TLS handshake or the certificate failed"

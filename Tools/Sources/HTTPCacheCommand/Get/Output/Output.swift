@@ -122,10 +122,11 @@ final class Output: Sendable {
 
   /// Continues after `offset` bytes of an earlier transfer.
   ///
+  /// - Parameter length: the length of the whole body in bytes, if known.
   /// - Throws: `OutputFailure`.
-  func resume(at offset: Int64) throws(OutputFailure) {
+  func resume(at offset: Int64, length: Int64?) throws(OutputFailure) {
     began(-1)
-    try writing { () throws(DownloadFailure) in try part?.resume(at: offset) }
+    try writing { () throws(DownloadFailure) in try part?.resume(at: offset, length: length) }
   }
 
   private func writing(_ body: () throws(DownloadFailure) -> Void) throws(OutputFailure) {
