@@ -12,6 +12,8 @@ struct RedirectChain {
   }
 
   private(set) var request: HTTPRequest
+  /// Whether `request` has the content of the request before, if there is any.
+  private(set) var keepsContent = true
   private let limit: Int
   /// The outcomes of the redirects, first to last.
   private(set) var outcomes: [CacheOutcome] = []
@@ -32,6 +34,7 @@ struct RedirectChain {
     guard outcomes.count < limit else { return .limitReached }
     outcomes.append(response.outcome)
     request = next.request
+    keepsContent = next.keepsContent
     return .follow
   }
 }

@@ -51,8 +51,8 @@ struct FileTransfer {
         throw UpstreamError(.protocol, text)
       }
     }
-    try ResponseCheck(request, redirectLimit: fetcher.options.redirectLimit)
-      .check(response.head, isContinued: isContinued)
+    try ResponseCheck(request, content: content, redirectLimit: fetcher.options.redirectLimit)
+      .check(response.head, from: response.finalTarget, isContinued: isContinued)
     var answer = TransferReport.Answer(
       status: response.head.status.code, head: response.head, outcome: response.outcome, bytes: 0,
       finalTarget: response.finalTarget, redirects: response.redirects.count,
@@ -209,6 +209,7 @@ struct FileTransfer {
   private func options(for request: HTTPRequest) -> RequestOptions {
     var options = fetcher.options
     if request.headerFields[.range] != nil { options.bodyForms = options.bodyForms.withoutCoding }
+    if let content, content.isRepeatable { options.contentAgain = { try content.makeBody() } }
     return options
   }
 

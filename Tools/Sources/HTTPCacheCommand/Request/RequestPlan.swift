@@ -42,8 +42,7 @@ struct RequestPlan {
       throw ValidationError("-I asks with HEAD, which sends no content; leave out -d and -T, or add -G")
     }
     if let path = upload {
-      if path != "-" { _ = try FileSource(path) }
-      self.content = .file(path)
+      self.content = try RequestContent(file: path)
     } else {
       self.content = isQuery ? nil : data.map { .bytes(BodyBytes($0)) }
     }
