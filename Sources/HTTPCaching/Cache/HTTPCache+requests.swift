@@ -39,7 +39,7 @@ extension HTTPCache {
     _ request: HTTPRequest, body: MessageBody?, policy: CachePolicy, options: RequestOptions,
     via upstream: any Upstream
   ) async throws -> CacheResponse {
-    var chain = RedirectChain(of: request, limit: options.redirectLimit)
+    var chain = RedirectChain(of: request, options: options)
     var body = body
     while true {
       let request = options.adding(to: chain.request)

@@ -21,6 +21,8 @@ struct TargetURL: Sendable, Equatable {
   private let givenPath: String
   /// User and password of the URL, which never reach a key or a message.
   private(set) var credentials: Credentials?
+  /// Whether the URL has a password, which may be empty, beside its user.
+  private(set) var hasPassword: Bool
 
   /// Reads a URL. Characters that a URI must not hold are percent-encoded; the fragment is dropped.
   ///
@@ -61,9 +63,9 @@ struct TargetURL: Sendable, Equatable {
     self.normalized = normalized
     let givenPath = absolute[Self.pathStart(of: absolute)...].prefix { $0 != "#" }
     self.givenPath = givenPath.hasPrefix("/") ? String(givenPath) : "/" + givenPath
-    credentials = url.user(percentEncoded: false).map {
-      Credentials(user: $0, password: url.password(percentEncoded: false) ?? "")
-    }
+    let password = url.password(percentEncoded: false)
+    hasPassword = password != nil
+    credentials = url.user(percentEncoded: false).map { Credentials(user: $0, password: password ?? "") }
   }
 
   /// The URL with its characters as they were given; nil if that is the same key.
@@ -97,6 +99,7 @@ struct TargetURL: Sendable, Equatable {
     var url = try TargetURL(
       parsing: "\(scheme)://\(authority)\(path.replacingOccurrences(of: "#", with: "%23"))")
     url.credentials = credentials
+    url.hasPassword = hasPassword
     return url
   }
 
@@ -157,6 +160,11 @@ struct TargetURL: Sendable, Equatable {
     let start = Authority.range(in: text.utf8)?.lowerBound ?? text.startIndex
     guard let at = text[start..<pathStart(of: text)].lastIndex(of: "@") else { return text }
     return String(text[..<start] + text[text.index(after: at)...])
+  }
+
+  /// A reference for a message, without user and password.
+  static func shown(_ reference: String) -> String {
+    Authority.range(in: reference.utf8) == nil ? reference : withoutCredentials(reference)
   }
 
   /// A text that may be a URL, for a message: without user and password. Also hides them where the text is not a valid

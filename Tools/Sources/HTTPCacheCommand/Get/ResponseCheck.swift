@@ -32,7 +32,8 @@ struct ResponseCheck {
     case 301, 302, 303, 307, 308:
       // The cache follows redirects; what it returns could not be followed.
       guard redirectLimit > 0, let location = head.headerFields[.location], !location.isEmpty else { return }
-      let redirect = "the redirect (\(head.status.code)) to '\(location.prefix(200))'"
+      let shown = TargetURL.shown(location).prefix(200)
+      let redirect = "the redirect (\(head.status.code)) to '\(shown)'"
       // A usable Location is not followed only if the content would have to be sent again.
       if let obstacle = content?.obstacle, TargetURI.resolved(location, against: target) != nil {
         throw UpstreamError(
