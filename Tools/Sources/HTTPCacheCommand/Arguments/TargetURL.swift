@@ -31,6 +31,7 @@ struct TargetURL: Sendable, Equatable {
   ///
   /// - Throws: `ValidationError` for anything but an http or https URL with a host.
   init(parsing argument: String) throws {
+    let argument = Self.withTwoSlashes(argument)
     let absolute = Self.absolute(argument)
     let given = Self.encodingPath(of: absolute)
     let all = Self.withoutCredentials(argument)
@@ -46,6 +47,9 @@ struct TargetURL: Sendable, Equatable {
       throw ValidationError("'\(shown)' has no host")
     }
     let authority = encoded[place]
+    if authority.hasPrefix("["), let problem = Self.addressProblem(authority) {
+      throw ValidationError("'\(shown)' has no valid host: \(problem)\(Self.hint(argument))")
+    }
     guard let host = url.host(), !host.isEmpty, !host.allSatisfy({ $0 == "." }) else {
       throw ValidationError("'\(shown)' has no host\(Self.hint(argument))")
     }
@@ -81,6 +85,16 @@ struct TargetURL: Sendable, Equatable {
 
   /// The targets under which responses to the URL may be stored.
   var targets: [String] { [normalized] + (asGiven.map { [$0.normalized] } ?? []) }
+
+  /// The prefixes that a prefix on the command line stands for, normalised as in keys: without a scheme, those with http
+  /// and with https.
+  static func prefixes(_ prefix: String) -> [String] {
+    let schemes = ["http://", "https://"]
+    // A prefix may end within the scheme.
+    let hasScheme =
+      Authority.range(in: prefix.utf8) != nil || schemes.contains { $0.hasPrefix(prefix.lowercased()) }
+    return (hasScheme ? [prefix] : schemes.map { $0 + prefix }).map(normalizedPrefix)
+  }
 
   /// A prefix of URLs, normalised as in keys; a prefix that ends within the host stays unchanged.
   static func normalizedPrefix(_ prefix: String) -> String {
@@ -119,6 +133,27 @@ struct TargetURL: Sendable, Equatable {
   /// A request for the URL.
   func request(_ method: HTTPRequest.Method = .get, _ fields: HTTPFields = [:]) -> HTTPRequest {
     HTTPRequest(method: method, scheme: scheme, authority: authority, path: path, headerFields: fields)
+  }
+
+  /// Adds the second slash of `http:/host`, as curl does: the host would be `http`.
+  private static func withTwoSlashes(_ argument: String) -> String {
+    for scheme in ["http:/", "https:/"] where argument.lowercased().hasPrefix(scheme) {
+      let rest = argument.dropFirst(scheme.count)
+      if rest.first != "/" { return "\(argument.prefix(scheme.count))/\(rest)" }
+    }
+    return argument
+  }
+
+  /// The reason why an address in brackets is refused; nil for an IPv6 address.
+  private static func addressProblem(_ authority: Substring) -> String? {
+    let address = authority.dropFirst().prefix { $0 != "]" }
+    var bytes = in6_addr()
+    if inet_pton(AF_INET6, String(address), &bytes) == 1 { return nil }
+    guard let percent = address.firstIndex(of: "%"),
+      inet_pton(AF_INET6, String(address[..<percent]), &bytes) == 1
+    else { return "'\(address)' is not an IPv6 address" }
+    let zone = address[percent...]
+    return "an IPv6 address with a zone (RFC 6874) is not supported; leave out '\(zone)'"
   }
 
   /// Adds `http` where an argument has no scheme.
@@ -184,8 +219,13 @@ struct TargetURL: Sendable, Equatable {
 
   /// A hint for an argument that is not a URL.
   private static func hint(_ argument: String) -> String {
-    argument.hasPrefix("{") || argument.hasPrefix("[{")
-      ? "; --json takes no value, send JSON with -d DATA -H 'Content-Type: application/json'" : ""
+    if argument.hasPrefix("{") || argument.hasPrefix("[{") {
+      return "; --json takes no value, send JSON with -d DATA -H 'Content-Type: application/json'"
+    }
+    // An address has a colon in its brackets.
+    let brackets = argument.firstIndex(of: "[").map { argument[$0...].prefix { $0 != "]" } }
+    guard argument.contains("{") || brackets?.contains(":") == false else { return "" }
+    return "; {a,b} and [1-3] are not expanded, unlike in curl: give each URL, or let the shell expand {a,b}"
   }
 }
 

@@ -127,7 +127,8 @@ import Testing
   @Test(
     "an empty variable counts as unset, as in curl",
     arguments: [
-      (["http_proxy": "", "all_proxy": "http://p:1"], "p"), (["all_proxy": "", "ALL_PROXY": "http://p:1"], "p"),
+      (["http_proxy": "", "all_proxy": "http://p:1"], "p"),
+      (["all_proxy": "", "ALL_PROXY": "http://p:1"], "p"),
       (["http_proxy": "http://p:1", "no_proxy": "", "NO_PROXY": "a.example"], nil),
       (["http_proxy": "http://p:1", "no_proxy": "b.example", "NO_PROXY": "a.example"], "p"),
       (["http_proxy": ""], nil),
