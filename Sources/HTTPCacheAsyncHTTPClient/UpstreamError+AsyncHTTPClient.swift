@@ -30,7 +30,7 @@
       case NIOSSLError.uncleanShutdown:
         self.init(.protocol, "the connection was closed without the end that TLS requires", cause: error)
       case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
-        self.init(.tls, Self.tlsText("\(error)"), cause: error)
+        self.init(.tls, TLSFailure.text(error), cause: error)
       case let error as IOError:
         let kind = Self.kind(error)
         let doing = kind == .unreachable ? "cannot connect" : "the connection failed"
@@ -94,15 +94,6 @@
       case ETIMEDOUT: .timeout
       default: .protocol
       }
-    }
-
-    /// The reason in BoringSSL's text, such as `CERTIFICATE_VERIFY_FAILED`, in words.
-    private static func tlsText(_ text: String) -> String {
-      guard let start = text.firstRange(of: "OPENSSL_internal:") else { return "TLS failed: \(text)" }
-      let reason = text[start.upperBound...].prefix { $0.isUppercase || $0.isNumber || $0 == "_" }
-      if reason == "CERTIFICATE_VERIFY_FAILED" { return "the certificate is not trusted" }
-      if reason == "WRONG_VERSION_NUMBER" { return "the server does not speak TLS on this port" }
-      return "TLS failed: " + reason.replacing("_", with: " ").lowercased()
     }
 
     // NIO's own text calls every failure a reset.

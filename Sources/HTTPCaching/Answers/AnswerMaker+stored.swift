@@ -90,7 +90,7 @@ extension AnswerMaker {
     for request: HTTPRequest, content: QueryContent? = nil, policy: CachePolicy,
     options: RequestOptions, onlyFresh: Bool = false, event: AnswerEvent = .atOnce
   ) throws(CacheError) -> CacheResponse? {
-    var chain = RedirectChain(of: request, limit: options.redirectLimit)
+    var chain = RedirectChain(of: request, options: options)
     while true {
       var exchange = try lookup.exchange(
         for: options.adding(to: chain.request), content: content, policy: policy, options: options)

@@ -7,7 +7,8 @@ extension HTTPCache {
 
   /// Answers a request: from the store if RFC 9111 and the policy allow it, else from the origin.
   ///
-  /// Follows at most `options.redirectLimit` redirects, each through the cache.
+  /// Follows at most `options.redirectLimit` redirects, each through the cache. A redirect that keeps the content of the
+  /// request is followed only if the content can be sent again: that of a QUERY, and what `options.contentAgain` makes.
   ///
   /// - Parameters:
   ///   - request: with scheme, authority and path; `Authorization` and `Cookie` already added.
@@ -21,7 +22,8 @@ extension HTTPCache {
   ///   status is 504 and its outcome `.unsatisfiable` (RFC 9111 §5.2.1.7).
   /// - Throws: `UpstreamError` if the origin had to be asked, failed, and nothing stored may answer;
   ///   `CacheError` with `invalidRequest` for a request without an absolute http or https URI;
-  ///   `CancellationError` if the task was cancelled; what `body` throws while the content of a QUERY is read.
+  ///   `CancellationError` if the task was cancelled; what `body` throws while the content of a QUERY is read;
+  ///   what `options.contentAgain` throws.
   public func respond(
     to request: HTTPRequest, body: MessageBody? = nil, policy: CachePolicy = .standard,
     options: RequestOptions = RequestOptions(), via upstream: any Upstream
@@ -37,7 +39,7 @@ extension HTTPCache {
     _ request: HTTPRequest, body: MessageBody?, policy: CachePolicy, options: RequestOptions,
     via upstream: any Upstream
   ) async throws -> CacheResponse {
-    var chain = RedirectChain(of: request, limit: options.redirectLimit)
+    var chain = RedirectChain(of: request, options: options)
     var body = body
     while true {
       let request = options.adding(to: chain.request)
@@ -55,6 +57,7 @@ extension HTTPCache {
         response = try await ExchangeRunner(engine: engine, options: options, upstream: upstream, body: body)
           .run(exchange)
       }
+      isRepeatable = isRepeatable || options.contentAgain != nil
       switch chain.step(after: response, isRepeatable: isRepeatable) {
       case .end:
         response.redirects = chain.outcomes
@@ -66,7 +69,13 @@ extension HTTPCache {
           cause: RedirectLimitReached(limit: options.redirectLimit))
       case .follow: try await Redirect.drain(response.body)
       }
-      body = chain.request.method == .query ? content?.makeBody() : nil
+      if body == nil || !chain.keepsContent {
+        body = nil
+      } else if let content, content.isRepeatable {
+        body = content.makeBody()
+      } else {
+        body = try options.contentAgain?()
+      }
     }
   }
 

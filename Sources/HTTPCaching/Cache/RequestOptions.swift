@@ -33,6 +33,14 @@ public struct RequestOptions: Sendable {
   /// Adds fields to each request before the cache looks, the first one and that of each redirect: fields of that one URL,
   /// such as its cookies. The next redirect does not get them.
   public var addFields: (@Sendable (inout HTTPRequest) -> Void)?
+  /// Called with each redirect that is followed, and the request that follows it, which it may change: its URL, method and
+  /// fields. The request has lost its credentials if the redirect leads to another origin. The next redirect starts from
+  /// what this function leaves.
+  public var willFollow: (@Sendable (HTTPResponse, inout HTTPRequest) -> Void)?
+  /// Makes the content of the request once more, to follow a redirect that keeps it: 307 and 308, and 301 and 302 for other
+  /// methods than POST (RFC 9110 §15.4). Nil: such a redirect of a request with content is returned to the caller, except
+  /// that of a QUERY whose content is in memory.
+  public var contentAgain: (@Sendable () throws -> MessageBody)?
   /// The way to the origin for validations in the background, for a door whose upstream does not outlive the
   /// request; nil is the upstream of the request.
   package var backgroundUpstream: (any Upstream)?

@@ -6,9 +6,11 @@ package struct Redirect: Sendable {
   /// Bytes of a redirect's own body that are read to store it.
   private static let drainLimit = 64 << 10
 
-  /// The next request. It has content only if that can be sent again, like the content of a QUERY (RFC 10008
-  /// §2.5).
+  /// The next request.
   package let request: HTTPRequest
+  /// Whether the next request has the content of the redirected one, if there is any: a 303 asks for a request without
+  /// content, and so do a 301 and a 302 after a POST.
+  package let keepsContent: Bool
 
   /// Nil if the response is not a redirect that can be followed: `Location` is missing or unusable, or content
   /// would have to be sent again and cannot be.
@@ -21,11 +23,9 @@ package struct Redirect: Sendable {
       let parts = TargetURI.parts(of: target)
     else { return nil }
     var next = request
-    let becomesGet =
-      (status == 303 && request.method != .head && request.method != .get)
-      || ((status == 301 || status == 302) && request.method == .post)
-    if becomesGet {
-      next.method = .get
+    keepsContent = !(status == 303 || ((status == 301 || status == 302) && request.method == .post))
+    if !keepsContent {
+      if request.method != .head { next.method = .get }
       for name in [HTTPField.Name.contentType, .contentLength, .contentEncoding, .contentLanguage] {
         next.headerFields[name] = nil
       }

@@ -12,13 +12,17 @@ struct RedirectChain {
   }
 
   private(set) var request: HTTPRequest
+  /// Whether `request` has the content of the request before, if there is any.
+  private(set) var keepsContent = true
   private let limit: Int
+  private let willFollow: (@Sendable (HTTPResponse, inout HTTPRequest) -> Void)?
   /// The outcomes of the redirects, first to last.
   private(set) var outcomes: [CacheOutcome] = []
 
-  init(of request: HTTPRequest, limit: Int) {
+  init(of request: HTTPRequest, options: RequestOptions) {
     self.request = request
-    self.limit = limit
+    limit = options.redirectLimit
+    willFollow = options.willFollow
   }
 
   /// - Parameters:
@@ -32,6 +36,8 @@ struct RedirectChain {
     guard outcomes.count < limit else { return .limitReached }
     outcomes.append(response.outcome)
     request = next.request
+    willFollow?(response.head, &request)
+    keepsContent = next.keepsContent
     return .follow
   }
 }

@@ -43,6 +43,23 @@ struct RedirectTests {
     #expect(test.origin.requests.last?.headerFields[.authorization] == "secret")
   }
 
+  @Test("the caller may change the request that follows, also after a stored redirect")
+  func willFollow() async throws {
+    test.origin.answers { request, _ in
+      request.path == "/old"
+        ? (301, [.location: "https://other.example/new", .cacheControl: "max-age=60"], "") : (200, [:], "ok")
+    }
+    var options = RequestOptions()
+    options.willFollow = { redirect, next in
+      next.headerFields[.authorization] = redirect.headerFields[.location]
+    }
+    for _ in 0..<2 {
+      _ = try await test.get("/old", [.authorization: "secret"], options: options)
+      #expect(test.origin.requests.last?.headerFields[.authorization] == "https://other.example/new")
+    }
+    #expect(test.origin.requests.count == 3)
+  }
+
   @Test("a loop ends after 20 redirects with an error")
   func loop() async throws {
     test.origin.always(302, [.location: "/again"], "")

@@ -33,7 +33,9 @@ struct RequestOptionGroup: ParsableArguments {
       valueName: "user:password"))
   var user: String?
 
-  @Flag(name: [.customShort("n"), .long], help: "Take user and password from ~/.netrc.")
+  @Flag(
+    name: [.customShort("n"), .long],
+    help: "Take user and password from ~/.netrc, for each host to which a redirect leads, too; not with -u.")
   var netrc = false
 
   @Option(
@@ -97,13 +99,18 @@ struct RequestOptionGroup: ParsableArguments {
 
   /// Users and passwords for hosts; nil if neither `-n` nor `--netrc-file` is given.
   ///
-  /// - Throws: `ValidationError` if the file that `--netrc-file` names cannot be read.
+  /// - Throws: `ValidationError` if the file that `--netrc-file` names cannot be read, or for a quote that is not closed.
   func netrcEntries() throws -> NetrcFile? {
-    if let netrcFile { return NetrcFile(String(decoding: try InputFile.contents(netrcFile), as: UTF8.self)) }
+    if let netrcFile {
+      return try NetrcFile(
+        String(decoding: try InputFile.contents(netrcFile), as: UTF8.self), path: netrcFile)
+    }
     guard netrc else { return nil }
-    let home = CommandEnvironment.current["HOME"] ?? NSHomeDirectory()
+    let path = (CommandEnvironment.current["HOME"] ?? NSHomeDirectory()) + "/.netrc"
     // Many homes have no such file: like curl, continue without a password.
-    return (try? InputFile.contents(home + "/.netrc")).map { NetrcFile(String(decoding: $0, as: UTF8.self)) }
+    return try (try? InputFile.contents(path)).map {
+      try NetrcFile(String(decoding: $0, as: UTF8.self), path: path)
+    }
   }
 
   /// User and password of `-u`.

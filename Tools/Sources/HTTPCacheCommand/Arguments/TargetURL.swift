@@ -21,6 +21,8 @@ struct TargetURL: Sendable, Equatable {
   private let givenPath: String
   /// User and password of the URL, which never reach a key or a message.
   private(set) var credentials: Credentials?
+  /// Whether the URL has a password, which may be empty, beside its user.
+  private(set) var hasPassword: Bool
 
   /// Reads a URL. Characters that a URI must not hold are percent-encoded; the fragment is dropped.
   ///
@@ -29,6 +31,7 @@ struct TargetURL: Sendable, Equatable {
   ///
   /// - Throws: `ValidationError` for anything but an http or https URL with a host.
   init(parsing argument: String) throws {
+    let argument = Self.withTwoSlashes(argument)
     let absolute = Self.absolute(argument)
     let given = Self.encodingPath(of: absolute)
     let all = Self.withoutCredentials(argument)
@@ -44,6 +47,9 @@ struct TargetURL: Sendable, Equatable {
       throw ValidationError("'\(shown)' has no host")
     }
     let authority = encoded[place]
+    if authority.hasPrefix("["), let problem = Self.addressProblem(authority) {
+      throw ValidationError("'\(shown)' has no valid host: \(problem)\(Self.hint(argument))")
+    }
     guard let host = url.host(), !host.isEmpty, !host.allSatisfy({ $0 == "." }) else {
       throw ValidationError("'\(shown)' has no host\(Self.hint(argument))")
     }
@@ -61,9 +67,9 @@ struct TargetURL: Sendable, Equatable {
     self.normalized = normalized
     let givenPath = absolute[Self.pathStart(of: absolute)...].prefix { $0 != "#" }
     self.givenPath = givenPath.hasPrefix("/") ? String(givenPath) : "/" + givenPath
-    credentials = url.user(percentEncoded: false).map {
-      Credentials(user: $0, password: url.password(percentEncoded: false) ?? "")
-    }
+    let password = url.password(percentEncoded: false)
+    hasPassword = password != nil
+    credentials = url.user(percentEncoded: false).map { Credentials(user: $0, password: password ?? "") }
   }
 
   /// The URL with its characters as they were given; nil if that is the same key.
@@ -79,6 +85,16 @@ struct TargetURL: Sendable, Equatable {
 
   /// The targets under which responses to the URL may be stored.
   var targets: [String] { [normalized] + (asGiven.map { [$0.normalized] } ?? []) }
+
+  /// The prefixes that a prefix on the command line stands for, normalised as in keys: without a scheme, those with http
+  /// and with https.
+  static func prefixes(_ prefix: String) -> [String] {
+    let schemes = ["http://", "https://"]
+    // A prefix may end within the scheme.
+    let hasScheme =
+      Authority.range(in: prefix.utf8) != nil || schemes.contains { $0.hasPrefix(prefix.lowercased()) }
+    return (hasScheme ? [prefix] : schemes.map { $0 + prefix }).map(normalizedPrefix)
+  }
 
   /// A prefix of URLs, normalised as in keys; a prefix that ends within the host stays unchanged.
   static func normalizedPrefix(_ prefix: String) -> String {
@@ -97,6 +113,7 @@ struct TargetURL: Sendable, Equatable {
     var url = try TargetURL(
       parsing: "\(scheme)://\(authority)\(path.replacingOccurrences(of: "#", with: "%23"))")
     url.credentials = credentials
+    url.hasPassword = hasPassword
     return url
   }
 
@@ -116,6 +133,27 @@ struct TargetURL: Sendable, Equatable {
   /// A request for the URL.
   func request(_ method: HTTPRequest.Method = .get, _ fields: HTTPFields = [:]) -> HTTPRequest {
     HTTPRequest(method: method, scheme: scheme, authority: authority, path: path, headerFields: fields)
+  }
+
+  /// Adds the second slash of `http:/host`, as curl does: the host would be `http`.
+  private static func withTwoSlashes(_ argument: String) -> String {
+    for scheme in ["http:/", "https:/"] where argument.lowercased().hasPrefix(scheme) {
+      let rest = argument.dropFirst(scheme.count)
+      if rest.first != "/" { return "\(argument.prefix(scheme.count))/\(rest)" }
+    }
+    return argument
+  }
+
+  /// The reason why an address in brackets is refused; nil for an IPv6 address.
+  private static func addressProblem(_ authority: Substring) -> String? {
+    let address = authority.dropFirst().prefix { $0 != "]" }
+    var bytes = in6_addr()
+    if inet_pton(AF_INET6, String(address), &bytes) == 1 { return nil }
+    guard let percent = address.firstIndex(of: "%"),
+      inet_pton(AF_INET6, String(address[..<percent]), &bytes) == 1
+    else { return "'\(address)' is not an IPv6 address" }
+    let zone = address[percent...]
+    return "an IPv6 address with a zone (RFC 6874) is not supported; leave out '\(zone)'"
   }
 
   /// Adds `http` where an argument has no scheme.
@@ -159,6 +197,11 @@ struct TargetURL: Sendable, Equatable {
     return String(text[..<start] + text[text.index(after: at)...])
   }
 
+  /// A reference for a message, without user and password.
+  static func shown(_ reference: String) -> String {
+    Authority.range(in: reference.utf8) == nil ? reference : withoutCredentials(reference)
+  }
+
   /// A text that may be a URL, for a message: without user and password. Also hides them where the text is not a valid
   /// URL, such as one with a `/` in the password.
   static func hidingCredentials(_ text: String) -> String {
@@ -176,8 +219,13 @@ struct TargetURL: Sendable, Equatable {
 
   /// A hint for an argument that is not a URL.
   private static func hint(_ argument: String) -> String {
-    argument.hasPrefix("{") || argument.hasPrefix("[{")
-      ? "; --json takes no value, send JSON with -d DATA -H 'Content-Type: application/json'" : ""
+    if argument.hasPrefix("{") || argument.hasPrefix("[{") {
+      return "; --json takes no value, send JSON with -d DATA -H 'Content-Type: application/json'"
+    }
+    // An address has a colon in its brackets.
+    let brackets = argument.firstIndex(of: "[").map { argument[$0...].prefix { $0 != "]" } }
+    guard argument.contains("{") || brackets?.contains(":") == false else { return "" }
+    return "; {a,b} and [1-3] are not expanded, unlike in curl: give each URL, or let the shell expand {a,b}"
   }
 }
 

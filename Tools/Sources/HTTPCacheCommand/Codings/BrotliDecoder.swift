@@ -21,9 +21,10 @@ final class BrotliDecoder: ContentDecoder {
 
   func decode(_ input: inout BodyBytes) throws(ContentCodingFailure) -> BodyBytes {
     if !input.isEmpty { hasBegun = true }
-    // Bytes behind the stream are padding, as those behind a member of gzip.
-    if isEnded { input = BodyBytes() }
-    guard !isEnded else { return BodyBytes() }
+    guard !isEnded else {
+      guard input.isEmpty else { throw ContentCodingFailure(coding: .br, reason: .trailing) }
+      return BodyBytes()
+    }
     let count = input.count
     var rest = count
     var result = BROTLI_DECODER_RESULT_ERROR

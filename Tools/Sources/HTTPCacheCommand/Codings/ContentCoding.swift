@@ -9,7 +9,7 @@ enum ContentCoding: String, CaseIterable {
   case zstd
 
   /// Maximum number of codings of one body.
-  private static let limit = 4
+  static let limit = 4
 
   /// The value of `Accept-Encoding`.
   static let accepted = allCases.map(\.rawValue).joined(separator: ", ")
@@ -25,7 +25,7 @@ enum ContentCoding: String, CaseIterable {
     let names = field.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
       .filter { !$0.isEmpty && $0.lowercased() != "identity" }
     let codings = names.compactMap { ContentCoding(name: $0) }
-    return codings.count == names.count && codings.count <= limit ? codings : nil
+    return codings.count == names.count ? codings : nil
   }
 
   /// Endings of files that have the coding themselves. Some servers announce it for them as a content coding.
@@ -59,11 +59,6 @@ enum ContentCoding: String, CaseIterable {
     case .zstd: try ZstdDecoder()
     }
   }
-}
-
-/// The bytes of a body are not in the coding that the response names, or memory ran out.
-struct ContentCodingFailure: Error {
-  let coding: ContentCoding
 }
 
 /// Decodes a body piece by piece, so that a small body that becomes a large one takes no more memory than another.

@@ -54,8 +54,7 @@ final class DecodedSource: BodySource {
         return BodyBytes()
       }
     } catch let failure as ContentCodingFailure {
-      throw UpstreamError(
-        .protocol, "the body is not the \(coding.rawValue) that its Content-Encoding says", cause: failure)
+      throw UpstreamError(.protocol, "\(failure)", cause: failure)
     }
   }
 }

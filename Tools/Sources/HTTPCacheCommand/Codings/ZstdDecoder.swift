@@ -21,9 +21,9 @@ final class ZstdDecoder: ContentDecoder {
 
   func decode(_ input: inout BodyBytes) throws(ContentCodingFailure) -> BodyBytes {
     if !input.isEmpty { hasBegun = true }
-    // Another frame may follow, or one to skip (RFC 8878 §3.1); other bytes behind a frame are padding.
+    // Another frame may follow, or one to skip (RFC 8878 §3.1), and nothing else.
     if isEnded, let first = input.withUnsafeBytes({ $0.first }), first != 0x28, first & 0xF0 != 0x50 {
-      input = BodyBytes()
+      throw ContentCodingFailure(coding: .zstd, reason: .trailing)
     }
     guard !isEnded || !input.isEmpty else { return BodyBytes() }
     var result = 0
@@ -37,7 +37,11 @@ final class ZstdDecoder: ContentDecoder {
         return ZSTD_isError(result) == 0 ? target.pos : 0
       }
     }
-    guard ZSTD_isError(result) == 0 else { throw ContentCodingFailure(coding: .zstd) }
+    guard ZSTD_isError(result) == 0 else {
+      let isWindow = ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge
+      throw ContentCodingFailure(
+        coding: .zstd, reason: isWindow ? .window(limit: 1 << Int(Self.windowLog)) : .malformed)
+    }
     input = input.dropFirst(consumed)
     isEnded = result == 0
     hasOutput = isFull && !isEnded

@@ -9,14 +9,17 @@ struct DownloadPlan {
   private let plan: RequestPlan
   private let segments: Int
   private let linksEntries: Bool
+  private let createsFolders: Bool
   private let ownCodings: Bool
   /// The URL of each file so far, by its absolute path.
   private var files: [String: String] = [:]
-  /// The folders of an input file's downloads.
+  /// The folders to make.
   private var folders: Set<URL> = []
 
-  init(_ plan: RequestPlan, segments: Int?, linksEntries: Bool) {
+  /// - Parameter createsFolders: whether the folder of a URL of the command line is made, as those of an input file.
+  init(_ plan: RequestPlan, segments: Int?, linksEntries: Bool, createsFolders: Bool) {
     self.plan = plan
+    self.createsFolders = createsFolders
     self.segments = segments ?? 1
     self.linksEntries = linksEntries
     ownCodings = !plan.decodes && plan.acceptsEncoded
@@ -36,7 +39,9 @@ struct DownloadPlan {
     if usesRemoteName {
       path = unique(for: url, in: ".")
     } else if let output {
-      path = try claimed(output, in: ".", for: url)
+      let file = try claimed(output, in: ".", for: url)
+      if createsFolders { folders.insert(URL(fileURLWithPath: file).deletingLastPathComponent()) }
+      path = file
     }
     add(url, to: path, digests: digests, segments: segments)
   }
@@ -66,7 +71,7 @@ struct DownloadPlan {
     downloads[downloads.count - 1].mirrors = mirrors
   }
 
-  /// Makes the folders that an input file names, as aria2c does. The download into a folder that cannot be made fails
+  /// Makes the folders that an input file names, as aria2c does, and with `--create-dirs` that of `-o`. The download into a folder that cannot be made fails
   /// and says so.
   func makeFolders() {
     for folder in folders {

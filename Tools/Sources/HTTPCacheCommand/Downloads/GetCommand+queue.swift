@@ -84,7 +84,7 @@ extension GetCommand {
   private func downloads() throws -> [Download] {
     var plan = DownloadPlan(
       try RequestPlan(requestOptions, content: contentOptions), segments: queueOptions.segments,
-      linksEntries: queueOptions.link)
+      linksEntries: queueOptions.link, createsFolders: createsFolders)
     let digests = try queueOptions.checksum.map { [try QueueOptionGroup.digest($0, "--checksum")] } ?? []
     for address in addresses {
       try plan.add(address.text, output: output, usesRemoteName: usesRemoteName, digests: digests)

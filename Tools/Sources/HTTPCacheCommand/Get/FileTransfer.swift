@@ -53,8 +53,8 @@ struct FileTransfer {
   ) async throws -> TransferReport.Answer {
     var response = found.response
     let isContinued = found.continuation != nil
-    try ResponseCheck(request, redirectLimit: fetcher.options.redirectLimit)
-      .check(response.head, isContinued: isContinued)
+    try ResponseCheck(request, content: content, redirectLimit: fetcher.options.redirectLimit)
+      .check(response.head, from: response.finalTarget, isContinued: isContinued)
     try requireContent(response)
     var answer = TransferReport.Answer(
       status: response.head.status.code, head: response.head, outcome: response.outcome, bytes: 0,
@@ -196,6 +196,7 @@ struct FileTransfer {
   private func options(for request: HTTPRequest) -> RequestOptions {
     var options = fetcher.options
     if request.headerFields[.range] != nil { options.bodyForms = options.bodyForms.withoutCoding }
+    if let content, content.isRepeatable { options.contentAgain = { try content.makeBody() } }
     return options
   }
 

@@ -36,6 +36,11 @@ struct GetCommand: AsyncParsableCommand {
     help: "Write the body to this file; - is standard output.")
   var output: String?
 
+  @Flag(
+    name: .customLong("create-dirs"),
+    help: "Make the missing folders of -o; those of an --input-file are always made.")
+  var createsFolders = false
+
   @Flag(name: [.customShort("O"), .customLong("remote-name")], help: "Take the file's name from the URL.")
   var usesRemoteName = false
 
@@ -93,8 +98,11 @@ struct GetCommand: AsyncParsableCommand {
   var jobs = 6
 
   @Option(
-    name: [.long, .customLong("max-redirs")],
-    help: "Maximum number of redirects. Other hosts get neither Authorization nor Cookie.")
+    name: [.long, .customLong("max-redirs")], parsing: .unconditional,
+    help: """
+      Maximum number of redirects, at most \(GetCommand.mostRedirects); -1 is the most. Other hosts get neither \
+      Authorization nor Cookie.
+      """)
   var redirects = 20
 
   @Flag(
@@ -127,6 +135,9 @@ struct GetCommand: AsyncParsableCommand {
       """, transform: ByteSize.parsed)
   var minimumFree: ByteSize?
 
+  /// The largest limit of redirects.
+  private static let mostRedirects = 100
+
   func validate() throws {
     if output != nil, usesRemoteName { throw ValidationError("-o and -O exclude each other") }
     if output?.isEmpty == true { throw ValidationError("-o requires the name of a file, or - (got nothing)") }
@@ -142,8 +153,9 @@ struct GetCommand: AsyncParsableCommand {
     guard (1...256).contains(jobs) else {
       throw ValidationError("--jobs must be from 1 to 256 (got \(jobs))")
     }
-    guard (0...100).contains(redirects) else {
-      throw ValidationError("--redirects must be from 0 to 100 (got \(redirects))")
+    guard (-1...Self.mostRedirects).contains(redirects) else {
+      throw ValidationError(
+        "--redirects must be from 0 to \(Self.mostRedirects), or -1 for the most (got \(redirects))")
     }
     if let maxTime, !(maxTime > 0 && maxTime <= 1e6) {
       throw ValidationError("--max-time must be above 0 and at most 1000000 seconds (got \(maxTime))")
@@ -165,6 +177,7 @@ struct GetCommand: AsyncParsableCommand {
       return (plan, urls, writeOut, try connection.clientOptions(maxTime: maxTime))
     }
     let destinations = destinations(of: urls)
+    makeFolders(of: destinations)
     let writesToTerminal = writesToTerminal(destinations)
     let isShown = !messages.quiet && Terminal.isTerminal(STDERR_FILENO) && !writesToTerminal
     let meter = ProgressMeter(transfers: urls.count, isShown: isShown)
@@ -180,7 +193,7 @@ struct GetCommand: AsyncParsableCommand {
         let fetcher = Fetcher(
           cache: cache, upstream: messages.upstream(upstream, proxies: clientOptions.proxies),
           recorder: recorder, meter: meter, policy: usedPolicy,
-          options: RequestOptions(plan, redirectLimit: redirects),
+          options: RequestOptions(plan, redirectLimit: redirects < 0 ? Self.mostRedirects : redirects),
           includesHead: include || requestOptions.head, explains: explain, failsOnError: fail,
           handling: ResponseHandling(
             decodes: plan.decodes, usesHeaderName: usesHeaderName, usesRemoteTime: usesRemoteTime,
@@ -267,34 +280,5 @@ struct GetCommand: AsyncParsableCommand {
   /// Without a check of certificates, a response may come from any server.
   private var usedPolicy: CachePolicy {
     connection.insecure && policy != .cacheOnly ? .bypass : policy.policy
-  }
-
-  private func writesToTerminal(_ destinations: [Output.Destination]) -> Bool {
-    guard let destination = destinations.first, destinations.count == 1 else { return false }
-    return (try? Output.isTerminal(destination)) ?? false
-  }
-
-  /// Refuses to write a report and a body to one stream.
-  private func checkOutput() throws {
-    guard json, let output, Output.isStandardOutput(output) else { return }
-    Console.report(
-      "httpcache: --json writes its report to standard output, which \(output) is too; "
-        + "name another file with -o")
-    throw ExitStatus.usage.code
-  }
-
-  /// The outputs of the bodies, in the order of the URLs.
-  private func destinations(of urls: [TargetURL]) -> [Output.Destination] {
-    if let output { return [output == "-" ? .standardOutput : .file(output)] }
-    guard usesRemoteName else {
-      return urls.count == 1 && !json
-        ? [.standardOutput] : urls.map { _ in .nowhere }
-    }
-    var taken: Set<String> = []
-    return urls.map { url in
-      let name = FileName.unique(FileName.safe(from: url.path), isTaken: taken.contains)
-      taken.insert(name)
-      return .file(name)
-    }
   }
 }

@@ -34,7 +34,11 @@ struct LocationRepair: Upstream {
     let absolute = isNetworkPath ? "\(scheme ?? "http"):\(reference)" : reference
     let isValid = absolute.utf8.allSatisfy { $0 < 0x80 } && TargetURL.encodingPath(of: absolute) == absolute
     guard !isValid, let url = try? TargetURL(parsing: absolute) else { return nil }
-    return "\(url.scheme)://\(url.authority)\(url.path)"
+    let user = url.credentials.map {
+      TargetURI.percentEncoded($0.user.utf8)
+        + (url.hasPassword ? ":" + TargetURI.percentEncoded($0.password.utf8) : "") + "@"
+    }
+    return "\(url.scheme)://\(user ?? "")\(url.authority)\(url.path)"
   }
 
   private static func hasScheme(_ reference: String) -> Bool {

@@ -4,19 +4,23 @@ import HTTPCaching
 /// Refuses responses that cannot be ones to a request, before a byte of them replaces a file.
 struct ResponseCheck {
   private let request: HTTPRequest
+  private let content: RequestContent?
   private let redirectLimit: Int
 
   /// - Parameter redirectLimit: the maximum number of redirects; 0 returns redirects.
-  init(_ request: HTTPRequest, redirectLimit: Int) {
+  init(_ request: HTTPRequest, content: RequestContent?, redirectLimit: Int) {
     self.request = request
+    self.content = content
     self.redirectLimit = redirectLimit
   }
 
   /// Checks the head of a response.
   ///
-  /// - Parameter isContinued: whether the response continues an earlier transfer, so that its range was checked.
+  /// - Parameters:
+  ///   - target: the URL that answered.
+  ///   - isContinued: whether the response continues an earlier transfer, so that its range was checked.
   /// - Throws: `UpstreamError`.
-  func check(_ head: HTTPResponse, isContinued: Bool) throws {
+  func check(_ head: HTTPResponse, from target: String, isContinued: Bool) throws {
     let conditions: [HTTPField.Name] = [.ifNoneMatch, .ifModifiedSince]
     switch head.status.code {
     case 101: throw UpstreamError(.protocol, "101 without a requested upgrade (RFC 9110 §15.2.2)")
@@ -28,8 +32,16 @@ struct ResponseCheck {
     case 301, 302, 303, 307, 308:
       // The cache follows redirects; what it returns could not be followed.
       guard redirectLimit > 0, let location = head.headerFields[.location], !location.isEmpty else { return }
-      throw UpstreamError(
-        .protocol, "the redirect to '\(location.prefix(200))' cannot be followed; --redirects 0 shows it")
+      let shown = TargetURL.shown(location).prefix(200)
+      let redirect = "the redirect (\(head.status.code)) to '\(shown)'"
+      // A usable Location is not followed only if the content would have to be sent again.
+      if let obstacle = content?.obstacle, TargetURI.resolved(location, against: target) != nil {
+        throw UpstreamError(
+          .protocol,
+          "\(redirect) requires the content again, which cannot be read again: \(obstacle); -T FILE sends a "
+            + "file, --redirects 0 shows the redirect")
+      }
+      throw UpstreamError(.protocol, "\(redirect) cannot be followed; --redirects 0 shows it")
     default: break
     }
   }

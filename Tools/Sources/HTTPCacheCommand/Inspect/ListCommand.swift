@@ -17,7 +17,7 @@ struct ListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ls", abstract: "List stored responses.",
     discussion: """
-      A prefix is one of the URLs under which responses are stored, or of the URLs of the clients of the \
+      A prefix without a scheme is one with http and with https. It is one of the URLs under which responses are stored, or of the URLs of the clients of the \
       server that used the directory last. With --json one object per line; sizes in bytes, times in \
       seconds since 1970. Where no response matches, nothing is printed, and the status is 1, as that of grep.
 
@@ -108,12 +108,15 @@ struct ListCommand: AsyncParsableCommand {
   /// The selections of all listed entries. No entry is in two of them.
   private func selections(_ served: ServedDirectory?) -> [CacheSelection] {
     guard let prefix else { return [.all] }
+    let prefixes = TargetURL.prefixes(prefix)
     // A prefix that is no URL is left to the store, which throws an error that names it.
-    let places = (try? served?.prefixes(for: prefix)) ?? []
-    return StoredPlace.distinct(prefixes: [TargetURL.normalizedPrefix(prefix)] + places).map { .prefix($0) }
+    let places = prefixes.flatMap { (try? served?.prefixes(for: $0)) ?? [] }
+    return StoredPlace.distinct(prefixes: prefixes + places).map { .prefix($0) }
   }
 
-  private var selection: CacheSelection { prefix.map { .prefix(TargetURL.normalizedPrefix($0)) } ?? .all }
+  private var selection: CacheSelection {
+    prefix.flatMap { TargetURL.prefixes($0).first }.map { .prefix($0) } ?? .all
+  }
 
   private func matches(_ entry: CacheEntry, _ state: (CacheEntry) -> EntryFreshness, now: Timestamp) -> Bool {
     if let partition, entry.record.key.partition != partition { return false }

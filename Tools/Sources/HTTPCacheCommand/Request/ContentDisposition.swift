@@ -37,7 +37,9 @@ enum ContentDisposition {
       } else {
         text = String(rest.prefix { $0 != ";" }).trimmingCharacters(in: .whitespaces)
       }
-      parameters[name.trimmingCharacters(in: .whitespaces).lowercased()] = text
+      // Of several, the first one counts, as for curl.
+      let key = name.trimmingCharacters(in: .whitespaces).lowercased()
+      if parameters[key] == nil { parameters[key] = text }
       rest = rest.drop { $0 != ";" }
     }
     return parameters

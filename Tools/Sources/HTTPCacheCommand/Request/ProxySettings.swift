@@ -15,7 +15,7 @@ struct ProxySettings: Sendable {
     exceptions = NoProxyList("")
   }
 
-  /// Reads the settings.
+  /// Reads the settings. An empty variable counts as unset, so that the next one is read; an empty option does not.
   ///
   /// - Parameters:
   ///   - proxy: the value of `--proxy`; empty for no proxy.
@@ -23,6 +23,7 @@ struct ProxySettings: Sendable {
   ///   - noProxy: the value of `--noproxy`.
   /// - Throws: `ValidationError` for a proxy that cannot be used.
   init(proxy: String?, user: String?, noProxy: String?, environment: [String: String]) throws {
+    let environment = environment.filter { !$0.value.isEmpty }
     let exceptions = NoProxyList(noProxy ?? environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
     // A CGI server sets HTTP_PROXY to the `Proxy` field of a request, so only the lower-case http_proxy counts.
     let httpNames = ["http_proxy", "all_proxy", "ALL_PROXY"]

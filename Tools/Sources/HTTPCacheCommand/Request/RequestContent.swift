@@ -7,6 +7,20 @@ enum RequestContent: Sendable {
   case bytes(BodyBytes)
   /// A file, opened each time it is sent.
   case file(String)
+  /// Standard input, from this offset on if it is a regular file; nil for a pipe or a terminal.
+  case standardInput(from: Int64?)
+
+  /// The content of a file; `-` is standard input.
+  ///
+  /// - Throws: `ValidationError` if the file cannot be opened.
+  init(file path: String) throws {
+    guard path != "-" else {
+      self = .standardInput(from: FileSource.standardInputOffset)
+      return
+    }
+    _ = try FileSource(path)
+    self = .file(path)
+  }
 
   /// A body to send.
   ///
@@ -15,6 +29,7 @@ enum RequestContent: Sendable {
     switch self {
     case .bytes(let bytes): MessageBody(bytes)
     case .file(let path): MessageBody(try FileSource(path))
+    case .standardInput(let start): MessageBody(try FileSource(standardInputFrom: start))
     }
   }
 
@@ -24,7 +39,14 @@ enum RequestContent: Sendable {
   }
 
   /// Whether the content can be sent again.
-  var isRepeatable: Bool {
-    if case .file("-") = self { false } else { true }
+  var isRepeatable: Bool { obstacle == nil }
+
+  /// Why the content cannot be sent again; nil if it can.
+  var obstacle: String? {
+    switch self {
+    case .bytes: nil
+    case .file(let path): FileSource.isRegular(path) ? nil : "\(path) is not a regular file"
+    case .standardInput(let start): start == nil ? "standard input is not a regular file" : nil
+    }
   }
 }

@@ -20,8 +20,8 @@ struct RequestPlan {
   let cookieFileLines: [Data]
   private let fields: HTTPFields
   private let headers: [HeaderArgument]
-  private let credentials: Credentials?
-  private let netrc: NetrcFile?
+  /// The users and passwords.
+  let credentials: RequestCredentials
   private let query: String?
   private let uploadName: String?
 
@@ -42,8 +42,7 @@ struct RequestPlan {
       throw ValidationError("-I asks with HEAD, which sends no content; leave out -d and -T, or add -G")
     }
     if let path = upload {
-      if path != "-" { _ = try FileSource(path) }
-      self.content = .file(path)
+      self.content = try RequestContent(file: path)
     } else {
       self.content = isQuery ? nil : data.map { .bytes(BodyBytes($0)) }
     }
@@ -58,8 +57,9 @@ struct RequestPlan {
     acceptsEncoded = !hasRange && (options.compressed || hasOwnCodings)
     fields = Self.defaults(options, decodes: decodes, isForm: data != nil && !isQuery)
     self.headers = headers
-    credentials = try options.credentials()
-    netrc = try options.netrcEntries()
+    credentials = RequestCredentials(
+      given: try options.credentials(), netrc: try options.netrcEntries(),
+      hasOwnField: headers.contains { $0.name == .authorization })
     let files = options.cookieFiles
     let read = try Self.cookies(in: files.filter { !$0.isEmpty }, jarPath: jarPath)
     cookieJar = try files.isEmpty && jarPath == nil ? nil : CookieJar(read.cookies)
@@ -100,7 +100,7 @@ struct RequestPlan {
   /// The request for a URL that `target` gave.
   func request(for url: TargetURL) -> HTTPRequest {
     var fields = fields
-    if let known = credentials ?? url.credentials ?? netrc?.credentials(host: url.host) {
+    if let known = credentials.credentials(of: url) {
       fields[.authorization] = known.basic
     }
     fields.apply(headers)
@@ -125,7 +125,12 @@ extension RequestOptions {
   /// Options that accept the stored bodies that a plan accepts.
   init(_ plan: RequestPlan, redirectLimit: Int) {
     self.init(redirectLimit: redirectLimit)
-    if let jar = plan.cookieJar { addFields = { jar.addCookies(to: &$0) } }
+    let (jar, credentials) = (plan.cookieJar, plan.credentials)
+    addFields = { request in
+      jar?.addCookies(to: &request)
+      credentials.add(to: &request)
+    }
+    willFollow = { credentials.add(of: $0, to: &$1) }
     bodyForms = plan.decodes ? .any : .asSent
     if !plan.acceptsEncoded { bodyForms = bodyForms.withoutCoding }
   }

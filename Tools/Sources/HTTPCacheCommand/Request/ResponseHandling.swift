@@ -15,7 +15,7 @@ struct ResponseHandling: Sendable {
   /// The response and the destination to write to; with `-J` the head names the file.
   ///
   /// - Throws: `OutputFailure` if the file that the origin names exists: an origin must not choose a file to
-  ///   overwrite.
+  ///   overwrite; `UpstreamError` for more content codings than are removed.
   func prepared(
     _ response: CacheResponse, of request: HTTPRequest, for destination: Output.Destination
   ) throws -> (CacheResponse, Output.Destination) {
@@ -24,7 +24,7 @@ struct ResponseHandling: Sendable {
     }
     var response = response
     if decodes {
-      for coding in codings(of: response, to: request).reversed() {
+      for coding in try codings(of: response, to: request).reversed() {
         response.body = MessageBody(try DecodedSource(response.body.source, from: coding))
       }
     }
@@ -50,11 +50,19 @@ struct ResponseHandling: Sendable {
 
   /// The codings to remove, in the order in which they were applied. Some servers announce a coding for files that have it
   /// themselves; these must stay unchanged.
-  private func codings(of response: CacheResponse, to request: HTTPRequest) -> [ContentCoding] {
+  ///
+  /// - Throws: `UpstreamError` for more codings than the limit.
+  private func codings(of response: CacheResponse, to request: HTTPRequest) throws -> [ContentCoding] {
     let fields = response.head.headerFields
     guard request.method != .head, response.head.status.code != 206,
       let codings = fields[.contentEncoding].flatMap(ContentCoding.all(in:)), let first = codings.first
     else { return [] }
+    guard codings.count <= ContentCoding.limit else {
+      throw UpstreamError(
+        .protocol,
+        "the body has \(codings.count) content codings, more than the limit of \(ContentCoding.limit); "
+          + "--no-compressed leaves them", cause: TooManyCodings(count: codings.count))
+    }
     let path = String(response.finalTarget.prefix { $0 != "?" })
     let type = String(fields[.contentType]?.prefix { $0 != ";" } ?? "")
     return first.isOfFile(path: path, type: type) ? Array(codings.dropFirst()) : codings

@@ -53,6 +53,7 @@ extension HTTPField {
       let parts = value.split(separator: " ", maxSplits: 1)
       return parts.count == 2 ? "\(parts[0]) …" : "…"
     case "cookie", "set-cookie": return "…"
+    case "location": return TargetURL.shown(value)
     case let name where ["token", "api-key", "apikey", "secret", "password"].contains(where: name.contains):
       return "…"
     default: return value

@@ -140,7 +140,7 @@ extension WriteOut.Transfer {
   private var values: [(WriteOut.Variable, any Encodable & Sendable)] {
     let answer = answer
     let outcome = answer?.outcomeText
-    let url = answer?.finalTarget ?? report.url
+    let url = effectiveURL
     let bytes = answer?.transferred ?? 0
     let code = answer?.status ?? 0
     return [
@@ -152,6 +152,13 @@ extension WriteOut.Transfer {
       (.speed, seconds > 0 ? Int64(Double(bytes) / seconds) : 0), (.time, seconds),
       (.url, report.url), (.effectiveURL, url),
     ]
+  }
+
+  /// The URL that answered; without a redirect with the fragment of the URL that was asked for, as in curl.
+  private var effectiveURL: String {
+    guard let answer else { return report.url }
+    guard answer.redirects == 0, let start = report.url.firstIndex(of: "#") else { return answer.finalTarget }
+    return answer.finalTarget + report.url[start...]
   }
 
   private var failure: String {

@@ -15,6 +15,8 @@ import Testing
       (#"attachment; filename="a\"b""#, "a\"b"), (#"attachment; filename="a;b"; x=y"#, "a;b"),
       ("attachment; filename=\"e.txt\"; filename*=UTF-8''%e2%82%ac.txt", "€.txt"),
       ("attachment; filename*=UTF-8''..%2F..%2Fx", "x"), ("attachment; filename*=utf-9''y; filename=z", "z"),
+      ("attachment; filename=a; filename=b", "a"),
+      ("attachment; filename=a; filename*=UTF-8''b; filename=c", "b"),
       ("attachment", nil), ("attachment; filename=\"\"", nil), ("attachment; filename=\"/\"", nil),
       (
         "attachment; filename*=UTF-8''a" + String(repeating: "%CC%81", count: 100) + ".bash_profile",

@@ -11,10 +11,22 @@ import Testing
       ("example.com", "http://example.com/"), ("example.com:8080/a?b", "http://example.com:8080/a?b"),
       ("//example.com/a", "http://example.com/a"), ("localhost:8080", "http://localhost:8080/"),
       ("example.com/?u=http://x", "http://example.com/?u=http://x"), ("[::1]:80/", "http://[::1]/"),
-      ("https://example.com", "https://example.com/"),
+      ("https://example.com", "https://example.com/"), ("http:/example.com/a", "http://example.com/a"),
+      ("HTTPS:/example.com", "https://example.com/"),
     ])
   func schemeless(argument: String, normalized: String) throws {
     #expect(try TargetURL(parsing: argument).normalized == normalized)
+  }
+
+  @Test(
+    "a prefix without a scheme is one with http and with https",
+    arguments: [
+      ("Example.com/a", ["http://example.com/a", "https://example.com/a"]),
+      ("example", ["http://example", "https://example"]), ("HTTP://Example.com/", ["http://example.com/"]),
+      ("https://exam", ["https://exam"]), ("http", ["http"]), ("ftp://a/", ["ftp://a/"]),
+    ])
+  func prefixes(prefix: String, prefixes: [String]) {
+    #expect(TargetURL.prefixes(prefix) == prefixes)
   }
 
   @Test("encoded characters stay unchanged, others are encoded")
@@ -61,6 +73,10 @@ import Testing
       ("http://u:secret@h:99999/", "'http://h:99999/' has no valid host and port"),
       ("//u:secret@h:99999/", "'//h:99999/' has no valid host and port"),
       ("hello world", "is not a URL"), ("X:y", "is not a URL"), (".", "has no host"),
+      ("http:/u:secret@h:99999/", "'http://h:99999/' has no valid host and port"),
+      ("http://{a,b}/", "is not a URL, such as https://example.com/; {a,b} and [1-3] are not expanded"),
+      ("http://[1-3]/", "'1-3' is not an IPv6 address; {a,b} and [1-3] are not expanded"),
+      ("http://[fe80::1%25eth0]/", "an IPv6 address with a zone (RFC 6874) is not supported"),
       (#"{"a":1}"#, "--json takes no value, send JSON with -d DATA -H 'Content-Type: application/json'"),
     ])
   func refused(argument: String, message: String) {
@@ -81,6 +97,7 @@ import Testing
       let cache = directory.file("cache")
       _ = await CommandRun("get", "--dir", cache, origin.authority, "-o", directory.file("1"))
       #expect(await CommandRun("show", "--dir", cache, origin.authority).status == 0)
+      #expect(await CommandRun("ls", "--dir", cache, origin.authority + "/").status == 0)
     }
   }
 

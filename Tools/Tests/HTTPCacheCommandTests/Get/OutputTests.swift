@@ -167,6 +167,23 @@ import Testing
     #expect(try rights(directory.file("new")) == rights(directory.file("usual")))
   }
 
+  @Test("--create-dirs makes the folders of -o, with a queue and without", arguments: [false, true])
+  func folders(isQueue: Bool) async throws {
+    let directory = try TemporaryDirectory()
+    let origin = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    let arguments =
+      ["get", origin.base + "/", "--dir", directory.file("cache"), "-o", directory.file("a/b/c")]
+      + (isQueue ? ["--queue", "q"] : [])
+    if !isQueue {
+      let refused = await CommandRun(arguments)
+      #expect(refused.errors.contains("its folder does not exist"), "\(refused.errors)")
+    }
+    let run = await CommandRun(arguments + ["--create-dirs"])
+    try await origin.close()
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(directory.contents("a/b/c") == Array("ok".utf8))
+  }
+
   @Test("a directory, a socket and a folder that is not there are told apart, before the origin is asked")
   func unusable() async throws {
     let directory = try TemporaryDirectory()

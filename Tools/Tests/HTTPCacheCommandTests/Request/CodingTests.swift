@@ -123,11 +123,11 @@ import Testing
     #expect(!got.request.contains("Accept-Encoding"))
   }
 
-  @Test("several frames of zstd are one body, with frames to skip and without padding (RFC 8878 §3.1)")
+  @Test("several frames of zstd are one body, with frames to skip (RFC 8878 §3.1)")
   func frames() async throws {
     let frame = try #require(Self.coded[.zstd])
     let skipped: [UInt8] = [0x50, 0x2A, 0x4D, 0x18, 2, 0, 0, 0, 1, 2]
-    let got = try await get(frame + skipped + frame + [0, 0, 0], coding: "zstd")
+    let got = try await get(frame + skipped + frame + skipped, coding: "zstd")
     #expect(got.body == Self.text + Self.text, "\(got.run.errors)")
   }
 
@@ -149,5 +149,53 @@ import Testing
     let got = try await get(Self.frame(blocks: 1, windowLog: log), coding: "zstd")
     #expect((got.body?.count == 131_072) == isTaken)
     #expect((got.run.status == 0) == isTaken)
+    #expect(got.run.errors.contains("needs a window of more than 8 MiB, the limit (RFC 9659)") != isTaken)
+  }
+
+  @Test(
+    "bytes behind the content are a broken response and no file, as in curl",
+    arguments: ContentCoding.allCases)
+  func trailing(_ coding: ContentCoding) async throws {
+    let body = try #require(Self.coded[coding])
+    // A second stream is content in gzip and zstd alone.
+    let isOneStream = coding == .deflate || coding == .br
+    for rest in [Array("xyz".utf8)] + (isOneStream ? [body, [0, 0, 0]] : []) {
+      let got = try await get(body + rest, coding: coding.rawValue)
+      #expect(got.run.status == ExitStatus.brokenProtocol.rawValue)
+      #expect(
+        got.run.errors.contains("the body goes on after the end of its \(coding.rawValue) "),
+        "\(got.run.errors)")
+      #expect(got.body == nil)
+    }
+  }
+
+  @Test("bytes behind the content that come later are none of it either", arguments: ContentCoding.allCases)
+  func trailingPiece(_ coding: ContentCoding) throws {
+    let decoder = try coding.makeDecoder()
+    var input = BodyBytes(try #require(Self.coded[coding]))
+    while !input.isEmpty || decoder.hasOutput { _ = try decoder.decode(&input) }
+    #expect(decoder.isEnded)
+    input = BodyBytes([1])
+    #expect(throws: ContentCodingFailure.self) { try decoder.decode(&input) }
+  }
+
+  @Test("deflate without the header of zlib ends once, too")
+  func trailingDeflate() async throws {
+    #expect(try await get(Self.deflated + Self.deflated, coding: "deflate").body == nil)
+  }
+
+  @Test("more than four codings are refused, and --no-compressed leaves them")
+  func limit() async throws {
+    let coded = (0..<5).reduce(Self.text) { body, _ in Self.rawFrame(body) }
+    let field = Array(repeating: "zstd", count: 5).joined(separator: ", ")
+    let got = try await get(coded, coding: field)
+    #expect(got.run.status == ExitStatus.brokenProtocol.rawValue)
+    #expect(
+      got.run.errors.contains("the body has 5 content codings, more than the limit of 4; --no-compressed"))
+    #expect(got.body == nil)
+    #expect(try await get(coded, coding: field, ["--no-compressed"]).body == coded)
+    let most = Array(repeating: "zstd", count: 4).joined(separator: ", ")
+    let body = (0..<4).reduce(Self.text) { body, _ in Self.rawFrame(body) }
+    #expect(try await get(body, coding: most).body == Self.text)
   }
 }

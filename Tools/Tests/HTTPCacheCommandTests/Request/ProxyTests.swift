@@ -124,6 +124,20 @@ import Testing
     #expect(try proxy("o:2", "*") == nil)
   }
 
+  @Test(
+    "an empty variable counts as unset, as in curl",
+    arguments: [
+      (["http_proxy": "", "all_proxy": "http://p:1"], "p"),
+      (["all_proxy": "", "ALL_PROXY": "http://p:1"], "p"),
+      (["http_proxy": "http://p:1", "no_proxy": "", "NO_PROXY": "a.example"], nil),
+      (["http_proxy": "http://p:1", "no_proxy": "b.example", "NO_PROXY": "a.example"], "p"),
+      (["http_proxy": ""], nil),
+    ] as [([String: String], String?)])
+  func empty(environment: [String: String], host: String?) throws {
+    let settings = try ProxySettings(proxy: nil, user: nil, noProxy: nil, environment: environment)
+    #expect(settings.proxy(scheme: "http", host: "a.example", port: 80)?.host == host)
+  }
+
   @Test("each redirect chooses its own proxy")
   func redirect() async throws {
     let origin = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")

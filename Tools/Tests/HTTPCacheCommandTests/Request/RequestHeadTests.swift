@@ -93,6 +93,9 @@ import Testing
   @Test("-L, -sS and --max-redirs are accepted as curl's")
   func accepted() async throws {
     #expect(try await request("-sSL", "--max-redirs", "5").first == "GET / HTTP/1.1")
+    #expect(try await request("-L", "--max-redirs", "-1").first == "GET / HTTP/1.1")
+    let refused = await CommandRun("get", "--max-redirs", "-2", "http://127.0.0.1:1/")
+    #expect(refused.errors.contains("--redirects must be from 0 to 100, or -1 for the most (got -2)"))
   }
 
   @Test("-s prints nothing, -sS prints failures")

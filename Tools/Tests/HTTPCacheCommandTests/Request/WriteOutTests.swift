@@ -32,6 +32,18 @@ import Testing
       "\(run.output)\(run.errors)")
   }
 
+  @Test("%{url_effective} keeps the fragment of the URL, as in curl")
+  func fragment() async throws {
+    let directory = try TemporaryDirectory()
+    let origin = try await ScriptedOrigin(Self.answer)
+    let run = await CommandRun(
+      "get", "-s", "--dir", directory.file("cache"), origin.base + "/a#b", "-o", directory.file("1"), "-w",
+      "%{url} %{url_effective}")
+    try await origin.close()
+    #expect(run.output == "\(origin.base)/a#b \(origin.base)/a#b", "\(run.output)\(run.errors)")
+    #expect(origin.requests.first?.line == "GET /a HTTP/1.1")
+  }
+
   @Test("times are seconds with six digits")
   func time() async throws {
     let (run, _) = try await get("-w", "%{time_total}")

@@ -1,0 +1,43 @@
+import Foundation
+
+/// Where bodies go.
+extension GetCommand {
+  func writesToTerminal(_ destinations: [Output.Destination]) -> Bool {
+    guard let destination = destinations.first, destinations.count == 1 else { return false }
+    return (try? Output.isTerminal(destination)) ?? false
+  }
+
+  /// Refuses to write a report and a body to one stream.
+  func checkOutput() throws {
+    guard json, let output, Output.isStandardOutput(output) else { return }
+    Console.report(
+      "httpcache: --json writes its report to standard output, which \(output) is too; "
+        + "name another file with -o")
+    throw ExitStatus.usage.code
+  }
+
+  /// The outputs of the bodies, in the order of the URLs.
+  func destinations(of urls: [TargetURL]) -> [Output.Destination] {
+    if let output { return [output == "-" ? .standardOutput : .file(output)] }
+    guard usesRemoteName else {
+      return urls.count == 1 && !json
+        ? [.standardOutput] : urls.map { _ in .nowhere }
+    }
+    var taken: Set<String> = []
+    return urls.map { url in
+      let name = FileName.unique(FileName.safe(from: url.path), isTaken: taken.contains)
+      taken.insert(name)
+      return .file(name)
+    }
+  }
+
+  /// Makes missing folders with `--create-dirs`. Writing into a folder that cannot be made fails and says so.
+  func makeFolders(of destinations: [Output.Destination]) {
+    guard createsFolders else { return }
+    for case .file(let path) in destinations {
+      let folder = OutputPlace.folder(of: path)
+      guard !folder.isEmpty else { continue }
+      try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+  }
+}
