@@ -171,6 +171,9 @@
       where field.name.canonicalName != "host" || field.value != authority {
         outgoing.headers.add(name: field.name.rawName, value: field.value)
       }
+      if let host = Self.host(withoutZone: authority), !outgoing.headers.contains(name: "Host") {
+        outgoing.headers.add(name: "Host", value: host)
+      }
       if isDecompressing, !outgoing.headers.contains(name: "Accept-Encoding") {
         // A part of encoded content cannot be decoded.
         let isPart = outgoing.headers.contains(name: "Range")
@@ -186,6 +189,15 @@
         outgoing.body = .stream(BufferSequence(body), length: length)
       }
       return outgoing
+    }
+
+    /// An authority without the zone of its IPv6 address, which means nothing to other machines (RFC 6874 §4); nil if it has
+    /// none.
+    static func host(withoutZone authority: String) -> String? {
+      guard authority.first == "[", let end = authority.firstIndex(of: "]"),
+        let zone = authority[..<end].firstIndex(of: "%")
+      else { return nil }
+      return String(authority[..<zone] + authority[end...])
     }
 
     /// Whether an authority has a host that AsyncHTTPClient can connect to. It decodes percent-encoded octets of a name

@@ -55,12 +55,15 @@ extension TargetURI {
         return false
       }
       hostEnd = bracket + 1
-      for octet in authority[1..<bracket] {
+      let zone = authority[1..<bracket].firstIndex(of: UInt8(ascii: "%")) ?? bracket
+      guard zone > 1, zone == bracket || isZone(authority[zone..<bracket]) else { return false }
+      for octet in authority[1..<zone] {
         guard isUnreserved(octet) || isSubDelimiter(octet) || octet == UInt8(ascii: ":") else {
           return false
         }
       }
-      output.append(contentsOf: authority[..<hostEnd].lazy.map(\.lowercased))
+      output.append(contentsOf: authority[..<zone].lazy.map(\.lowercased))
+      output.append(contentsOf: authority[zone..<hostEnd])
     } else {
       hostEnd = authority.firstIndex(of: UInt8(ascii: ":")) ?? authority.count
       guard hostEnd > 0, appendName(authority.part(0..<hostEnd), to: &output) else { return false }
@@ -77,6 +80,12 @@ extension TargetURI {
       output.append(contentsOf: String(port).utf8)
     }
     return true
+  }
+
+  /// Whether octets are the zone of an IPv6 address, as in `[fe80::1%25eth0]` (RFC 6874 §2). It names an interface of this
+  /// machine, so its letter case matters.
+  private static func isZone(_ octets: some Collection<UInt8>) -> Bool {
+    octets.count > 3 && octets.starts(with: "%25".utf8) && octets.dropFirst(3).allSatisfy { isUnreserved($0) }
   }
 
   /// Appends a registered name or IPv4 address in lower case. What is encoded stays so (RFC 3986 §6.2.2.2 would decode it):

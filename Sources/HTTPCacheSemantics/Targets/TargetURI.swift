@@ -24,7 +24,7 @@ public enum TargetURI {
   }
 
   /// Normalises an absolute URI, and resolves its dot segments (RFC 3986 §5.2.4).
-  package static func resolvingDotSegments(of uri: String) -> String? {
+  public static func resolvingDotSegments(of uri: String) -> String? {
     var uri = uri
     return uri.withUTF8 { normalized($0, resolvesDotSegments: true) }
   }

@@ -29,6 +29,7 @@ import Testing
       ("https://a.b/a/..", "https://a.b/a/.."), ("https://a.b/a/.", "https://a.b/a/."),
       ("https://a.b/?b=2&a=1/../x", "https://a.b/?b=2&a=1/../x"),
       ("https://[2001:DB8::1]:443/", "https://[2001:db8::1]/"), ("https://%41.b/", "https://%41.b/"),
+      ("https://[FE80::A%25Eth0]:443/", "https://[fe80::a%25Eth0]/"),
       ("https://a.b/;p=1?q?r", "https://a.b/;p=1?q?r"), ("https://a.b/.hidden", "https://a.b/.hidden"),
     ])
   func normal(uri: String, expected: String) {
@@ -42,6 +43,7 @@ import Testing
       "", "/", "a.b", "ftp://a.b/", "http:/a.b", "http://", "http:///x", "http://@/", "http://:80/",
       "http://a b/", "http://a.b/x y", "http://a.b/\u{7F}", "http://a.b/\u{1}", "http://a.b:x/",
       "http://a.b:65536/", "http://a.b\\@c.d/", "http://a@b@c/", "http://[::1/", "http://[]/",
+      "http://[fe80::1%25]/", "http://[fe80::1%eth0]/", "http://[%25a]/", "http://[fe80::1%25a%20]/",
       "http://a%zz/", "http://a.b:80:80/", "mailto:a@b.c", "1http://a.b/",
       "http://a.b/" + String(repeating: "x", count: 65_536),
     ])

@@ -58,7 +58,8 @@ struct TargetURL: Sendable, Equatable {
     self.authority = String(authority)
     self.path = path.hasPrefix("/") ? String(path) : "/" + path
     text = Self.withoutCredentials(given)
-    guard !authority.contains("%"), url.port.map({ (1...65_535).contains($0) }) ?? !Self.hasPort(authority),
+    guard !Self.hasEncodedHost(authority),
+      url.port.map({ (1...65_535).contains($0) }) ?? !Self.hasPort(authority),
       let normalized = TargetURI.normalized("\(scheme)://\(authority)\(self.path)")
     else {
       throw ValidationError(
@@ -117,9 +118,9 @@ struct TargetURL: Sendable, Equatable {
     return url
   }
 
-  /// The host, without brackets and port.
+  /// The host, without brackets, zone and port.
   var host: String {
-    if authority.first == "[" { return String(authority.dropFirst().prefix { $0 != "]" }) }
+    if authority.first == "[" { return String(authority.dropFirst().prefix { $0 != "]" && $0 != "%" }) }
     return String(authority.prefix { $0 != ":" })
   }
 
@@ -144,7 +145,8 @@ struct TargetURL: Sendable, Equatable {
     return argument
   }
 
-  /// The reason why an address in brackets is refused; nil for an IPv6 address.
+  /// The reason why an address in brackets is refused; nil for an IPv6 address, which may have a zone. Foundation has
+  /// encoded the percent sign of `%eth0`.
   private static func addressProblem(_ authority: Substring) -> String? {
     let address = authority.dropFirst().prefix { $0 != "]" }
     var bytes = in6_addr()
@@ -153,7 +155,18 @@ struct TargetURL: Sendable, Equatable {
       inet_pton(AF_INET6, String(address[..<percent]), &bytes) == 1
     else { return "'\(address)' is not an IPv6 address" }
     let zone = address[percent...]
-    return "an IPv6 address with a zone (RFC 6874) is not supported; leave out '\(zone)'"
+    let isName = zone.dropFirst(3).utf8.allSatisfy {
+      switch $0 {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+      default: false
+      }
+    }
+    return zone.hasPrefix("%25") && zone.utf8.count > 3 && isName ? nil : "'\(zone)' is not a zone (RFC 6874)"
+  }
+
+  /// Whether a host is percent-encoded, not only the mark of a zone.
+  private static func hasEncodedHost(_ authority: Substring) -> Bool {
+    !authority.hasPrefix("[") && authority.contains("%")
   }
 
   /// Adds `http` where an argument has no scheme.

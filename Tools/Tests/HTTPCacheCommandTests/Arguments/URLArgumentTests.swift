@@ -57,6 +57,16 @@ import Testing
     #expect(try TargetURL(parsing: "a.example:82").host == "a.example")
   }
 
+  @Test(
+    "an address may have a zone (RFC 6874), as in curl with or without the encoding of its percent sign",
+    arguments: ["http://[FE80::1%25Eth0]:81/a", "http://[FE80::1%Eth0]:81/a", "[fe80::1%25Eth0]:81/a"])
+  func zone(argument: String) throws {
+    let url = try TargetURL(parsing: argument)
+    #expect(url.normalized == "http://[fe80::1%25Eth0]:81/a")
+    #expect(url.host.lowercased() == "fe80::1")
+    #expect(url.port == 81)
+  }
+
   @Test("user and password leave the URL")
   func credentials() throws {
     let url = try TargetURL(parsing: "http://me:p%40w@example.com/a@b")
@@ -76,7 +86,7 @@ import Testing
       ("http:/u:secret@h:99999/", "'http://h:99999/' has no valid host and port"),
       ("http://{a,b}/", "is not a URL, such as https://example.com/; {a,b} and [1-3] are not expanded"),
       ("http://[1-3]/", "'1-3' is not an IPv6 address; {a,b} and [1-3] are not expanded"),
-      ("http://[fe80::1%25eth0]/", "an IPv6 address with a zone (RFC 6874) is not supported"),
+      ("http://[fe80::1%25]/", "'%25' is not a zone (RFC 6874)"),
       (#"{"a":1}"#, "--json takes no value, send JSON with -d DATA -H 'Content-Type: application/json'"),
     ])
   func refused(argument: String, message: String) {
