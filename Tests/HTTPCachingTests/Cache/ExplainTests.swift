@@ -19,7 +19,7 @@ struct ExplainTests {
       }
       let response = try await test.respond("/")
       await #expect(throws: UpstreamError.self) { try await response.body.collect() }
-      test.origin.always(200, fields, "body")
+      test.origin.always(200, fields, String(repeating: "\u{1}\u{2}\u{3}", count: 9))
     }
     test.clock.advance(by: age)
   }
