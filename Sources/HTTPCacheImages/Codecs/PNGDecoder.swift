@@ -110,16 +110,18 @@
     private static let exifLimit = 1 << 20
 
     /// The turn that EXIF states. `eXIf` may stand behind the pixels (PNG §5.6), where libspng gives it only if the end of
-    /// the file is intact.
+    /// the file is intact. A text tells only without `eXIf`.
     private static func orientation(_ context: OpaquePointer, _ bytes: BodyBytes) -> ImageOrientation {
       var exif = spng_exif()
       if spng_get_exif(context, &exif) == 0, let data = exif.data {
         return ImageOrientation(exif: Array(UnsafeRawBufferPointer(start: data, count: exif.length))[...])
       }
-      guard let chunk = PNGChunks.data(of: "eXIf", in: bytes, passesPixels: true), chunk.count <= exifLimit,
+      if let chunk = PNGChunks.data(of: "eXIf", in: bytes, passesPixels: true), chunk.count <= exifLimit,
         PNGChunks.isIntact(chunk, in: bytes)
-      else { return .up }
-      return ImageOrientation(exif: bytes[chunk].array[...])
+      {
+        return ImageOrientation(exif: bytes[chunk].array[...])
+      }
+      return PNGTextProfile.exif(context).map { ImageOrientation(exif: $0) } ?? .up
     }
 
     /// The first of `iCCP`, `sRGB`, and `gAMA` with `cHRM` (PNG §4.3). `cICP` comes before these.
