@@ -7,11 +7,11 @@
   /// The colors that a PNG states (PNG §4.3, §11.3.2).
   @Suite("Colors that PNG states", .timeLimit(.minutes(10)))
   struct ColorSpaceTests {
-    private static func number(_ value: Int) -> [UInt8] {
+    static func number(_ value: Int) -> [UInt8] {
       [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
     }
 
-    private static func chunk(_ name: String, _ data: [UInt8], isDamaged: Bool = false) -> [UInt8] {
+    static func chunk(_ name: String, _ data: [UInt8], isDamaged: Bool = false) -> [UInt8] {
       let all = Array(name.utf8) + data
       let sum = PNGChunks.checksum(all[...]) ^ (isDamaged ? 1 : 0)
       return number(data.count) + all + number(Int(sum))
@@ -20,7 +20,7 @@
     /// A PNG of one picture with chunks before its pixels.
     ///
     /// - Parameter end: the chunks behind its pixels; nil for an intact end.
-    private static func bytes(_ chunks: [[UInt8]], end: [[UInt8]]? = nil) throws -> BodyBytes {
+    static func bytes(_ chunks: [[UInt8]], end: [[UInt8]]? = nil) throws -> BodyBytes {
       var bytes = try PNGEncoder().encode(Picture.make(9, 5)).array
       // IEND.
       bytes.removeLast(12)
@@ -111,14 +111,55 @@
     }
 
     @Test(
-      "code points that no profile can state are passed over",
-      arguments: [
-        [9, 16, 0, 1], [9, 18, 0, 1], [1, 13, 1, 1], [1, 13, 0, 0], [3, 13, 0, 1], [12, 13, 0],
-      ]
-        as [[UInt8]])
+      "reserved code points, a matrix and another length are passed over",
+      arguments: [[1, 13, 1, 1], [1, 13, 0, 2], [3, 13, 0, 1], [1, 3, 0, 1], [12, 13, 0]] as [[UInt8]])
     func otherCodePoints(_ data: [UInt8]) throws {
       #expect(try Self.profile(Self.chunk("cICP", data)) == nil)
       #expect(try Self.profile(Self.chunk("cICP", data), Self.gamma) != nil)
+    }
+
+    @Test(
+      "code points that no profile can state are not supported, by their name",
+      arguments: [
+        ([9, 16, 0, 1], "PQ"), ([9, 16, 0, 0], "PQ"), ([9, 18, 0, 1], "HLG"), ([1, 9, 0, 1], "logarithmic"),
+        ([12, 17, 0, 1], "ST 428"), ([10, 13, 0, 1], "XYZ"),
+      ] as [([UInt8], String)])
+    func unstated(_ data: [UInt8], name: String) throws {
+      let chunks = [Self.chunk("cICP", data), Self.gamma]
+      let error = #expect(throws: ImageError.self) { try Self.image(chunks) }
+      guard case .unsupported(let what) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(what.contains(name))
+      #expect(
+        try ImageFormats.standard.size(of: Self.bytes(chunks)) == ImageSize(width: 9, height: 5))
+    }
+
+    @Test("curves of television without light beyond white are stated", arguments: [7, 11, 12] as [UInt8])
+    func television(transfer: UInt8) throws {
+      let profile = try #require(try Self.profile(Self.chunk("cICP", [1, transfer, 0, 1])))
+      #expect(abs(try Self.fixed("rTRC", profile, from: 12)[0] - 1 / 0.45) < 0.001)
+    }
+
+    @Test("a limited range is brought to the full one, and alpha stays")
+    func limitedRange() throws {
+      let colors: [SIMD4<UInt8>] = [
+        [16, 235, 126, 16], [0, 255, 15, 235], [17, 234, 180, 255], [81, 90, 41, 0],
+      ]
+      let picture = try DecodedImage(
+        size: ImageSize(width: 4, height: 1),
+        pixels: BodyBytes(colors.flatMap { [$0.x, $0.y, $0.z, $0.w] }))
+      var bytes = try PNGEncoder().encode(picture).array
+      bytes.insert(contentsOf: Self.chunk("cICP", [1, 13, 0, 0]), at: 33)
+      let image = try ImageFormats.standard.decode(BodyBytes(bytes))
+      for (x, color) in colors.enumerated() {
+        func full(_ sample: UInt8) -> UInt8 {
+          UInt8(min(max((Double(sample) - 16) * 255 / 219, 0), 255).rounded())
+        }
+        #expect(image.pixel(x: x, y: 0) == SIMD4(full(color.x), full(color.y), full(color.z), color.w))
+      }
+      #expect(image.colorSpace.rgbProfile == nil)
     }
 
     @Test("a damaged chunk says nothing")

@@ -46,6 +46,30 @@
       }
     }
 
+    @Test("colors in PQ or HLG are not supported, by their name", arguments: names)
+    func highDynamicRange(_ name: String) throws {
+      var bytes = try bytes(name).array
+      let colors = try #require(bytes.indices.first { bytes[$0...].starts(with: Array("nclx".utf8)) })
+      bytes[colors + 5] = 9
+      for (transfer, known) in [(UInt8(16), "PQ"), (18, "HLG"), (1, "")] {
+        bytes[colors + 7] = transfer
+        do throws(ImageError) {
+          let image = try ImageFormats.standard.decode(BodyBytes(bytes))
+          #expect(known.isEmpty)
+          guard case .profile = image.colorSpace else {
+            Issue.record("\(name) has no profile")
+            continue
+          }
+        } catch {
+          guard case .unsupported(let what) = error else {
+            Issue.record("\(transfer): \(error)")
+            continue
+          }
+          #expect(!known.isEmpty && what.contains(known))
+        }
+      }
+    }
+
     @Test("the limit of pixels is compared before the picture is decoded", arguments: names)
     func limit(_ name: String) throws {
       let bytes = try bytes(name)

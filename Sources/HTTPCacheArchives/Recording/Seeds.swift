@@ -45,14 +45,8 @@ enum SeedKind {
       self = try Self.isObject(Self.unpackedStart(of: file)) ? .compressedHAR : .warc
     } else if start.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
       self = .wacz
-    } else if start.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
-      || start.dropFirst().starts(with: [0x2A, 0x4D, 0x18]) && (0x50...0x5F).contains(start[0])
-    {
-      // A skippable frame has the dictionary of a `.warc.zst` file.
-      throw CacheError(
-        .damaged,
-        "\(path) is compressed with Zstandard, which is not read: decompress it with zstd -d, or warcio recompress"
-      )
+    } else if let form = UnreadForm(start: start) {
+      throw CacheError(.damaged, "\(path) is \(form)")
     } else if Self.isObject(start) {
       self = .har
     } else {

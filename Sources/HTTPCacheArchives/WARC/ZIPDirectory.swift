@@ -12,6 +12,8 @@ struct ZIPDirectory {
     let length: Int64
     /// The place of its local header.
     let header: Int64
+    /// Whether its bytes need a password.
+    let isEncrypted: Bool
 
     /// The place of its first byte.
     ///
@@ -94,9 +96,10 @@ struct ZIPDirectory {
       extra += count
     }
     let isEncrypted = number(directory, place + 8, 2) & 1 == 1
-    guard !isEncrypted, values[1] >= 0, values[1] <= .max / 4, values[2] >= 0 else { return nil }
+    guard values[1] >= 0, values[1] <= .max / 4, values[2] >= 0 else { return nil }
     return Member(
-      name: name, method: Int(number(directory, place + 10, 2)), length: values[1], header: values[2])
+      name: name, method: Int(number(directory, place + 10, 2)), length: values[1], header: values[2],
+      isEncrypted: isEncrypted)
   }
 }
 

@@ -35,11 +35,15 @@
         // Read the chunks before the pixels first: after the pixels libspng reads on to the end of the file, and gives no
         // chunk if this end is missing or damaged.
         let isOpaque = try Self.isOpaque(context)
-        let colorSpace = Self.colorSpace(context, bytes)
+        let stated = try Self.codePoints(in: bytes)
+        let colorSpace = stated?.colorSpace ?? Self.colorSpace(context)
         let orientation = Self.orientation(context, bytes)
         var status: Int32 = 0
         let pixels = DecodedImage.makePixels(size) { target in
           status = Self.decode(context, width: size.width, into: target)
+          if status == 0, stated?.isLimited == true {
+            SampleRange.expand(target, count: size.width * size.height)
+          }
         }
         try ImageError.checkCancellation()
         guard status == 0 else { throw Self.error(status) }
@@ -106,22 +110,22 @@
     private static let exifLimit = 1 << 20
 
     /// The turn that EXIF states. `eXIf` may stand behind the pixels (PNG §5.6), where libspng gives it only if the end of
-    /// the file is intact.
+    /// the file is intact. A text tells only without `eXIf`.
     private static func orientation(_ context: OpaquePointer, _ bytes: BodyBytes) -> ImageOrientation {
       var exif = spng_exif()
       if spng_get_exif(context, &exif) == 0, let data = exif.data {
         return ImageOrientation(exif: Array(UnsafeRawBufferPointer(start: data, count: exif.length))[...])
       }
-      guard let chunk = PNGChunks.data(of: "eXIf", in: bytes, passesPixels: true), chunk.count <= exifLimit,
+      if let chunk = PNGChunks.data(of: "eXIf", in: bytes, passesPixels: true), chunk.count <= exifLimit,
         PNGChunks.isIntact(chunk, in: bytes)
-      else { return .up }
-      return ImageOrientation(exif: bytes[chunk].array[...])
+      {
+        return ImageOrientation(exif: bytes[chunk].array[...])
+      }
+      return PNGTextProfile.exif(context).map { ImageOrientation(exif: $0) } ?? .up
     }
 
-    /// The first of `cICP`, `iCCP`, `sRGB`, and `gAMA` with `cHRM` (PNG §4.3). A `cICP` that no profile can state is
-    /// passed over.
-    private static func colorSpace(_ context: OpaquePointer, _ bytes: BodyBytes) -> ImageColorSpace {
-      if let space = codePoints(in: bytes) { return space }
+    /// The first of `iCCP`, `sRGB`, and `gAMA` with `cHRM` (PNG §4.3). `cICP` comes before these.
+    private static func colorSpace(_ context: OpaquePointer) -> ImageColorSpace {
       var profile = spng_iccp()
       if spng_get_iccp(context, &profile) == 0, let data = profile.profile {
         return ImageColorSpace(
@@ -138,12 +142,18 @@
         .flatMap { ImageColorSpace($0) } ?? .sRGB
     }
 
-    /// The color space of `cICP` with a full range, the only one that a profile can state (PNG §11.3.2.6).
-    private static func codePoints(in bytes: BodyBytes) -> ImageColorSpace? {
+    /// The color space and the range of `cICP` (PNG §11.3.2.6). One with a matrix or a range that PNG does not have, or with
+    /// reserved code points, is passed over.
+    ///
+    /// - Throws: `ImageError.unsupported` for code points that no profile can state.
+    private static func codePoints(
+      in bytes: BodyBytes
+    ) throws(ImageError) -> (colorSpace: ImageColorSpace, isLimited: Bool)? {
       guard let chunk = PNGChunks.data(of: "cICP", in: bytes), chunk.count == 4,
-        PNGChunks.isIntact(chunk, in: bytes), case let data = bytes[chunk].array, data[2] == 0, data[3] == 1
+        PNGChunks.isIntact(chunk, in: bytes), case let data = bytes[chunk].array, data[2] == 0, data[3] <= 1,
+        let colorSpace = try ImageColorSpace(codePoints: Int(data[0]), Int(data[1]))
       else { return nil }
-      return ImageColorSpace(codePoints: Int(data[0]), Int(data[1]))
+      return (colorSpace, data[3] == 0)
     }
 
     private static func isEnd(_ status: Int32) -> Bool {

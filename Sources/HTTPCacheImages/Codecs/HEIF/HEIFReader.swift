@@ -78,6 +78,7 @@
         let bits = Int(heif_image_handle_get_luma_bits_per_pixel(handle))
         try items.checkColors(of: items.primary, bits: bits, in: bytes)
       }
+      let colorSpace = try colorSpace()
       let pixels = try isMonochrome ? gray() : color()
       let alpha = try alpha()
       var image = try DecodedImage(
@@ -156,7 +157,7 @@
           Int(stride) >= size.width * bytesPerSample
         else { throw .damaged("libheif cannot decode it") }
         try size.check(pixelLimit: pixelLimit)
-        let table = Self.table(bits: bits, isLimited: expandsRange && Self.isLimited(image))
+        let table = SampleRange.table(bits: bits, isLimited: expandsRange && Self.isLimited(image))
         let samples = [UInt8](unsafeUninitializedCapacity: size.width * size.height) { samples, count in
           for row in 0..<size.height {
             let source = UnsafeRawPointer(plane + row * Int(stride))
@@ -174,16 +175,6 @@
       }
     }
 
-    /// The 8 bits for each sample.
-    private static func table(bits: Int, isLimited: Bool) -> [UInt8] {
-      let last = 1 << bits - 1
-      let (black, white) = isLimited ? (16 << (bits - 8), 235 << (bits - 8)) : (0, last)
-      return (0...last).map { sample in
-        let full = (min(max(sample, black), white) - black) * 255 + (white - black) / 2
-        return UInt8(truncatingIfNeeded: full / (white - black))
-      }
-    }
-
     private static func isLimited(_ image: OpaquePointer?) -> Bool {
       var profile: UnsafeMutablePointer<heif_color_profile_nclx>?
       guard heif_image_get_nclx_color_profile(image, &profile).code == heif_error_Ok, let profile else {
@@ -193,7 +184,8 @@
       return profile.pointee.full_range_flag == 0
     }
 
-    private var colorSpace: ImageColorSpace {
+    /// - Throws: `ImageError.unsupported` for code points that no profile can state.
+    private func colorSpace() throws(ImageError) -> ImageColorSpace {
       switch heif_image_handle_get_color_profile_type(handle) {
       case heif_color_profile_type_prof, heif_color_profile_type_rICC:
         let length = heif_image_handle_get_raw_color_profile_size(handle)
@@ -208,7 +200,7 @@
         guard heif_image_handle_get_nclx_color_profile(handle, &profile).code == heif_error_Ok, let profile
         else { return .sRGB }
         defer { heif_nclx_color_profile_free(profile) }
-        return ImageColorSpace(
+        return try ImageColorSpace(
           codePoints: Int(profile.pointee.color_primaries.rawValue),
           Int(profile.pointee.transfer_characteristics.rawValue)) ?? .sRGB
       default: return .sRGB

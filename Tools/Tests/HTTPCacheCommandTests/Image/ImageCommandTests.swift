@@ -50,6 +50,30 @@ import Testing
     try await origin.close()
   }
 
+  @Test("--mode stretch takes the size as it is, and --enlarge lets a smaller image grow to it")
+  func stretched() async throws {
+    let (directory, origin) = (try TemporaryDirectory(), try await origin())
+    let url = "http://\(origin.authority)/a.png"
+    for (name, resize, rest, size) in [
+      ("enlarged.png", "200x200", ["--enlarge"], ImageSize(width: 200, height: 200)),
+      ("stays.png", "200x200", [], ImageSize(width: 80, height: 40)),
+      ("smaller.png", "30x30", [], ImageSize(width: 30, height: 30)),
+    ] as [(String, String, [String], ImageSize)] {
+      let run = await CommandRun(
+        ["image", url, "--dir", directory.file("cache"), "--resize", resize, "--mode", "stretch", "-o"]
+          + [directory.file(name)] + rest)
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(try decoded(directory, name).size == size, "\(name)")
+    }
+    // The colors of the origin's picture grow to the right and downwards: they are stretched, not cropped.
+    let enlarged = try decoded(directory, "enlarged.png")
+    let (first, last) = (
+      try #require(enlarged.pixel(x: 0, y: 0)), try #require(enlarged.pixel(x: 199, y: 199))
+    )
+    #expect(first.x < 10 && first.y < 10 && last.x > 227 && last.y > 224)
+    try await origin.close()
+  }
+
   @Test("several images go into a folder, under their names; the first failure is the exit status")
   func several() async throws {
     let (directory, origin) = (try TemporaryDirectory(), try await origin())
