@@ -84,6 +84,15 @@ public struct GatewayRoute: Sendable {
     return own.isEmpty ? "/" : String(own)
   }
 
+  /// Whether the `Domain` of a cookie names the origin or an address of its group, and the client's host is not within
+  /// that domain.
+  func isForeign(cookieDomain value: String, clientHost: String) -> Bool {
+    // A dot before the domain has no effect (RFC 6265 §5.2.3).
+    let domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercased()
+    return (group.addresses + [group.origin]).contains { $0.host == domain }
+      && clientHost != domain && !clientHost.hasSuffix("." + domain)
+  }
+
   private static func hasDotSegment(_ reference: String) -> Bool {
     reference.prefix { $0 != "?" && $0 != "#" }.split { $0 == "/" || $0 == "\\" }.contains {
       // Browsers read an escape for a dot as a dot.

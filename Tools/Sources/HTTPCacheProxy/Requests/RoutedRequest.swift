@@ -43,10 +43,13 @@ struct RoutedRequest: Sendable {
   /// Makes references to the origin those to the proxy.
   private func changeReferences(in fields: inout HTTPFields) {
     guard let route else { return }
-    // The origin got the client's host, and may know from X-Forwarded-Proto which scheme and host the client used.
+    // The scheme and host that the client used; with `preservesHost` the origin got the host, and may know the scheme from
+    // X-Forwarded-Proto.
+    let client = Origin.split(partition)?.origin
     let requested: [Origin?] =
-      route.preservesHost
-      ? [Origin(scheme: head.scheme, authority: head.authority), Origin.split(partition)?.origin] : []
-    GatewayReferences(route: route, requested: requested.compactMap { $0 }).change(&fields)
+      route.preservesHost ? [Origin(scheme: head.scheme, authority: head.authority), client] : []
+    GatewayReferences(
+      route: route, requested: requested.compactMap { $0 }, clientHost: client?.host
+    ).change(&fields)
   }
 }
