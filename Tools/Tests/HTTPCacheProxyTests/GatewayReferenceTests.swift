@@ -178,6 +178,32 @@ struct GatewayReferenceTests {
     }
   }
 
+  @Test("RFC 3986 §4.2: a reference without a scheme names a host, perhaps the origin")
+  func noScheme() throws {
+    for (value, expected) in [
+      ("//origin/deep/x?y", "/app/x?y"), ("//ORIGIN:80/deep", "/app/"),
+      ("//origin:443/deep/x", "//origin:443/deep/x"),
+      ("//origin/other", "//origin/other"), ("//elsewhere/deep/x", "//elsewhere/deep/x"),
+      ("//u@origin/deep/x", "//u@origin/deep/x"), ("///deep/x", "///deep/x"), ("//", "//"),
+      ("//:80/deep", "//:80/deep"),
+      ("//origin/deep//evil.test", "/app//evil.test"), ("//origin/deep/../x", "//origin/deep/../x"),
+    ] {
+      #expect(try changed("Location", value) == expected)
+    }
+    #expect(try changed("Link", "<//origin/deep/x>; rel=preload") == "</app/x>; rel=preload")
+    let address = Origin(isSecure: true, host: "10.0.0.1", port: 8443)
+    let route = Self.route(addresses: [address])
+    #expect(try changed("Location", "//10.0.0.1:8443/deep/x", by: route) == "/app/x")
+    #expect(try changed("Location", "//10.0.0.1/deep/x", by: route) == "//10.0.0.1/deep/x")
+    var preserving = Self.route()
+    preserving.preservesHost = true
+    #expect(
+      try changed("Location", "//www.test:8443/deep/x", by: preserving, client: "https://www.test:8443")
+        == "/app/x")
+    #expect(
+      try changed("Location", "//www.test/deep/x", client: "https://www.test") == "//www.test/deep/x")
+  }
+
   @Test("Link of an interim response names the proxy too (RFC 8297)")
   func earlyHints() async throws {
     try await withProxy(
