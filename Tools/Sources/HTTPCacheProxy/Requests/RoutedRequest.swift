@@ -1,5 +1,6 @@
 import HTTPCaching
 import HTTPTypes
+import NIOCore
 
 /// A request for the cache and the origin.
 struct RoutedRequest: Sendable {
@@ -18,6 +19,14 @@ struct RoutedRequest: Sendable {
   var context: UpstreamContext? {
     guard group != nil || route?.silence.origin != nil else { return nil }
     return UpstreamContext(group: group, silence: route?.silence.origin)
+  }
+
+  /// Maximum time until the head of the response; nil is the upstream's.
+  var timeout: Duration? { route?.silence.head.map { .nanoseconds($0.nanoseconds) } }
+
+  /// An upstream with the limit of the route until the head of a response.
+  func upstream(over base: any Upstream) -> any Upstream {
+    timeout.map { TimedUpstream(base: base, timeout: $0) } ?? base
   }
 
   /// The body of the request for the origin.
