@@ -59,4 +59,15 @@ import Testing
     }
     #expect(try targets("PUT", "/y") == [own])
   }
+
+  @Test("§4.4 A collection is invalidated without its members", arguments: ["DELETE", "MOVE", "COPY"])
+  func collection(_ method: String) throws {
+    let destination = try #require(HTTPField.Name("Destination"))
+    let depth = try #require(HTTPField.Name("Depth"))
+    var request = try get("/a/", method: try #require(HTTPRequest.Method(method)))
+    request.headerFields[depth] = "infinity"
+    if method != "DELETE" { request.headerFields[destination] = "https://example.com/b/" }
+    let targets = Invalidation.targets(request: request, response: try response(204, [:]))
+    #expect(targets == ["https://example.com/a/"] + (method == "DELETE" ? [] : ["https://example.com/b/"]))
+  }
 }

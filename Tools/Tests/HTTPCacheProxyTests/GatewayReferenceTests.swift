@@ -15,12 +15,13 @@ struct GatewayReferenceTests {
     return route
   }
 
-  private func changed(_ name: String, _ value: String, by route: GatewayRoute = Self.route()) throws
-    -> String
-  {
+  private func changed(
+    _ name: String, _ value: String, by route: GatewayRoute = Self.route(), client: String = ""
+  ) throws -> String {
     var request = RoutedRequest(
       head: HTTPRequest(method: .get, scheme: "http", authority: "origin", path: "/"))
     request.route = route
+    request.partition = client
     let name = try #require(HTTPField.Name(name))
     var fields: HTTPFields = [name: value]
     request.finish(&fields)
@@ -39,6 +40,39 @@ struct GatewayReferenceTests {
     ])
   func cookies(_ value: String, _ expected: String) throws {
     #expect(try changed("Set-Cookie", value) == expected)
+  }
+
+  @Test(
+    "a Domain that names the origin, which the client did not ask for, is dropped (RFC 6265 §5.3)",
+    arguments: [
+      ("https://www.test", "s=1; Domain=origin; Path=/deep", "s=1; Path=/app"),
+      ("https://www.test:8443", "s=1; Secure; domain=.ORIGIN", "s=1; Secure"),
+      ("http://www.test", "s=1;Domain = 10.0.0.1 ;Path=/deep;HttpOnly", "s=1;Path=/app;HttpOnly"),
+      ("http://www.test", "s=1; Domain=origin; Domain=test", "s=1; Domain=test"),
+      ("http://www.test", "s=1; Domain=test", "s=1; Domain=test"),
+      ("http://www.test", "s=1; Domain=else.example", "s=1; Domain=else.example"),
+      ("http://www.test", "s=1; Domain=", "s=1; Domain="), ("http://www.test", "s=1; Domain", "s=1; Domain"),
+      ("http://www.test", "domain=origin", "domain=origin"),
+      ("http://origin", "s=1; Domain=origin", "s=1; Domain=origin"),
+      ("http://a.origin", "s=1; Domain=.origin", "s=1; Domain=.origin"),
+      ("http://aorigin", "s=1; Domain=origin", "s=1"), ("", "s=1; Domain=origin", "s=1; Domain=origin"),
+      ("http://www.test", "__Host-s=1; Domain=origin", "__Host-s=1; Domain=origin"),
+    ])
+  func cookieDomain(_ client: String, _ value: String, _ expected: String) throws {
+    let route = Self.route(addresses: [Origin(isSecure: false, host: "10.0.0.1", port: 8080)])
+    #expect(try changed("Set-Cookie", value, by: route, client: client) == expected)
+  }
+
+  @Test("the host that a client asks for decides about the Domain of its cookies")
+  func askedHost() async throws {
+    for (host, expected) in [("www.test", "s=1"), ("127.0.0.1", "s=1; Domain=127.0.0.1")] {
+      try await withProxy { fixture in
+        let (_, head) = try await fixture.exchange(
+          "GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n",
+          "HTTP/1.1 204 No Content\r\nSet-Cookie: s=1; Domain=127.0.0.1\r\n\r\n")
+        #expect(field("Set-Cookie", in: head) == expected)
+      }
+    }
   }
 
   @Test("a cookie for all of an origin is for all of its route, a __Host- cookie for all paths")
@@ -142,6 +176,32 @@ struct GatewayReferenceTests {
       #expect(try changed(name, "http://10.0.0.2/deep/y", by: route) == "/app/y")
       #expect(try changed(name, "http://10.0.0.1/deep/y", by: route) == "http://10.0.0.1/deep/y")
     }
+  }
+
+  @Test("RFC 3986 §4.2: a reference without a scheme names a host, perhaps the origin")
+  func noScheme() throws {
+    for (value, expected) in [
+      ("//origin/deep/x?y", "/app/x?y"), ("//ORIGIN:80/deep", "/app/"),
+      ("//origin:443/deep/x", "//origin:443/deep/x"),
+      ("//origin/other", "//origin/other"), ("//elsewhere/deep/x", "//elsewhere/deep/x"),
+      ("//u@origin/deep/x", "//u@origin/deep/x"), ("///deep/x", "///deep/x"), ("//", "//"),
+      ("//:80/deep", "//:80/deep"),
+      ("//origin/deep//evil.test", "/app//evil.test"), ("//origin/deep/../x", "//origin/deep/../x"),
+    ] {
+      #expect(try changed("Location", value) == expected)
+    }
+    #expect(try changed("Link", "<//origin/deep/x>; rel=preload") == "</app/x>; rel=preload")
+    let address = Origin(isSecure: true, host: "10.0.0.1", port: 8443)
+    let route = Self.route(addresses: [address])
+    #expect(try changed("Location", "//10.0.0.1:8443/deep/x", by: route) == "/app/x")
+    #expect(try changed("Location", "//10.0.0.1/deep/x", by: route) == "//10.0.0.1/deep/x")
+    var preserving = Self.route()
+    preserving.preservesHost = true
+    #expect(
+      try changed("Location", "//www.test:8443/deep/x", by: preserving, client: "https://www.test:8443")
+        == "/app/x")
+    #expect(
+      try changed("Location", "//www.test/deep/x", client: "https://www.test") == "//www.test/deep/x")
   }
 
   @Test("Link of an interim response names the proxy too (RFC 8297)")

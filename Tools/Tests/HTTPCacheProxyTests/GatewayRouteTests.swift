@@ -48,7 +48,7 @@ import Testing
       ("/files", "/pub", true, "/public", "/public"),
       ("/files", "", true, "/simple/six/", "/files/simple/six/"),
       ("/files/", "", true, "http://ORIGIN/a", "/files/a"), ("/", "", false, "http://origin/a", "/a"),
-      ("/", "", false, "https://origin/a", "https://origin/a"), ("/", "", false, "//origin/a", "//origin/a"),
+      ("/", "", false, "https://origin/a", "https://origin/a"), ("/", "", false, "//origin/a", "/a"),
       ("/files", "", true, "http://origin.example/a", "http://origin.example/a"),
       ("/files", "", true, "http://origin:8080/a", "http://origin:8080/a"),
       ("/files", "", true, "a/b", "a/b"),

@@ -122,6 +122,47 @@ import Testing
     }
   }
 
+  @Test("a route's time until the head of a response is no other route's")
+  func head() async throws {
+    try await withProxy(configure: { configuration in
+      configuration.changeRoutes { routes in
+        var quick = routes[0]
+        quick.path = "/quick"
+        quick.silence.head = .milliseconds(100)
+        routes.insert(quick, at: 0)
+      }
+    }) { fixture in
+      let (slow, peer, _) = try await fixture.open("GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
+      for method in ["GET", "OPTIONS", "POST"] {
+        let client = try fixture.connect(
+          sending: "\(method) /quick HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n")
+        #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 504 "))
+      }
+      let upgrade = try fixture.connect(
+        sending: "GET /quick HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+      #expect(try await upgrade.receiveHead().hasPrefix("HTTP/1.1 504 "))
+      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+      #expect(try await slow.receiveHead().hasPrefix("HTTP/1.1 204 "))
+    }
+  }
+
+  @Test("a longer time of a route holds for the request that asks and for one that waits for its response")
+  func longHead() async throws {
+    try await withProxy(
+      upstream: .init(headTimeout: .milliseconds(50)), cache: try memoryCache(),
+      configure: { $0.changeRoutes { $0[0].silence.head = .minutes(5) } }
+    ) { fixture in
+      let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+      let (leader, peer, _) = try await fixture.open(request)
+      let follower = try fixture.connect(sending: request)
+      try await Task.sleep(for: .milliseconds(300))
+      peer.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 1\r\n\r\na")
+      for client in [leader, follower] {
+        #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 "))
+      }
+    }
+  }
+
   @Test("the system asks a silent peer whether it is there (RFC 9293 §3.8.4)")
   func keepAlive() async throws {
     let group = MultiThreadedEventLoopGroup.singleton

@@ -60,24 +60,24 @@ final class ClientConnection: Sendable {
   /// Begins to serve the one request of a stream of HTTP/2.
   func startStream(_ head: Result<RequestHead, any Error>) {
     let task = Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) {
-      var end = End.close
+      var (end, silence) = (End.close, SilenceLimits())
       do {
-        end = await self.answer(try head.get())
+        end = await self.answer(try head.get(), &silence)
       } catch {
         await self.refuse(Refusal((error as? ProtocolViolation) ?? ProtocolViolation("\(error)")), to: nil)
       }
       guard end != .gone else { return }
       if !self.stream.isEnded { self.stream.write(.restIsNotNeeded) }
       self.stream.channel.flush()
-      self.limitRest()
+      self.limitRest(silence)
     }
     stream.onClose { task.cancel() }
   }
 
   /// Resets a stream whose client does not take the rest of the response.
-  private func limitRest() {
+  private func limitRest(_ silence: SilenceLimits) {
     let channel = stream.channel
-    let timer = channel.eventLoop.scheduleTask(in: context.configuration.bodyTimeout) {
+    let timer = channel.eventLoop.scheduleTask(in: clientSilence(silence)) {
       channel.close(promise: nil)
     }
     channel.closeFuture.whenComplete { _ in timer.cancel() }
@@ -100,6 +100,8 @@ final class ClientConnection: Sendable {
     let turns = context.turns(of: stream.channel.eventLoop)
     var turnEnd: NIODeadline?
     var hasTurn = false
+    // The limits of the last answer, whose rest may wait for the client.
+    var silence = SilenceLimits()
     while stream.hasBytes {
       do {
         // A client that sends one request at a time never waits for those that send many.
@@ -112,33 +114,37 @@ final class ClientConnection: Sendable {
           let head = try await reader.requestHead(
             within: context.configuration.headTimeout, began: { context.registry.begin(stream) })
         else { break }
-        var end = await answer(head)
+        var end = await answer(head, &silence)
         // The bytes after a refused CONNECT were meant for the tunnel: they are not a request.
         if head.method == .connect, end == .next { end = .close }
         guard end == .next, context.registry.end(stream) else {
-          if end == .close || end == .next { await closeLingering() }
+          if end == .close || end == .next { await closeLingering(silence) }
           return false
         }
         if !stream.hasBytes, !stream.isEnded { return true }
       } catch let violation as ProtocolViolation {
         await refuse(Refusal(violation), to: nil)
-        await closeLingering()
+        await closeLingering(silence)
         return false
       } catch StreamError.timedOut {
         // RFC 9110 §15.5.9.
         await refuse(Refusal(.requestTimeout, "the request did not arrive in time", closes: true), to: nil)
-        await closeLingering()
+        await closeLingering(silence)
         return false
       } catch {
         break
       }
     }
-    await stream.closeWritten(within: context.configuration.bodyTimeout)
+    await stream.closeWritten(within: clientSilence(silence))
     return false
   }
 
-  private func closeLingering() async {
-    await stream.closeLingering(within: context.configuration.bodyTimeout)
+  private func closeLingering(_ silence: SilenceLimits) async {
+    await stream.closeLingering(within: clientSilence(silence))
+  }
+
+  private func clientSilence(_ silence: SilenceLimits) -> TimeAmount {
+    silence.client ?? context.configuration.bodyTimeout
   }
 
   /// The state of the connection after a request.
@@ -149,8 +155,10 @@ final class ClientConnection: Sendable {
     case gone
   }
 
-  private func answer(_ head: RequestHead) async -> End {
+  /// - Parameter silence: is set to the limits of the request's route.
+  private func answer(_ head: RequestHead, _ silence: inout SilenceLimits) async -> End {
     let started = NIODeadline.now()
+    silence = SilenceLimits()
     if Task.isCancelled { return leave(head, started: started) }
     do {
       // Streams of HTTP/2 are counted before they have a channel (`HTTP2RequestHandler`).
@@ -163,8 +171,9 @@ final class ClientConnection: Sendable {
         return await purge(request, head: head, framing: framing, started: started)
       }
       let route = try routing.route(head, framing: framing)
+      silence = route.silence
       let exchange = ClientExchange(
-        connection: self, head: head, framing: framing, started: started, silence: route.silence)
+        connection: self, head: head, framing: framing, started: started, silence: silence)
       switch route {
       case .cached(let request): return await exchange.answerFromCache(request)
       case .direct(let request): return await exchange.answerDirectly(request)

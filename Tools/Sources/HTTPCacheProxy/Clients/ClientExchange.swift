@@ -35,7 +35,7 @@ struct ClientExchange: Sendable {
         partition: request.partition, redirectLimit: 0, context: request.context, onInterim: onInterim)
       let response = try await context.cache.respond(
         to: request.head, body: body, policy: request.bypassesCache ? .bypass : .standard, options: options,
-        via: context.exchanges)
+        via: request.upstream(over: context.exchanges))
       var head = response.head
       request.finish(&head.headerFields)
       return (head, request.responseBody(response.body), response.outcome.label, response.outcome.refusal)
@@ -45,7 +45,7 @@ struct ClientExchange: Sendable {
   /// Without the cache.
   func answerDirectly(_ request: RoutedRequest) async -> ClientConnection.End {
     await answer(request) { body, onInterim in
-      let response = try await context.exchanges.send(
+      let response = try await request.upstream(over: context.exchanges).send(
         UpstreamRequest(head: request.head, body: body, context: request.context, onInterim: onInterim))
       var head = response.head
       request.finish(&head.headerFields)
@@ -188,7 +188,7 @@ struct ClientExchange: Sendable {
     defer { stream.answerBegins() }
     do {
       let (response, tunnel) = try await context.upgrades.upgrade(
-        UpstreamRequest(head: request.head, context: request.context) {
+        UpstreamRequest(head: request.head, timeout: request.timeout, context: request.context) {
           await sendInterim($0, for: request, by: writer)
         },
         to: protocols)

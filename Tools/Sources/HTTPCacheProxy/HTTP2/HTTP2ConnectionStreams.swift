@@ -46,7 +46,9 @@ struct HTTP2ConnectionStreams {
   mutating func addExchange(_ id: HTTP2StreamID, _ counted: CountedExchange) { exchanges[id] = counted }
 
   mutating func addAnswered(_ id: HTTP2StreamID, size: Int, deadline: NIODeadline) {
-    answered.append(Answered(id: id, size: size, deadline: deadline))
+    // Behind those with an earlier deadline: the limit of a route may be shorter than that of the answers before.
+    let place = answered.lastIndex { $0.deadline <= deadline }.map { $0 + 1 } ?? 0
+    answered.insert(Answered(id: id, size: size, deadline: deadline), at: place)
     waitingBytes += size
   }
 

@@ -128,7 +128,8 @@ final class HTTP2RequestHandler: ChannelInboundHandler {
     guard streams.waitingBytes + size <= Self.mostWaitingBytes else { return false }
     let hasContent = content.method != .head && ResponseWriter.hasContent(content.status)
     lastUse = started
-    streams.addAnswered(stream, size: size, deadline: started + proxy.configuration.bodyTimeout)
+    let silence = content.silence ?? proxy.configuration.bodyTimeout
+    streams.addAnswered(stream, size: size, deadline: started + silence)
     write(.headers(.init(headers: headers, endStream: !hasContent)), to: stream, context)
     if hasContent {
       var bytes = IOData.byteBuffer(content.bytes)

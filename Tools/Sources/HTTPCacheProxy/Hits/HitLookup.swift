@@ -58,7 +58,8 @@ final class HitLookup {
     let (headers, bytes) = ResponseWriter.whole(
       response, to: head.method, body: hit.body, form: form, allocator: allocator)
     return PreparedAnswer.Content(
-      hit: hit, headers: headers, bytes: bytes, method: head.method, host: client.host(of: head),
-      target: head.target, status: response.status.code, outcome: hit.outcome.label.rawValue)
+      hit: hit, headers: headers, bytes: bytes, silence: request.route?.silence.client, method: head.method,
+      host: client.host(of: head), target: head.target, status: response.status.code,
+      outcome: hit.outcome.label.rawValue)
   }
 }

@@ -12,6 +12,8 @@ final class PreparedAnswer {
     let headers: HPACKHeaders?
     /// The head and the body as the client gets them; for HTTP/2 the body alone.
     let bytes: ByteBuffer
+    /// How long the client may take nothing of it; nil is the server's limit.
+    let silence: TimeAmount?
     /// The request, for the access log.
     let method: HTTPRequest.Method
     /// The host that was asked for.

@@ -15,7 +15,7 @@ struct GatewayReferences {
     case strings
     /// The pattern of URLs that is the member `match` of a dictionary (RFC 9842 §2.1.1).
     case match
-    /// The attribute `Path` (RFC 6265 §5.2.4).
+    /// The attributes `Domain` and `Path` (RFC 6265 §5.2.3, §5.2.4).
     case cookie
   }
 
@@ -28,6 +28,8 @@ struct GatewayReferences {
   let route: GatewayRoute
   /// The origins by the client's `Host`, if the origin got it; empty if it got its own name.
   let requested: [Origin]
+  /// The host that the client asked for; nil if the client named none.
+  let clientHost: String?
 
   func change(_ fields: inout HTTPFields) {
     for (name, form) in Self.forms {
@@ -134,14 +136,25 @@ struct GatewayReferences {
     guard parts.first.map({ !Self.blanksDropped($0[...]).lowercased().hasPrefix("__host-") }) ?? false else {
       return text
     }
-    for index in parts.indices.dropFirst() {
+    // From the end, so that the indices before a dropped attribute stay.
+    for index in parts.indices.dropFirst().reversed() {
       let pair = parts[index].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard pair.count == 2, FieldList.members(pair[0]).first.map({ FieldList.lowercased($0) }) == "path"
-      else { continue }
-      let value = Self.blanksDropped(pair[1])
-      parts[index] = "\(pair[0])=\(route.cookiePath(from: String(Self.finalBlanksDropped(value))))"
+      guard pair.count == 2 else { continue }
+      let value = String(Self.finalBlanksDropped(Self.blanksDropped(pair[1])))
+      switch FieldList.members(pair[0]).first.map({ FieldList.lowercased($0) }) {
+      case "path": parts[index] = "\(pair[0])=\(route.cookiePath(from: value))"
+      case "domain" where isForeign(domain: value): parts.remove(at: index)
+      default: break
+      }
     }
     return parts.joined(separator: ";")
+  }
+
+  /// Whether the client refuses a cookie for this domain because the domain is that of the origin (RFC 6265 §5.3, step 6).
+  /// A cookie without the attribute is for the host that the client asked for.
+  private func isForeign(domain: String) -> Bool {
+    guard let clientHost else { return false }
+    return route.isForeign(cookieDomain: domain, clientHost: clientHost)
   }
 }
 

@@ -84,6 +84,15 @@ public struct GatewayRoute: Sendable {
     return own.isEmpty ? "/" : String(own)
   }
 
+  /// Whether the `Domain` of a cookie names the origin or an address of its group, and the client's host is not within
+  /// that domain.
+  func isForeign(cookieDomain value: String, clientHost: String) -> Bool {
+    // A dot before the domain has no effect (RFC 6265 §5.2.3).
+    let domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercased()
+    return (group.addresses + [group.origin]).contains { $0.host == domain }
+      && clientHost != domain && !clientHost.hasSuffix("." + domain)
+  }
+
   private static func hasDotSegment(_ reference: String) -> Bool {
     reference.prefix { $0 != "?" && $0 != "#" }.split { $0 == "/" || $0 == "\\" }.contains {
       // Browsers read an escape for a dot as a dot.
@@ -93,11 +102,13 @@ public struct GatewayRoute: Sendable {
 
   /// The path, query and fragment of a reference to the origin; nil if it is relative to a path, or to another origin.
   private func originPath(_ value: String, _ requested: [Origin]) -> String? {
-    if value.hasPrefix("/") { return value.hasPrefix("//") ? nil : value }
-    guard let (origin, path) = Origin.split(value),
-      origin == group.origin || requested.contains(origin) || group.addresses.contains(origin)
-    else { return nil }
-    return path
+    if value.hasPrefix("/"), !value.hasPrefix("//") { return value }
+    for origin in [group.origin] + requested + group.addresses {
+      // A reference without a scheme has the scheme of the request that it answers (RFC 3986 §5.2.2).
+      let absolute = value.hasPrefix("//") ? origin.scheme + ":" + value : value
+      if let (named, path) = Origin.split(absolute), named == origin { return path }
+    }
+    return nil
   }
 
   private func matches(_ name: String?) -> Bool {

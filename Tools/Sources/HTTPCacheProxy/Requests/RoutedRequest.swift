@@ -1,5 +1,6 @@
 import HTTPCaching
 import HTTPTypes
+import NIOCore
 
 /// A request for the cache and the origin.
 struct RoutedRequest: Sendable {
@@ -18,6 +19,14 @@ struct RoutedRequest: Sendable {
   var context: UpstreamContext? {
     guard group != nil || route?.silence.origin != nil else { return nil }
     return UpstreamContext(group: group, silence: route?.silence.origin)
+  }
+
+  /// Maximum time until the head of the response; nil is the upstream's.
+  var timeout: Duration? { route?.silence.head.map { .nanoseconds($0.nanoseconds) } }
+
+  /// An upstream with the limit of the route until the head of a response.
+  func upstream(over base: any Upstream) -> any Upstream {
+    timeout.map { TimedUpstream(base: base, timeout: $0) } ?? base
   }
 
   /// The body of the request for the origin.
@@ -43,10 +52,13 @@ struct RoutedRequest: Sendable {
   /// Makes references to the origin those to the proxy.
   private func changeReferences(in fields: inout HTTPFields) {
     guard let route else { return }
-    // The origin got the client's host, and may know from X-Forwarded-Proto which scheme and host the client used.
+    // The scheme and host that the client used; with `preservesHost` the origin got the host, and may know the scheme from
+    // X-Forwarded-Proto.
+    let client = Origin.split(partition)?.origin
     let requested: [Origin?] =
-      route.preservesHost
-      ? [Origin(scheme: head.scheme, authority: head.authority), Origin.split(partition)?.origin] : []
-    GatewayReferences(route: route, requested: requested.compactMap { $0 }).change(&fields)
+      route.preservesHost ? [Origin(scheme: head.scheme, authority: head.authority), client] : []
+    GatewayReferences(
+      route: route, requested: requested.compactMap { $0 }, clientHost: client?.host
+    ).change(&fields)
   }
 }

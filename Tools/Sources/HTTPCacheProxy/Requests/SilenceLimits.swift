@@ -16,6 +16,8 @@ public struct SilenceLimits: Sendable, Hashable {
   /// Of an origin: between two pieces of a response's body, event streams included, or until it takes the next piece of
   /// a request's.
   public var origin: SilenceLimit?
+  /// Of an origin before the head of a response, as `NIOUpstream.Configuration.headTimeout`.
+  public var head: TimeAmount?
   /// The limit for a client: between two pieces of a request's body, or until it takes the next piece of a response.
   public var client: TimeAmount?
   /// Of both ends of a tunnel or an upgraded connection.

@@ -80,6 +80,12 @@ public final class ProxyServer: Sendable {
   /// Sends later requests to other origins. Answers from memory follow within a second.
   public func setMode(_ mode: Mode) { context.mode = mode }
 
+  /// The routes of a gateway as they are now; empty for a forward proxy.
+  package var routes: [GatewayRoute] {
+    guard case .gateway(let routes) = context.mode else { return [] }
+    return routes
+  }
+
   /// Adds the finished requests and the connections since the server was started.
   public func addMetrics(to text: inout PrometheusText) {
     context.traffic.add(to: &text)

@@ -51,13 +51,16 @@ final class RequestSender: Sendable {
   /// Whether the whole request is sent.
   var isFinished: Bool { state.withLock { if case .finished = $0.phase { true } else { false } } }
 
+  private var headTimeout: TimeAmount {
+    request.timeout.map { TimeAmount($0) } ?? configuration.headTimeout
+  }
+
   /// The latest time for the response's head: the timeout begins when the request's body is sent.
   ///
   /// - Parameter deadline: the deadline of a request without a body.
   func headDeadline(_ deadline: NIODeadline) -> NIODeadline {
     guard request.body != nil else { return deadline }
-    let timeout = request.timeout.map { TimeAmount($0) } ?? configuration.headTimeout
-    return max(deadline, (state.withLock { $0.end } ?? stream.now) + timeout)
+    return max(deadline, (state.withLock { $0.end } ?? stream.now) + headTimeout)
   }
 
   /// Why the body could not be sent.
@@ -73,7 +76,7 @@ final class RequestSender: Sendable {
     if isHTTP2 {
       let frame = HTTP2Frame.FramePayload.headers(.init(headers: HPACKHeaders(head), endStream: true))
       stream.channel.write(frame, promise: nil)
-      return try await stream.flush(until: .now() + configuration.headTimeout)
+      return try await stream.flush(until: .now() + headTimeout)
     }
     var fields = head.headerFields
     let acceptsTrailers = FieldList.contains("trailers", in: fields[.te])
@@ -111,7 +114,7 @@ final class RequestSender: Sendable {
     }
     buffer.writeStaticString("\r\n")
     stream.write(buffer)
-    if try !stream.flush() { try await stream.flush(until: .now() + configuration.headTimeout) }
+    if try !stream.flush() { try await stream.flush(until: .now() + headTimeout) }
     guard request.body != nil else { return }
     if FieldList.contains("100-continue", in: fields[.expect]) {
       let timer = stream.channel.eventLoop.scheduleTask(in: configuration.continueTimeout) { self.goOn() }

@@ -79,6 +79,38 @@ import Testing
     }
   }
 
+  @Test("a purge and an explanation find what is stored under the URL of the origin by the URL of clients")
+  func clientURL() async throws {
+    for query in [
+      "url=https://www.test/a", "prefix=https://www.test/", "prefix=http://www.test/a",
+      "group=news&origin=http://www.test",
+    ] {
+      try await withAdminRoutes { routes in
+        let count = query.hasSuffix("/a") ? 1 : 2
+        #expect(await routes.send("POST", "/purge?\(query)&soft").body == "{\"expired\":\(count)}\n")
+        #expect(await routes.send("POST", "/purge?\(query)").body == "{\"removed\":\(count)}\n")
+      }
+    }
+    try await withAdminRoutes { routes in
+      let upstream = ScriptedUpstream { _ in
+        ScriptedResponse(headers: ["Cache-Control": "max-age=60"], body: "c")
+      }
+      let response = try await routes.cache.respond(
+        to: HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/c"),
+        options: RequestOptions(partition: "http://www.test"), via: upstream)
+      _ = try await response.body.collect()
+      for (url, action) in [
+        ("http://www.test/c", "fresh"), ("http://other.test/c", "miss"),
+        ("http://other.test/c&partition=http://www.test", "fresh"), ("http://h/a", "fresh"),
+      ] {
+        let explanation = try await routes.object("/explain?url=\(url)")
+        let decided = (explanation["decision"] as? [String: Any])?["action"] as? String
+        #expect((decided == "fresh") == (action == "fresh"), "\(url): \(decided ?? "-")")
+      }
+      #expect(await routes.send("PURGE", "http://www.test/c").body == "{\"removed\":1}\n")
+    }
+  }
+
   @Test("a purge and an explanation find a URL with characters that a URI must not have, as clients sent it")
   func brackets() async throws {
     try await withAdminRoutes { routes in

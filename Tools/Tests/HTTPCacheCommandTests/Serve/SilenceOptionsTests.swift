@@ -60,13 +60,17 @@ import Testing
       routes:
         - {path: /events, upstream: "http://127.0.0.1:1", origin-silence: 0, client-silence: 5, tunnel-silence: 9}
         - {upstream: "http://127.0.0.1:1"}
+        - {upstream: "http://127.0.0.1:1", timeout: 600}
       """
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     let routes = try ServeFile(path).routes.all(default: nil)
     #expect(routes[0].silence.origin == .unlimited && routes[0].silence.client == .seconds(5))
     #expect(routes[0].silence.tunnel == .after(.seconds(9)))
     #expect(routes[1].silence == SilenceLimits())
-    for wrong in ["origin-silence: -1", "client-silence: 0", "tunnel-silence: x"] {
+    #expect(routes[0].silence.head == nil && routes[2].silence.head == .seconds(600))
+    for wrong in [
+      "origin-silence: -1", "client-silence: 0", "tunnel-silence: x", "timeout: 0", "timeout: 3601",
+    ] {
       try Data("routes: [{upstream: 'http://h', \(wrong)}]".utf8).write(to: URL(fileURLWithPath: path))
       #expect(throws: ConfigFailure.self) { try ServeFile(path) }
     }

@@ -11,7 +11,7 @@ import Testing
 
   /// A proxy that has `count` answers in memory.
   private func withHits(
-    _ count: Int, bytes: Int = 60_000, bodyTimeout: TimeAmount = .seconds(60),
+    _ count: Int, bytes: Int = 60_000, bodyTimeout: TimeAmount = .seconds(60), ofRoute: TimeAmount? = nil,
     _ body: (Fixture) async throws -> Void
   ) async throws {
     try await withProxy(
@@ -19,6 +19,7 @@ import Testing
       configure: {
         $0.isHTTP2WithoutTLS = true
         $0.bodyTimeout = bodyTimeout
+        $0.changeRoutes { $0[0].silence.client = ofRoute }
       }
     ) { fixture in
       for number in 0..<count {
@@ -38,6 +39,21 @@ import Testing
       #expect(response.status == "200" && response.reset == UInt8(8) && response.body.isEmpty)
       client.request(3, "/0")
       #expect(try await client.response(3).reset != nil)
+      client.end()
+    }
+  }
+
+  @Test(
+    "a route's limit holds for its answers from memory, and for those of the slow path", arguments: [1, 5])
+  func ofRoute(_ count: Int) async throws {
+    try await withHits(count, bytes: 65_536, bodyTimeout: .minutes(30), ofRoute: .milliseconds(200)) {
+      fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.send(HTTP2Peer.settings, 0, closedWindow)
+      try await client.confirmSettings()
+      // More than 256 KiB do not wait as answers from memory.
+      client.send(together: (0..<count).map { HTTP2Peer.request(UInt32($0 * 2 + 1), "/\($0)") })
+      #expect(try await client.response(UInt32(count * 2 - 1)).reset != nil)
       client.end()
     }
   }
@@ -122,6 +138,12 @@ import Testing
     guard case .exchange = streams.end(7) else { throw Unexpected() }
     #expect(streams.end(5).isAnswered && streams.isEmpty)
     #expect(streams.waitingBytes == 0 && streams.nextDeadline == nil)
+    for (id, second) in [(9, 3), (11, 1), (13, 3), (15, 2)] as [(HTTP2StreamID, Int64)] {
+      streams.addAnswered(id, size: 1, deadline: now + .seconds(second))
+    }
+    #expect(
+      streams.late(at: now + .seconds(2)) == [11, 15]
+        && streams.late(at: now + .seconds(3)) == [11, 15, 9, 13])
   }
 }
 

@@ -65,7 +65,7 @@ struct AdminRoutes: Sendable {
         AdminStats(
           counts, usage: cache.usage, connections: server.connectionCount, fleet: AdminFleet(cache, counts)))
     case "/entries": return try await entries(query)
-    case "/explain": return try explain(query)
+    case "/explain": return try await explain(query)
     case "/live": return live()
     case "/requests": return try requests(query)
     case "/missed": return try missed(query)
@@ -92,12 +92,17 @@ struct AdminRoutes: Sendable {
         next: page.next.map { "\($0.position)" }))
   }
 
-  private func explain(_ query: AdminQuery) throws -> AdminResponse {
+  /// The decision about a request for a URL of the origin, or of clients if nothing is stored for the URL itself.
+  private func explain(_ query: AdminQuery) async throws -> AdminResponse {
     let url = try TargetURL(parsing: try query.required("url"))
     let target = url.asGiven ?? url
+    let isStored = try await !cache.entries(.target(target.normalized), limit: 1).entries.isEmpty
+    let place = isStored ? nil : served.place(of: target)
     let explanation = try cache.explain(
-      HTTPRequest(method: .get, scheme: target.scheme, authority: target.authority, path: target.path),
-      policy: .standard, options: RequestOptions(partition: query["partition"] ?? ""))
+      place?.request
+        ?? HTTPRequest(method: .get, scheme: target.scheme, authority: target.authority, path: target.path),
+      policy: .standard,
+      options: RequestOptions(partition: query["partition"] ?? place?.partition ?? ""))
     return try Self.json(ExplanationJSON(explanation))
   }
 
@@ -145,49 +150,9 @@ struct AdminRoutes: Sendable {
       return AdminResponse(status: 403, body: "403: purging requires --admin-token-file and its token\n")
     }
     let report = try await PurgeReport(
-      applying: try Self.selections(query), isSoft: try query.isSet("soft"), to: cache)
+      applying: try selections(query), isSoft: try query.isSet("soft"), to: cache)
     return AdminResponse(
       status: report.status, contentType: "application/json", body: report.json + "\n")
-  }
-
-  private static func selections(_ query: AdminQuery) throws -> [CacheSelection] {
-    var selections: [[CacheSelection]] = []
-    if let url = query["url"] {
-      selections.append(try TargetURL(parsing: try absolute(url, "url")).targets.map { .target($0) })
-    }
-    if let prefix = query["prefix"] {
-      guard !prefix.isEmpty else {
-        throw AdminQuery.Invalid("an empty prefix matches all responses: use all")
-      }
-      selections.append([.prefix(TargetURL.normalizedPrefix(try absolute(prefix, "prefix")))])
-    }
-    if let group = try query.nonempty("group") {
-      guard group.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-        throw AdminQuery.Invalid(
-          "group must have visible ASCII characters and spaces alone, as names of groups do (RFC 9875 §2)")
-      }
-      let given = try absolute(try query.required("origin"), "origin")
-      // As in keys: in lower case, without the default port and without a path.
-      guard let origin = TargetURI.origin(of: given) else {
-        throw AdminQuery.Invalid(
-          "origin must be a URL such as https://example.com (got '\(given.prefix(80))')")
-      }
-      selections.append([.group(origin: origin, name: group)])
-    }
-    if try query.isSet("all") { selections.append([.all]) }
-    guard selections.count == 1, let selection = selections.first else {
-      throw AdminQuery.Invalid("give one of: url, prefix, group with origin, all")
-    }
-    return selection
-  }
-
-  /// Refuses a text that no stored URL begins with, so that a purge that can match nothing does not look done.
-  private static func absolute(_ text: String, _ name: String) throws(AdminQuery.Invalid) -> String {
-    let start = text.lowercased()
-    guard start.hasPrefix("http://") || start.hasPrefix("https://") else {
-      throw AdminQuery.Invalid("\(name) must begin with http:// or https:// (got '\(text.prefix(80))')")
-    }
-    return text
   }
 
   static func json(_ value: some Encodable) throws -> AdminResponse {

@@ -2,10 +2,33 @@ import HTTPCacheProxy
 import HTTPCacheSemantics
 import HTTPTypes
 
-/// Finds overrides of a configuration file that have no effect in a shared cache, because the rule that they would lift
-/// stays in force without `sharing-despite` (docs/overrides.md).
+/// Finds overrides of a configuration file that have no effect: in a shared cache, because the rule that they would lift
+/// stays in force without `sharing-despite` (docs/overrides.md), or in every cache, because nothing is stored.
 enum OverrideEffects {
   private static let credentials: Set<String> = ["authorization", "proxy-authorization", "cookie", "*"]
+
+  /// Effects on stored responses.
+  private static let storedEffects =
+    ["fresh", "fresh-at-least", "fresh-at-most", "pin"] + ReuseWindow.allCases.map(\.rawValue)
+
+  /// Refuses an override that never stores, and says how stored responses are used.
+  ///
+  /// - Parameter values: the values of the file's keys.
+  /// - Throws: `ConfigFailure`.
+  static func refuseNeverStored(_ values: [String: ConfigValue]) throws(ConfigFailure) {
+    var overrides: [[String: ConfigValue]] = []
+    for value in try values["overrides"]?.list() ?? [] {
+      let values = try value.values(of: OverrideList.keys)
+      // This override may allow storing again, with the effects of those before.
+      if try values["never-store"]?.boolean() == false { return }
+      overrides.append(values)
+    }
+    for values in overrides where try values["never-store"]?.boolean() == true {
+      guard let value = storedEffects.compactMap({ values[$0] }).first else { continue }
+      throw ConfigFailure(
+        value.file, line: value.line, "\(value.key.quoted): has no effect beside never-store: true")
+    }
+  }
 
   /// - Parameter values: the values of the file's keys, which `OverrideList` has read.
   /// - Returns: a failure for each override without an effect.

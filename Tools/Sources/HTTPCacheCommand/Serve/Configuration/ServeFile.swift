@@ -33,6 +33,7 @@ struct ServeFile {
     }
     routes = try ServeRoutes(values)
     overrides = try OverrideList.read(values)
+    try OverrideEffects.refuseNeverStored(values)
     overridesWithoutEffect = try OverrideEffects.missing(values)
   }
 

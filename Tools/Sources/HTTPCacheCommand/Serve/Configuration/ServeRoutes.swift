@@ -8,7 +8,7 @@ struct ServeRoutes {
   private static let groupKeys = ["addresses", "host", "failures", "pause"]
   private static let routeKeys = [
     "host", "path", "upstream", "strip-path", "preserve-host", "cache", "request-fields", "response-fields",
-    "origin-silence", "client-silence", "tunnel-silence",
+    "timeout", "origin-silence", "client-silence", "tunnel-silence",
   ]
   private static let fieldKeys = ["set", "remove", "keep"]
   static let keys = groupKeys + routeKeys + fieldKeys
@@ -99,6 +99,7 @@ struct ServeRoutes {
   private static func silence(_ values: [String: ConfigValue]) throws(ConfigFailure) -> SilenceLimits {
     let longest = SilenceOptions.longest
     var limits = SilenceLimits()
+    if let value = values["timeout"] { limits.head = .seconds(Int64(try value.seconds(1...3_600))) }
     if let value = values["origin-silence"] {
       limits.origin = SilenceLimit(seconds: Int64(try value.seconds(0...longest)))
     }

@@ -3,12 +3,18 @@ import HTTPCacheProxy
 import HTTPCacheSemantics
 import HTTPCaching
 
-/// How the last server of a directory decides.
+/// How the last server of a directory decides, or the one that runs in this process.
 struct ServedDirectory {
   /// The rules of the server.
   let rules: CacheRules
   /// Where the server sends requests; empty for a forward proxy.
   let routes: [GatewayRoute]
+
+  /// A server of this process.
+  init(rules: CacheRules, routes: [GatewayRoute]) {
+    self.rules = rules
+    self.routes = routes
+  }
 
   /// - Parameter directory: the directory of a cache.
   /// - Returns: nil if no server has used the directory, or its choices cannot be read.
@@ -41,11 +47,16 @@ struct ServedDirectory {
     }
   }
 
+  /// The targets of the server's route for a URL, as it was given and percent-encoded; empty for a URL of an origin.
+  func placeTargets(of url: TargetURL) -> [String] {
+    let targets = [url, url.asGiven].compactMap { url in url.flatMap { place(of: $0)?.target } }
+    return targets.count == 2 && targets[0] == targets[1] ? [targets[0]] : targets
+  }
+
   /// The targets under which responses to a URL may be stored: the URL's own, and that of the server's route.
   func targets(of url: TargetURL) -> [String] {
-    let places = [url, url.asGiven].compactMap { url in url.flatMap { place(of: $0)?.target } }
     var targets: [String] = []
-    for target in url.targets + places {
+    for target in url.targets + placeTargets(of: url) {
       for key in rules.keyTargets(of: target) ?? [target] where !targets.contains(key) { targets.append(key) }
     }
     return targets

@@ -85,6 +85,28 @@ struct OverrideEffectsTests {
     #expect(run.status == 0, "\(run.errors)")
   }
 
+  @Test(
+    "what is never stored has no lifetime, and is not pinned, in any cache",
+    arguments: [
+      "fresh: 60", "fresh-at-least: 60", "fresh-at-most: 60", "pin: true", "stale-if-error: 60",
+      "stale-while-revalidate: 60",
+    ])
+  func neverStored(_ effect: String) async throws {
+    for isPrivate in [false, true] {
+      let (path, run) = try await check("overrides: [{never-store: true, \(effect)}]", isPrivate: isPrivate)
+      #expect(run.status == ExitStatus.usage.rawValue)
+      #expect(run.errors.hasPrefix("httpcache: \(path), line 4: overrides[0]."), "\(run.errors)")
+      #expect(run.errors.hasSuffix(": has no effect beside never-store: true\n"), "\(run.errors)")
+    }
+    for valid in [
+      "{never-store: true, \(effect)}, {match: /a, never-store: false}", "{never-store: true}, {\(effect)}",
+      "{never-store: false, \(effect)}", "{never-store: true, drop-query: a}",
+    ] {
+      let run = try await check("overrides: [\(valid)]").run
+      #expect(run.status == 0, "\(valid): \(run.errors)")
+    }
+  }
+
   @Test("sharing-despite names the rules that may be lifted")
   func protections() async throws {
     let (path, run) = try await check("overrides: [{sharing-despite: nonsense}]")

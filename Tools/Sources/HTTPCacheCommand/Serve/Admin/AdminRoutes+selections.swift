@@ -1,0 +1,58 @@
+import HTTPCacheProxy
+import HTTPCacheSemantics
+import HTTPCaching
+
+extension AdminRoutes {
+  /// Where the server sends requests now, and by which rules it stores.
+  var served: ServedDirectory {
+    ServedDirectory(rules: cache.configuration.rules, routes: server.routes)
+  }
+
+  /// The responses that a purge names by URLs of the origin or of clients.
+  ///
+  /// - Throws: `AdminQuery.Invalid` or `ValidationError` for parameters that name no responses.
+  func selections(_ query: AdminQuery) throws -> [CacheSelection] {
+    let served = served
+    var selections: [[CacheSelection]] = []
+    if let url = query["url"] {
+      let url = try TargetURL(parsing: try Self.absolute(url, "url"))
+      selections.append((url.targets + served.placeTargets(of: url)).map { .target($0) })
+    }
+    if let prefix = query["prefix"] {
+      guard !prefix.isEmpty else {
+        throw AdminQuery.Invalid("an empty prefix matches all responses: use all")
+      }
+      let own = TargetURL.normalizedPrefix(try Self.absolute(prefix, "prefix"))
+      let prefixes = StoredPlace.distinct(prefixes: [own] + (try served.prefixes(for: prefix)))
+      selections.append(prefixes.map { .prefix($0) })
+    }
+    if let group = try query.nonempty("group") {
+      guard group.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+        throw AdminQuery.Invalid(
+          "group must have visible ASCII characters and spaces alone, as names of groups do (RFC 9875 §2)")
+      }
+      let given = try Self.absolute(try query.required("origin"), "origin")
+      // As in keys: in lower case, without the default port and without a path.
+      guard let origin = TargetURI.origin(of: given) else {
+        throw AdminQuery.Invalid(
+          "origin must be a URL such as https://example.com (got '\(given.prefix(80))')")
+      }
+      let origins = Set([origin] + served.origins(for: try TargetURL(parsing: origin)))
+      selections.append(origins.sorted().map { .group(origin: $0, name: group) })
+    }
+    if try query.isSet("all") { selections.append([.all]) }
+    guard selections.count == 1, let selection = selections.first else {
+      throw AdminQuery.Invalid("give one of: url, prefix, group with origin, all")
+    }
+    return selection
+  }
+
+  /// Refuses a text that no stored URL begins with, so that a purge that can match nothing does not look done.
+  private static func absolute(_ text: String, _ name: String) throws(AdminQuery.Invalid) -> String {
+    let start = text.lowercased()
+    guard start.hasPrefix("http://") || start.hasPrefix("https://") else {
+      throw AdminQuery.Invalid("\(name) must begin with http:// or https:// (got '\(text.prefix(80))')")
+    }
+    return text
+  }
+}
