@@ -4,7 +4,7 @@ import HTTPCaching
 import Testing
 
 /// This file imports no other door: it does not compile if a conformance is elsewhere.
-@Suite("Texts of errors without HTTPCacheURLSession") struct ErrorTextTests {
+@Suite("Texts of errors without HTTPCacheURLSession", .timeLimit(.minutes(10))) struct ErrorTextTests {
   @Test("errors of the engine have texts for people with the queue of downloads alone")
   func texts() {
     let errors: [(any LocalizedError, String)] = [
