@@ -36,7 +36,7 @@ allowed() {
       echo "$system|Foundation|HTTPTypes|HTTPCacheFiles|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching|Testing" ;;
     HTTPCacheTestTraits) echo "Foundation|HTTPCacheArchives|HTTPCacheStore|HTTPCaching|Testing" ;;
     HTTPCacheFaults)
-      echo "$system|HTTPCacheFiles|HTTPCacheStore|HTTPCacheTesting|CSystemFaults" ;;
+      echo "$system|Foundation|HTTPCacheFiles|HTTPCacheStore|HTTPCacheTesting|CSystemFaults" ;;
     HTTPCacheProxy)
       echo "$system|Foundation|FoundationEssentials|HTTPTypes|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheDisk|HTTPCaching|NIOCore|NIOPosix|NIOTLS|NIOHPACK|NIOHTTP1|NIOHTTP2|NIOConcurrencyHelpers|NIOSSL|Logging" ;;
     HTTPCacheCommand)

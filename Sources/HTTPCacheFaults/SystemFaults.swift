@@ -70,11 +70,3 @@ public final class SystemFaults: @unchecked Sendable {
     (0..<faults_change_count(plan)).compactMap { SystemChange(faults_change_at(plan, $0)) }
   }
 }
-
-/// Why faults cannot be injected.
-public struct FaultError: Error, Sendable, CustomStringConvertible {
-  /// A sentence for people.
-  public let description: String
-
-  init(_ description: String) { self.description = description }
-}

@@ -73,6 +73,7 @@ import Testing
       (HookFailure.timedOut(.seconds(1)), "did not return"),
       (TargetPatternError("a", "no URL"), "'a' is no pattern: no URL"),
       (DownloadError(.invalidName, "a b"), "a b"), (DownloadFailure(.gone, "404"), "404"),
+      (SharedTierError(.timeout, "no PONG"), "timeout: no PONG"),
     ]
     for (error, part) in errors { #expect(error.localizedDescription.contains(part)) }
   }

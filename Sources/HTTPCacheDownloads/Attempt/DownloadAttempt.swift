@@ -101,7 +101,7 @@ struct DownloadAttempt: Sendable {
 
   var options: RequestOptions {
     RequestOptions(
-      bodyForms: .any, timeout: configuration.stallLimit, context: configuration.context,
+      bodyForms: .any, timeout: configuration.headLimit, context: configuration.context,
       validatesInBackground: false)
   }
 

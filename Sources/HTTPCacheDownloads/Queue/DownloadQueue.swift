@@ -138,7 +138,9 @@ extension DownloadQueue {
     /// The longest wait in seconds that a `Retry-After` (RFC 9110 §10.2.3) may ask for; a longer one counts as
     /// this.
     public var longestRetryAfter: Int64
-    /// The longest time without a head or a byte before an attempt ends.
+    /// The longest time without the head of a response before an attempt ends.
+    public var headLimit: Duration
+    /// The longest time without a byte of a body before an attempt ends.
     public var stallLimit: Duration
     /// Bytes that stay free on the file systems of the destination and of the cache.
     public var minimumFreeSpace: Int64
@@ -163,7 +165,8 @@ extension DownloadQueue {
       firstWait = 1
       longestWait = 300
       longestRetryAfter = 3_600
-      stallLimit = .seconds(60)
+      headLimit = .seconds(60)
+      stallLimit = .seconds(600)
       minimumFreeSpace = 64 << 20
       countLimit = 100_000
       random = { Double.random(in: 0..<1) }

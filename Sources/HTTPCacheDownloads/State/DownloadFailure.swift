@@ -14,7 +14,7 @@ public struct DownloadFailure: Error, Sendable, Hashable, CustomStringConvertibl
     case serverError
     /// No connection: name not found, refused, no route.
     case unreachable
-    /// No head or no byte for the time of `DownloadQueue.Configuration.stallLimit`.
+    /// No head for the time of `DownloadQueue.Configuration.headLimit`, or no byte for that of `stallLimit`.
     case timeout
     /// The TLS handshake or the certificate failed.
     case tls

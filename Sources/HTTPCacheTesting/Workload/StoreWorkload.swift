@@ -94,10 +94,11 @@ public struct StoreWorkload: Sendable {
   /// - Parameters:
   ///   - store: the store.
   ///   - clock: the store's clock, if it may jump.
+  ///   - isolation: the actor that `told` runs on, by default the caller's.
   ///   - told: called for each step when it begins and when it ends.
   /// - Throws: `StoreViolation` if a body is not what was written.
   public func run(
-    on store: any CacheStore, clock: ManualClock? = nil,
+    on store: any CacheStore, clock: ManualClock? = nil, isolation: isolated (any Actor)? = #isolation,
     told: (Int, WorkloadOutcome) async throws -> Void = { _, _ in }
   ) async throws {
     for (index, step) in steps.enumerated() {

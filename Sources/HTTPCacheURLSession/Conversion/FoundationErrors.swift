@@ -1,5 +1,5 @@
 import HTTPCacheDownloads
-public import HTTPCaching
+import HTTPCaching
 
 extension URLError {
   /// An error in Foundation's terms: the cause if it is a Foundation error, otherwise a similar one with the
@@ -110,51 +110,4 @@ extension UpstreamError {
     default: .protocol
     }
   }
-}
-
-/// Texts for people: Foundation's default text of an error is its domain and a number. They are here, because the engine
-/// and the modules below it link no Foundation.
-extension UpstreamError: LocalizedError {
-  /// Kind and message.
-  public var errorDescription: String? { description }
-}
-
-extension CacheError: LocalizedError {
-  /// The failure, the key it concerns, and the reason.
-  public var errorDescription: String? { description }
-}
-
-extension OriginStatusError: LocalizedError {
-  /// The status in words.
-  public var errorDescription: String? { description }
-}
-
-extension OfflineReason: LocalizedError {
-  /// The reason in words.
-  public var errorDescription: String? { description }
-}
-
-extension MessageBody.TooLong: LocalizedError {
-  /// The limit in bytes.
-  public var errorDescription: String? { description }
-}
-
-extension RedirectLimitReached: LocalizedError {
-  /// The limit in words.
-  public var errorDescription: String? { description }
-}
-
-extension LengthContradiction: LocalizedError {
-  /// The length in words.
-  public var errorDescription: String? { description }
-}
-
-extension HookFailure: LocalizedError {
-  /// How the hook failed.
-  public var errorDescription: String? { description }
-}
-
-extension TargetPatternError: LocalizedError {
-  /// The text and what is wrong with it.
-  public var errorDescription: String? { description }
 }

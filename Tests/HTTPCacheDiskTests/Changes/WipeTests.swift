@@ -89,7 +89,7 @@ import Testing
   func heldLog() async throws {
     let directory = try TemporaryDirectory()
     let store = try DiskStore.open(
-      directory: directory.path("cache"), capacity: 64 << 20, clock: HurryingClock())
+      directory: directory.path("cache"), capacity: 64 << 20, clock: LookClock(step: .seconds(10)))
     try await store.put(try record("/a", partition: account), [1])
     let holder = try LogHolder(directory.path("cache/Cache.db"))
     let error = await #expect(throws: CacheError.self) {
@@ -111,9 +111,10 @@ import Testing
     let checkpoint = WaitingCheckpoint(path)
     try await until { WaitingCheckpoint.isUnderWay(path) }
     let store = fixture.store
-    let emptying = Task.detached { try store.thread.currentDirectory.emptyLog(SystemClock()) }
-    // Time for several attempts.
-    try await Task.sleep(for: .milliseconds(200))
+    let clock = LookClock(step: .zero)
+    let emptying = Task.detached { try store.thread.currentDirectory.emptyLog(clock) }
+    // One look is before the first attempt, one after each that fails.
+    try await until { clock.lookCount > 4 }
     holder.letGo()
     #expect(await checkpoint.end())
     try await emptying.value
@@ -134,12 +135,20 @@ import Testing
   }
 }
 
-/// A clock on which ten seconds pass between two looks, so that a store has soon waited long enough.
-private final class HurryingClock: CacheClock {
-  private let looks = Atomic<Int64>(0)
+/// A clock on which time passes with each look alone. With ten seconds, a store has soon waited long enough; with none, it
+/// waits for an event.
+private final class LookClock: CacheClock {
+  private let looks = Atomic<Int>(0)
+  private let step: Duration
 
   let now = Timestamp(seconds: 1_800_000_000)
-  var uptime: Duration { .seconds(10 * looks.add(1, ordering: .relaxed).newValue) }
+
+  init(step: Duration) { self.step = step }
+
+  /// How often the uptime was asked for.
+  var lookCount: Int { looks.load(ordering: .relaxed) }
+
+  var uptime: Duration { step * looks.add(1, ordering: .relaxed).newValue }
 
   func sleep(for duration: Duration) async throws { throw CancellationError() }
 }

@@ -10,21 +10,27 @@ package final class RawHTTP2Origin: Sendable {
 
     private static let preface = 24
     private let settings: [UInt8]?
+    private let http1: String?
     private let began: @Sendable () -> Void
     private let answer: (UInt32) -> [UInt8]
     private var arrived = ByteBuffer()
     private var hasBegun = false
 
     init(
-      _ settings: [UInt8]?, _ began: @escaping @Sendable () -> Void,
+      _ settings: [UInt8]?, _ http1: String?, _ began: @escaping @Sendable () -> Void,
       _ answer: @escaping (UInt32) -> [UInt8]
     ) {
-      (self.settings, self.began, self.answer) = (settings, began, answer)
+      (self.settings, self.http1, self.began, self.answer) = (settings, http1, began, answer)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       var bytes = unwrapInboundIn(data)
       arrived.writeBuffer(&bytes)
+      if let http1, !hasBegun, !arrived.readableBytesView.starts(with: "PRI".utf8) {
+        guard arrived.readableBytesView.suffix(4).elementsEqual("\r\n\r\n".utf8) else { return }
+        arrived.clear()
+        return send(Array(http1.utf8), context)
+      }
       if !hasBegun {
         guard arrived.readSlice(length: Self.preface) != nil else { return }
         hasBegun = true
@@ -58,20 +64,23 @@ package final class RawHTTP2Origin: Sendable {
 
   /// - Parameters:
   ///   - settings: the frames after a preface; nil sends none.
+  ///   - http1: the answer to each request over HTTP/1.1; nil speaks HTTP/2 alone.
   ///   - answer: the frames for a request on a stream.
   package init(
-    settings: [UInt8]? = RawHTTP2Origin.frame(4, 0, 0), _ answer: @escaping @Sendable (UInt32) -> [UInt8]
+    settings: [UInt8]? = RawHTTP2Origin.frame(4, 0, 0), http1: String? = nil,
+    _ answer: @escaping @Sendable (UInt32) -> [UInt8]
   ) async throws {
     let (connections, continuation) = AsyncStream.makeStream(of: Void.self)
     self.connections = connections
     var tls = try TestCertificate.server()
-    tls.applicationProtocols = ["h2"]
+    tls.applicationProtocols = http1 == nil ? ["h2"] : ["h2", "http/1.1"]
     let context = try NIOSSLContext(configuration: tls)
     listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let handlers: [any ChannelHandler] = [
-            NIOSSLServerHandler(context: context), Handler(settings, { continuation.yield() }, answer),
+            NIOSSLServerHandler(context: context),
+            Handler(settings, http1, { continuation.yield() }, answer),
           ]
           try channel.pipeline.syncOperations.addHandlers(handlers)
         }

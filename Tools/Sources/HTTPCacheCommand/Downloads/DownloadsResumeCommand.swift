@@ -34,8 +34,8 @@ struct DownloadsResumeCommand: AsyncParsableCommand {
       throw ValidationError("--jobs must be from 1 to 256 (got \(jobs))")
     }
     if let limitRate, limitRate.bytes < 1 { throw ValidationError("--limit-rate must be at least 1") }
-    if connection.insecure || messages.writeOut != nil || connection.originSilence != nil {
-      throw ValidationError("-k, -w and --origin-silence do not go with a queue")
+    if connection.insecure || messages.writeOut != nil {
+      throw ValidationError("-k and -w do not go with a queue")
     }
   }
 

@@ -37,7 +37,6 @@ extension GetCommand {
       (cookieOptions.jarPath != nil, "-c"),
       (messages.writeOut != nil, "-w"), (output == "-", "-o -"), (connection.insecure, "-k"),
       (policy != .standard, "--policy"), (maxTime != nil, "--max-time"), (redirects != 20, "--redirects"),
-      (connection.originSilence != nil, "--origin-silence"),
     ]
     if let (_, name) = unusable.first(where: { $0.0 }) {
       throw ValidationError(

@@ -23,6 +23,7 @@ struct QueueRun {
   ) async throws -> ExitStatus {
     try await OriginClient.withUpstream(client) { upstream in
       var settings = configuration
+      settings.limitSilence(as: client)
       // Nothing starts before the downloads are known.
       settings.totalLimit = 0
       let queue: DownloadQueue
@@ -116,5 +117,14 @@ struct QueueRun {
 
   private func say(_ text: String, _ meter: ProgressMeter) {
     if !messages.quiet { meter.say("httpcache: \(text)") }
+  }
+}
+
+extension DownloadQueue.Configuration {
+  /// Sets the limits of silence to those of a client.
+  mutating func limitSilence(as client: OriginClient.Options) {
+    headLimit = client.headTimeout
+    // A limit that the caller gives counts for bodies, too.
+    if client.silence != nil { stallLimit = client.headTimeout }
   }
 }

@@ -24,6 +24,22 @@ enum OriginClient {
     var headTimeout: Duration = .seconds(60)
     /// How long an origin may be silent within a body; nil is as for the origins of `serve`.
     var silence: SilenceLimit?
+
+    /// These settings for HTTP/2 or HTTP/1.1, with the first three quarters of the time to open a connection.
+    var ofFirstTry: Options {
+      var options = self
+      if !isHTTP1Only { options.connectTimeout = connectTimeout * 3 / 4 }
+      return options
+    }
+
+    /// These settings for HTTP/1.1 alone, with the last quarter of the time to open a connection: an origin that agrees to
+    /// HTTP/2 and then says nothing takes the first ones (`HTTP1Retry`).
+    var ofSecondTry: Options {
+      var options = self
+      options.isHTTP1Only = true
+      options.connectTimeout = connectTimeout / 4
+      return options
+    }
   }
 
   /// Maximum number of connections over HTTP/1.1 to a host: as many as `get` has requests at once, with the largest
@@ -37,13 +53,14 @@ enum OriginClient {
   static func withUpstream<Result>(
     _ options: Options = Options(), _ body: (any Upstream) async throws -> Result
   ) async throws -> Result {
-    let direct = client(options, proxy: nil)
-    let https = options.proxies.https.map { client(options, proxy: $0) }
+    let direct = client(options.ofFirstTry, proxy: nil)
+    let https = options.proxies.https.map { client(options.ofFirstTry, proxy: $0) }
     let socks = options.proxies.http.flatMap { $0.kind == .socks ? client(options, proxy: $0) : nil }
     let http = try options.proxies.http.flatMap { $0.kind == .http ? try httpProxy($0, options) : nil }
     // Connections are opened when they are used.
-    let http1 = options.isHTTP1Only ? nil : http1Client(options, proxy: nil)
-    let httpsHTTP1 = options.isHTTP1Only ? nil : options.proxies.https.map { http1Client(options, proxy: $0) }
+    let http1 = options.isHTTP1Only ? nil : client(options.ofSecondTry, proxy: nil)
+    let httpsHTTP1 =
+      options.isHTTP1Only ? nil : options.proxies.https.map { client(options.ofSecondTry, proxy: $0) }
     let clients = [direct, https, socks, http1, httpsHTTP1].compactMap { $0 }
     let limits = configuration(options)
     func upstream(_ client: HTTPClient) -> any Upstream {
@@ -130,12 +147,6 @@ enum OriginClient {
     if let path = options.trustRoots { tls.trustRoots = .file(path) }
     if options.isInsecure { tls.certificateVerification = .none }
     return tls
-  }
-
-  private static func http1Client(_ options: Options, proxy: ProxyAddress?) -> HTTPClient {
-    var options = options
-    options.isHTTP1Only = true
-    return client(options, proxy: proxy)
   }
 
   private static func client(_ options: Options, proxy: ProxyAddress?) -> HTTPClient {

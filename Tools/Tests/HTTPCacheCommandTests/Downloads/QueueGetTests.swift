@@ -273,7 +273,7 @@ import Testing
     "options that a queue cannot fulfil are refused",
     arguments: [
       ["-I"], ["-d", "a"], ["-r", "0-1"], ["-X", "PUT"], ["-i"], ["--explain"], ["-w", "a"], ["-k"],
-      ["--policy", "cache-only"], ["-m", "5"], ["--origin-silence", "5"], ["--no-remote-time"],
+      ["--policy", "cache-only"], ["-m", "5"], ["--no-remote-time"],
     ])
   func refused(options: [String]) async {
     let run = await CommandRun(["get", "--queue", "q", "http://127.0.0.1:1/"] + options + cache)

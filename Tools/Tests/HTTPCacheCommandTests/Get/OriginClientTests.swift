@@ -26,6 +26,48 @@ import Testing
     try await origin.close()
   }
 
+  @Test(
+    "an origin that agrees to HTTP/2, and sends no SETTINGS or something else, is asked over HTTP/1.1 in time",
+    arguments: [nil, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "\0\0\0\u{6}\0\0\0\0\0"]
+      as [String?])
+  func withoutSettings(_ first: String?) async throws {
+    let origin = try await RawHTTP2Origin(
+      settings: first.map { Array($0.utf8) }, http1: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none"
+    ) { _ in [] }
+    var options = OriginClient.Options()
+    options.isInsecure = true
+    options.connectTimeout = .seconds(8)
+    try await OriginClient.withUpstream(options) { upstream in
+      let authority = String(origin.base.dropFirst("https://".count))
+      let head = HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/")
+      let start = ContinuousClock.now
+      let response = try await upstream.send(UpstreamRequest(head: head))
+      #expect(response.head.status == .ok)
+      #expect(ContinuousClock.now - start < .seconds(50))
+      _ = try await response.body.collect()
+    }
+    try await origin.close()
+  }
+
+  @Test("heads that HTTP/2 cannot deliver to get come over HTTP/1.1")
+  func largeHead() async throws {
+    let origin = try await RawHTTP2Origin(
+      http1:
+        "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nx-a: \(String(repeating: "a", count: 20_000))\r\n\r\none"
+    ) { RawHTTP2Origin.head($0, RawHTTP2Origin.block(size: 20_000)) }
+    var options = OriginClient.Options()
+    options.isInsecure = true
+    try await OriginClient.withUpstream(options) { upstream in
+      let authority = String(origin.base.dropFirst("https://".count))
+      let head = HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/")
+      let response = try await upstream.send(UpstreamRequest(head: head))
+      let name = try #require(HTTPField.Name("x-a"))
+      #expect(response.head.headerFields[name]?.utf8.count == 20_000)
+      _ = try await response.body.collect()
+    }
+    try await origin.close()
+  }
+
   @Test("each of many requests at once to a host has its own connection, so that none gets one that breaks")
   func ownConnections() async throws {
     let count = 40

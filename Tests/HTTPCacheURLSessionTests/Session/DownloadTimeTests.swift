@@ -1,0 +1,51 @@
+import Foundation
+import HTTPCacheURLSession
+import Testing
+
+@Suite("The time of a file that a session downloads", .timeLimit(.minutes(10))) struct DownloadTimeTests {
+  private static let length: Int64 = 3_000_000
+  private static let first: Int64 = 1_000_000
+  private static let modified = Date(timeIntervalSince1970: 1_600_000_000)
+  private static let field = ("Last-Modified", "Sun, 13 Sep 2020 12:26:40 GMT")
+  private let folder: Folder
+
+  init() throws { folder = try Folder() }
+
+  private func time(_ name: String) throws -> Date? {
+    try FileManager.default.attributesOfItem(atPath: folder.file(name).path)[.modificationDate] as? Date
+  }
+
+  @Test("is that of the representation, from the origin and from the store", arguments: [false, true])
+  func whole(onDisk: Bool) async throws {
+    let kit = try Kit(directory: onDisk ? folder.file("cache").path : nil) { request in
+      .ranged(request, length: Self.length, tag: "\"a\"", [("Cache-Control", "max-age=60"), Self.field])
+    }
+    for name in ["first", "second"] {
+      try await kit.session.download(for: kit.request("/"), to: folder.file(name))
+      #expect(try time(name) == Self.modified)
+    }
+    #expect(kit.origin.requests.count == 1)
+  }
+
+  @Test(
+    "is that of the representation if a 206 without Last-Modified continues it, beside the file or in the store",
+    arguments: ["no-store", "max-age=60"])
+  func continued(directive: String) async throws {
+    let kit = try Kit(directory: folder.file("cache").path) { request in
+      let fields = [("Cache-Control", directive)]
+      guard request.number == 1 else {
+        return .ranged(request, length: Self.length, tag: "\"a\"", fields)
+      }
+      return OriginAnswer(
+        fields: fields + [("ETag", "\"a\""), ("Accept-Ranges", "bytes"), Self.field],
+        steps: [.pattern(0..<Self.first), .cut], framing: .length(Self.length))
+    }
+    await #expect(throws: URLError.self) {
+      try await kit.session.download(for: kit.request("/"), to: folder.file("target"))
+    }
+    try await kit.session.download(for: kit.request("/"), to: folder.file("target"))
+    #expect(kit.origin.requests.last?["Range"] != nil)
+    #expect(try Array(Data(contentsOf: folder.file("target"))) == OriginAnswer.pattern(0..<Self.length))
+    #expect(try time("target") == Self.modified)
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import ServerTesting
+import Testing
+
+@testable import HTTPCacheCommand
+
+@Suite("The time of a file that get writes", .timeLimit(.minutes(10))) struct FileTimeTests {
+  private static let content = ServedFile.bytes(50_000)
+  private static let modified = Date(timeIntervalSince1970: 1_600_000_000)
+  private static let field = "\r\nLast-Modified: Sun, 13 Sep 2020 12:26:40 GMT"
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func time(_ name: String = "out") throws -> Date? {
+    try FileManager.default.attributesOfItem(atPath: directory.file(name))[.modificationDate] as? Date
+  }
+
+  @Test("is that of the representation, from the origin and from the cache")
+  func whole() async throws {
+    let file = ServedFile(content: Self.content, fields: "Cache-Control: max-age=60" + Self.field)
+    let origin = try await ScriptedOrigin { file.answer($0) }
+    for _ in 0..<2 {
+      let run = await CommandRun.get(from: origin, in: directory)
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(try time() == Self.modified)
+      try FileManager.default.removeItem(atPath: directory.file("out"))
+    }
+    #expect(origin.requests.count == 1)
+    try await origin.close()
+  }
+
+  @Test(
+    "is that of the representation if a 206 without Last-Modified continues it, beside the file or in the cache",
+    arguments: ["no-store", "max-age=60"])
+  func continued(directive: String) async throws {
+    let counter = AnswerCounter()
+    let fields = "Cache-Control: \(directive)"
+    let first = ServedFile(content: Self.content, fields: fields + Self.field, cut: 20_000)
+    let rest = ServedFile(content: Self.content, fields: fields)
+    let origin = try await ScriptedOrigin { (counter.next() == 1 ? first : rest).answer($0) }
+    #expect(await CommandRun.get(from: origin, in: directory).status != 0)
+    let run = await CommandRun.get(from: origin, in: directory)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(directory.contents("out") == Self.content)
+    #expect(origin.requests.last?.start != nil)
+    #expect(try time() == Self.modified)
+    try await origin.close()
+  }
+
+  @Test(
+    "is that of writing with --no-remote-time, and without a Last-Modified that is a date",
+    arguments: [(["--no-remote-time"], field), ([], ""), ([], "\r\nLast-Modified: yesterday")])
+  func written(options: [String], field: String) async throws {
+    let file = ServedFile(content: Self.content, fields: "Cache-Control: max-age=60" + field)
+    let origin = try await ScriptedOrigin { file.answer($0) }
+    let start = Date()
+    let run = await CommandRun(
+      ["get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out")] + options)
+    #expect(run.status == 0, "\(run.errors)")
+    // The file system's clock is a few milliseconds late.
+    #expect(try #require(try time()) > start - 10)
+    try await origin.close()
+  }
+
+  @Test("is that of the representation if the response names the file (-J)")
+  func named() async throws {
+    let file = ServedFile(
+      content: Self.content,
+      fields: "Cache-Control: max-age=60\r\nContent-Disposition: attachment; filename=given" + Self.field)
+    let origin = try await ScriptedOrigin { file.answer($0) }
+    let run = try await CommandProcess(
+      ["get", origin.base + "/file", "--dir", directory.file("cache"), "-O", "-J"], in: directory
+    ).end()
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(try time("given") == Self.modified)
+    try await origin.close()
+  }
+}
