@@ -61,7 +61,9 @@ extension ExchangeRunner {
     let part = PartialContent.part(of: response.head)
     let key = await engine.names.storageKey(for: exchange, stored, isMemoryOnly: terms.isMemoryOnly)
     let record = terms.record(
-      for: key, head: response.head, length: length, ticket: forward.ticket(for: key, to: exchange.key))
+      for: key, head: response.head, length: length, ticket: forward.ticket(for: key, to: exchange.key),
+      // Its end may show that it contradicts the stored part, which then stays.
+      replacesParts: !(response.body.source is ExactBody))
     let writer = try await shelf.store.write(record, variantLimit: shelf.rules.variantLimit)
     // A part cannot be shared with followers.
     if part != nil { flight?.release(isUnshareable: true) }

@@ -16,15 +16,17 @@ struct StoringTerms: Sendable {
   /// - Parameters:
   ///   - head: the head as it arrived.
   ///   - length: the length of its content in bytes; nil if it is unknown.
+  ///   - replacesParts: whether a part of its body may take the place of a stored part.
   func record(
-    for key: CacheKey, head: HTTPResponse, length: Int64?, ticket: InvalidationTicket?
+    for key: CacheKey, head: HTTPResponse, length: Int64?, ticket: InvalidationTicket?,
+    replacesParts: Bool = true
   ) -> CacheRecord {
     let part = PartialContent.part(of: head)
     return CacheRecord(
       key: key, response: response, bodyLength: part == nil ? length : part?.length,
       storedRanges: part.map { [$0.range] }, groups: CacheGroups.names(of: head), userInfo: userInfo,
-      isPinned: isPinned, isMemoryOnly: isMemoryOnly, isResumable: PartialContent.isResumable(response),
-      ticket: ticket)
+      isPinned: isPinned, isMemoryOnly: isMemoryOnly,
+      isResumable: replacesParts && PartialContent.isResumable(response), ticket: ticket)
   }
 
   /// The record of a stored response under these terms.

@@ -88,7 +88,8 @@ import Testing
     let archive = directory.file("content.hca")
     let pack = await CommandRun(["pack", archive, "--from-cache", "--prefix", url] + cache)
     #expect(pack.status == 0, "\(pack.errors)")
-    let seeded = await CommandRun("get", url, "--seed", archive, "--offline", "--dir", directory.file("other"))
+    let seeded = await CommandRun(
+      "get", url, "--seed", archive, "--offline", "--dir", directory.file("other"))
     #expect(seeded.status == 0, "\(seeded.errors)")
     let purge = await CommandRun(["purge", url] + cache)
     #expect(purge.output == "removed 1 response\n", "\(purge.output)")
