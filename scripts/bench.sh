@@ -26,7 +26,7 @@ mkdir -p .build/bench
 log=.build/bench/build.log
 if [ "${1:-}" = redis ]; then
   redis=(--package-path Benchmarks -c release -debug-info-format none --traits Redis)
-  if ! swift build "${redis[@]}" --product redis-tier-benchmark >"$log" 2>&1; then
+  if ! swift build --disable-build-manifest-caching "${redis[@]}" --product redis-tier-benchmark >"$log" 2>&1; then
     cat "$log"
     exit 1
   fi
@@ -35,7 +35,7 @@ if [ "${1:-}" = redis ]; then
 fi
 if [ "${1:-}" = doors ]; then
   doors=(--package-path Benchmarks -c release -debug-info-format none --traits AsyncHTTPClient,Hummingbird)
-  if ! swift build "${doors[@]}" --product door-benchmark >"$log" 2>&1; then
+  if ! swift build --disable-build-manifest-caching "${doors[@]}" --product door-benchmark >"$log" 2>&1; then
     cat "$log"
     exit 1
   fi
@@ -43,14 +43,14 @@ if [ "${1:-}" = doors ]; then
 fi
 if [ "${1:-}" = images ]; then
   images=(--package-path Benchmarks -c release -debug-info-format none --traits ImageCodecs)
-  if ! swift build "${images[@]}" --product image-benchmark >"$log" 2>&1; then
+  if ! swift build --disable-build-manifest-caching "${images[@]}" --product image-benchmark >"$log" 2>&1; then
     cat "$log"
     exit 1
   fi
   exec python3 scripts/bench-images.py "$(swift build "${images[@]}" --show-bin-path)/image-benchmark"
 fi
 build=(--package-path Benchmarks -c release -debug-info-format none --disable-default-traits)
-if ! swift build "${build[@]}" --product cache-benchmarks >"$log" 2>&1; then
+if ! swift build --disable-build-manifest-caching "${build[@]}" --product cache-benchmarks >"$log" 2>&1; then
   cat "$log"
   exit 1
 fi

@@ -34,7 +34,8 @@ install() { # PACKAGES...
 
 peers=()
 program=$(swift build --package-path Benchmarks -c release --show-bin-path)/cache-peer
-swift build --package-path Benchmarks -c release --product cache-peer >"$work/build.log" 2>&1 ||
+swift build --disable-build-manifest-caching --package-path Benchmarks -c release --product cache-peer \
+  >"$work/build.log" 2>&1 ||
   { cat "$work/build.log"; exit 1; }
 peers+=(ours)
 

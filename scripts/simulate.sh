@@ -23,7 +23,8 @@ fi
 
 work=.build/simulate
 mkdir -p "$work"
-if ! swift build --package-path Benchmarks -c release --product cache-simulator >"$work/build.log" 2>&1; then
+if ! swift build --disable-build-manifest-caching --package-path Benchmarks -c release --product cache-simulator \
+  >"$work/build.log" 2>&1; then
   cat "$work/build.log"
   exit 1
 fi

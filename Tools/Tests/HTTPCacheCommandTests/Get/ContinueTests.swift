@@ -120,7 +120,7 @@ import Testing
     try await origin.close()
   }
 
-  @Test("a representation that became shorter than the part begins anew")
+  @Test("a shorter representation under the validator of the part is an error, and a reload begins anew")
   func shorter() async throws {
     let directory = try TemporaryDirectory()
     let origin = try await origin(
@@ -128,9 +128,13 @@ import Testing
       file { $0.content = Array(Self.content.prefix(10)) })
     _ = await CommandRun.get(from: origin, in: directory)
     let second = await CommandRun.get(from: origin, in: directory)
-    #expect(second.errors.contains("begun anew: the response has changed"))
+    #expect(second.status != 0)
+    #expect(second.errors.contains("the origin sends 10 bytes under the validator of 100000 bytes"))
+    #expect(directory.contents("out") == nil)
+    let reload = await CommandRun.get(from: origin, in: directory, options: "--policy", "reload")
+    #expect(reload.status == 0, "\(reload.errors)")
     #expect(directory.contents("out") == Array(Self.content.prefix(10)))
-    #expect(origin.requests.map { $0.start != nil } == [false, true, false])
+    #expect(origin.requests.map { $0.start != nil } == [false, true, false, false])
     try await origin.close()
   }
 

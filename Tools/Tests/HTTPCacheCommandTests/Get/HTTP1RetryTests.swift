@@ -3,6 +3,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import HTTPTypes
 import NIOHTTP2
+import Synchronization
 import Testing
 
 @testable import HTTPCacheCommand
@@ -64,7 +65,7 @@ import Testing
 
   @Test("a request without a connection is sent over HTTP/1.1 with its content, and later requests at once")
   func withoutConnection() async throws {
-    let base = ScriptedUpstream([Self.silent])
+    let base = UnconnectedUpstream()
     let http1 = ScriptedUpstream([ScriptedResponse(body: "one"), ScriptedResponse(body: "two")])
     let retry = HTTP1Retry(base: base, http1: http1)
     var request = Self.request(.post)
@@ -72,7 +73,7 @@ import Testing
     request.timeout = .seconds(30)
     _ = try await retry.send(request)
     _ = try await retry.send(Self.request())
-    #expect(base.requestCount == 1 && http1.requestCount == 2)
+    #expect(base.requestCount.withLock { $0 } == 1 && http1.requestCount == 2)
     let again = try #require(http1.requests.first)
     #expect(again.head.method == .post && again.body?.count == 7)
     let timeout = try #require(again.request.timeout)
@@ -81,6 +82,16 @@ import Testing
 
   private static func request(_ method: HTTPRequest.Method = .get) -> UpstreamRequest {
     UpstreamRequest(head: HTTPRequest(method: method, scheme: "https", authority: "a.example", path: "/"))
+  }
+
+  /// An origin that gives no connection: unlike a scripted one, it does not read the content.
+  private final class UnconnectedUpstream: Upstream {
+    let requestCount = Mutex(0)
+
+    func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
+      requestCount.withLock { $0 += 1 }
+      throw UpstreamError(.timeout, "silent", cause: HTTPClientError.connectTimeout)
+    }
   }
 
   /// HTTP/2 that broke.

@@ -89,7 +89,7 @@ import Testing
     let pack = await CommandRun(["pack", archive, "--from-cache", "--prefix", url] + cache)
     #expect(pack.status == 0, "\(pack.errors)")
     let seeded = await CommandRun(
-      "get", url, "--seed", archive, "--offline", "--dir", directory.file("other"))
+      "get", url, "--seed", archive, "--policy", "cache-only", "--dir", directory.file("other"))
     #expect(seeded.status == 0, "\(seeded.errors)")
     let purge = await CommandRun(["purge", url] + cache)
     #expect(purge.output == "removed 1 response\n", "\(purge.output)")
