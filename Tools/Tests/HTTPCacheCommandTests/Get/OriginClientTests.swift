@@ -36,7 +36,7 @@ import Testing
     ) { _ in [] }
     var options = OriginClient.Options()
     options.isInsecure = true
-    options.connectTimeout = .seconds(8)
+    options.connectTimeout = .seconds(24)
     try await OriginClient.withUpstream(options) { upstream in
       let authority = String(origin.base.dropFirst("https://".count))
       let head = HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/")
@@ -57,6 +57,8 @@ import Testing
     ) { RawHTTP2Origin.head($0, RawHTTP2Origin.block(size: 20_000)) }
     var options = OriginClient.Options()
     options.isInsecure = true
+    // The second try has a quarter of it, which must be enough beside other programs.
+    options.connectTimeout = .seconds(40)
     try await OriginClient.withUpstream(options) { upstream in
       let authority = String(origin.base.dropFirst("https://".count))
       let head = HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/")
