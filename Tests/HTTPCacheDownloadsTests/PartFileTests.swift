@@ -7,40 +7,7 @@ import Testing
 
 /// The part beside a destination, which the queue, `get` and `CachedURLSession` share.
 @Suite("Part files", .timeLimit(.minutes(10)))
-final class PartFileTests {
-  private let folder: URL
-  private var file: String { path("file") }
-  private var part: String { path("file.httpcache-part") }
-
-  init() throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("parts-\(UUID())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
-
-  private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
-
-  private func write(_ text: String, to path: String) throws {
-    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-  }
-
-  private func text(_ path: String) -> String? {
-    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
-  }
-
-  private func names() throws -> Set<String> {
-    Set(try FileManager.default.contentsOfDirectory(atPath: folder.path))
-  }
-
-  /// Leaves a part with bytes, as a killed process does.
-  private func leave(_ text: String, _ change: (PartFile) async throws -> Void = { _ in }) async throws {
-    let part = try PartFile(beside: file)
-    try part.begin(PartRecord.sample())
-    try await part.append(BodyBytes(Array(text.utf8)))
-    try await change(part)
-  }
-
+final class PartFileTests: PartDestination {
   // MARK: Continuing
 
   @Test("bytes go on where they ended, and the file appears when it is complete")
@@ -55,39 +22,6 @@ final class PartFileTests {
     try part.place(at: file)
     #expect(text(file) == "beginings")
     #expect(try names() == ["file"])
-  }
-
-  @Test("bytes of a response that contradicts itself are dropped, and those from before stay")
-  func dropped() async throws {
-    try await leave("begin")
-    let part = try #require(PartFile(existingBeside: file))
-    let error = UpstreamError(.protocol, "short", cause: LengthContradiction(length: 5))
-    await part.keep(after: error)
-    #expect(part.kept == [0..<5])
-    try part.resume(at: 4)
-    try await part.append(BodyBytes(Array("xyz".utf8)))
-    await part.keep(after: UpstreamError(.protocol, "broke off"))
-    #expect(part.kept == [0..<7])
-    await part.keep(after: error)
-    #expect(part.kept == [0..<4])
-    part.close()
-    let later = try #require(PartFile(existingBeside: file))
-    #expect(later.kept == [0..<4] && later.offset == 4)
-    try later.resume()
-    try await later.append(BodyBytes(Array("nings".utf8)))
-    later.drop(1..<3)
-    #expect(later.kept == [0..<1, 3..<9] && later.received == 1)
-  }
-
-  @Test("a part learns its length from the response that goes on")
-  func length() async throws {
-    let part = try PartFile(beside: file)
-    try part.begin(PartRecord.sample(length: nil))
-    try await part.append(BodyBytes(Array("begin".utf8)))
-    for length in [9, 12] as [Int64] {
-      try part.resume(at: 5, length: length)
-      #expect(part.record?.length == 9)
-    }
   }
 
   @Test("a part without a record, or without bytes, leaves nothing")

@@ -49,6 +49,6 @@ public struct PartContinuation: Sendable {
   ///
   /// - Parameter status: the status code.
   public static func mayReplacePart(status: Int) -> Bool {
-    PartialContent.isWhole(status: status) || status == 206 || (300..<400).contains(status)
+    (200..<400).contains(status) && !PartialContent.hasNoRepresentation(status: status)
   }
 }

@@ -1,5 +1,6 @@
 #if ImageCodecs
   import CSpng
+  import HTTPCacheSemantics
 
   /// EXIF in a text of PNG, as ImageMagick and older programs write it: a text of the type `exif` or `APP1` with a name, the
   /// number of bytes, and the bytes in hexadecimal digits.
@@ -40,7 +41,7 @@
       var bytes: [UInt8] = []
       var high: UInt8?
       for character in rest where bytes.count < length && !isSpace(character) {
-        guard let digit = value(ofDigit: character) else { return nil }
+        guard let digit = character.hexValue else { return nil }
         if let first = high { bytes.append(first << 4 | digit) }
         high = high == nil ? digit : nil
       }
@@ -52,15 +53,6 @@
 
     private static func isSpace(_ character: UInt8) -> Bool {
       character == 0x20 || (0x09...0x0D).contains(character)
-    }
-
-    private static func value(ofDigit character: UInt8) -> UInt8? {
-      switch character {
-      case 0x30...0x39: character - 0x30
-      case 0x41...0x46: character - 0x41 + 10
-      case 0x61...0x66: character - 0x61 + 10
-      default: nil
-      }
     }
   }
 #endif

@@ -15,7 +15,7 @@ extension UInt8 {
   @inline(__always) var lowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 
   /// The value of a hexadecimal digit.
-  var hexValue: UInt8? {
+  package var hexValue: UInt8? {
     if isDigit { return self &- 0x30 }
     let lower = self | 0x20
     return lower &- 0x61 < 6 ? lower &- 0x61 &+ 10 : nil

@@ -25,8 +25,7 @@ package struct KnownLength: Sendable {
   /// Whether a response has the whole representation, as its validator says.
   package func applies(to response: HTTPResponse, receivedAt time: Timestamp) -> Bool {
     PartialContent.isWhole(status: response.status.code)
-      && StrongValidator(response.headerFields, receivedAt: time)?.value == validator
-      && response.headerFields[.contentEncoding] == coding
+      && PartialContent.hasOctets(response, of: validator, coding: coding, receivedAt: time)
   }
 
   /// Why a response cannot have the whole representation that its validator names; nil if it may have it, or another

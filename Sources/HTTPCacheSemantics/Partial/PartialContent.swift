@@ -17,6 +17,21 @@ public enum PartialContent {
   /// Whether a response with this status has a whole representation.
   package static func isWhole(status: Int) -> Bool { status == 200 || status == 203 }
 
+  /// Whether a success with this status has nothing of a representation, such as a 204.
+  package static func hasNoRepresentation(status: Int) -> Bool {
+    (200..<300).contains(status) && status != 206 && !isWhole(status: status)
+  }
+
+  /// Whether a response has octets of the representation with a strong validator and a content coding (RFC 9110 §8.8.1).
+  ///
+  /// - Parameter validator: the strong validator, as `If-Range` carries it.
+  package static func hasOctets(
+    _ response: HTTPResponse, of validator: [UInt8], coding: String?, receivedAt time: Timestamp
+  ) -> Bool {
+    StrongValidator(response.headerFields, receivedAt: time)?.value == validator
+      && response.headerFields[.contentEncoding] == coding
+  }
+
   /// Why a 200 that answers a request for a range is not the whole: its `Content-Range` names a part, so that it is a 206
   /// with a wrong status. nil if it may be the whole. Anywhere else the field has no meaning in a 200 (RFC 9110 §14.4).
   package static func rangeOfWhole(_ response: HTTPResponse) -> String? {

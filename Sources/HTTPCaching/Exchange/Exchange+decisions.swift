@@ -111,8 +111,7 @@ extension Exchange {
   /// Whether a success without a representation, such as 204, comes in place of the rest of a part: the part stays until
   /// the whole has come.
   private func isInsteadOfRest(_ response: HTTPResponse) -> Bool {
-    hasAskedForRest && response.status.code != 206 && (200..<300).contains(response.status.code)
-      && !PartialContent.isWhole(status: response.status.code)
+    hasAskedForRest && PartialContent.hasNoRepresentation(status: response.status.code)
   }
 
   private static func isPage(_ response: HTTPResponse) -> Bool {

@@ -125,8 +125,7 @@ extension Exchange {
   /// Whether a status that answers a request for the rest may be about the range alone, so that the whole is asked for
   /// once: a 206 that cannot be combined, an error, and any other success without a whole representation.
   static func isAboutRange(_ status: Int) -> Bool {
-    status == 304 || status >= 400
-      || (200..<300).contains(status) && !PartialContent.isWhole(status: status)
+    [206, 304].contains(status) || status >= 400 || PartialContent.hasNoRepresentation(status: status)
   }
 
   /// The length that a whole response must have, because a part of its representation is stored. nil if none is, and
@@ -172,8 +171,8 @@ extension Exchange {
   func hasOctets(of response: HTTPResponse, _ index: Int, receivedAt time: Timestamp) -> Bool {
     let stored = candidates[index]
     guard let validator = stored.strongValidator else { return false }
-    return validator == StrongValidator(response.headerFields, receivedAt: time)
-      && response.headerFields[.contentEncoding] == stored.head.headerFields[.contentEncoding]
+    return PartialContent.hasOctets(
+      response, of: validator.value, coding: stored.head.headerFields[.contentEncoding], receivedAt: time)
   }
 
   /// The octets from the first one on that are stored of the representation of a response; 0 for none.

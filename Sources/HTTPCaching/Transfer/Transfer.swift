@@ -128,7 +128,6 @@ final class Transfer: Sendable {
         // A Content-Range may end close to the largest position.
         let (end, isOverflow) = received.addingReportingOverflow(Int64(bytes.count))
         if isOverflow || held != nil || end > extent.end ?? .max || end > extent.limit ?? .max {
-          isWrong = true
           throw longer(received)
         }
         verifier?.update(bytes)

@@ -21,8 +21,7 @@ import Testing
     try Kit(largestEntry: .bytes(1_000)) { request in
       switch request.number {
       case 1:
-        return OriginAnswer(
-          fields: [("ETag", "\"a\"")], steps: [.pattern(0..<Self.first), .cut], framing: .length(Self.length))
+        return .brokenOff(after: Self.first, of: Self.length, tag: "\"a\"")
       case 2: return answer(request)
       default: return .ranged(request, length: Self.length, tag: "\"a\"")
       }
@@ -75,8 +74,7 @@ import Testing
     let kit = try Kit(largestEntry: .bytes(1_000)) { request in
       switch request.number {
       case 1:
-        return OriginAnswer(
-          fields: [("ETag", "\"a\"")], steps: [.pattern(0..<Self.first), .cut], framing: .length(Self.length))
+        return .brokenOff(after: Self.first, of: Self.length, tag: "\"a\"")
       case 2: return .status(status)
       case 3 where comesTwice: return .status(status)
       default: return .ranged(request, length: Self.length, tag: "\"a\"")

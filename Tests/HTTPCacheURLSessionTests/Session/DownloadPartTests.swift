@@ -28,10 +28,8 @@ import Testing
     }
   }
 
-  /// The first bytes of the file, and the end of the connection.
   private static func brokenOff(_ fields: [(String, String)] = []) -> OriginAnswer {
-    OriginAnswer(
-      fields: fields + [("ETag", "\"a\"")], steps: [.pattern(0..<first), .cut], framing: .length(length))
+    .brokenOff(after: first, of: length, tag: "\"a\"", fields)
   }
 
   private func breakOff(_ kit: Kit) async {

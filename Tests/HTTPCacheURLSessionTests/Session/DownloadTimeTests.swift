@@ -36,9 +36,8 @@ import Testing
       guard request.number == 1 else {
         return .ranged(request, length: Self.length, tag: "\"a\"", fields)
       }
-      return OriginAnswer(
-        fields: fields + [("ETag", "\"a\""), ("Accept-Ranges", "bytes"), Self.field],
-        steps: [.pattern(0..<Self.first), .cut], framing: .length(Self.length))
+      return .brokenOff(
+        after: Self.first, of: Self.length, tag: "\"a\"", fields + [("Accept-Ranges", "bytes"), Self.field])
     }
     await #expect(throws: URLError.self) {
       try await kit.session.download(for: kit.request("/"), to: folder.file("target"))

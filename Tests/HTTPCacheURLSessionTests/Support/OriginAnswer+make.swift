@@ -26,6 +26,14 @@ extension OriginAnswer {
     return .text("who are you?", [("WWW-Authenticate", "Basic realm=\"\(realm)\"")], status: 401)
   }
 
+  /// The first `count` of `length` bytes of the pattern, and the end of the connection.
+  static func brokenOff(
+    after count: Int64, of length: Int64, tag: String, _ fields: [(String, String)] = []
+  ) -> OriginAnswer {
+    OriginAnswer(
+      fields: fields + [("ETag", tag)], steps: [.pattern(0..<count), .cut], framing: .length(length))
+  }
+
   /// 304 if the request has the entity tag, otherwise the answer with the tag.
   static func tagged(
     _ tag: String, _ request: OriginRequest, _ answer: OriginAnswer

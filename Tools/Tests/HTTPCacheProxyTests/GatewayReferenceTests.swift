@@ -58,7 +58,7 @@ struct GatewayReferenceTests {
       ("http://aorigin", "s=1; Domain=origin", "s=1"), ("", "s=1; Domain=origin", "s=1; Domain=origin"),
       ("http://www.test", "__Host-s=1; Domain=origin", "__Host-s=1; Domain=origin"),
     ])
-  func cookieDomain(_ client: String, _ value: String, _ expected: String) throws {
+  func cookieDomain(client: String, value: String, expected: String) throws {
     let route = Self.route(addresses: [Origin(isSecure: false, host: "10.0.0.1", port: 8080)])
     #expect(try changed("Set-Cookie", value, by: route, client: client) == expected)
   }

@@ -155,13 +155,10 @@ struct TargetURL: Sendable, Equatable {
       inet_pton(AF_INET6, String(address[..<percent]), &bytes) == 1
     else { return "'\(address)' is not an IPv6 address" }
     let zone = address[percent...]
-    let isName = zone.dropFirst(3).utf8.allSatisfy {
-      switch $0 {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
-      default: false
-      }
-    }
-    return zone.hasPrefix("%25") && zone.utf8.count > 3 && isName ? nil : "'\(zone)' is not a zone (RFC 6874)"
+    let name = zone.dropFirst(3)
+    // Encoding changes all but unreserved characters.
+    let isName = !name.isEmpty && TargetURI.percentEncoded(name.utf8) == name
+    return zone.hasPrefix("%25") && isName ? nil : "'\(zone)' is not a zone (RFC 6874)"
   }
 
   /// Whether a host is percent-encoded, not only the mark of a zone.

@@ -157,22 +157,17 @@ struct PurgeCommand: AsyncParsableCommand {
   func selections(now: Timestamp, _ served: ServedDirectory?) throws -> [CacheSelection] {
     if all { return [.all] }
     if let prefix {
-      let places = try served?.prefixes(for: prefix) ?? []
-      return StoredPlace.distinct(prefixes: [TargetURL.normalizedPrefix(prefix)] + places)
-        .map { .prefix($0) }
+      return try served?.selections(ofPrefix: prefix) ?? [.prefix(TargetURL.normalizedPrefix(prefix))]
     }
     if let olderThan { return [.storedBefore(now.adding(.seconds(-olderThan.seconds)))] }
     if let group, let origin {
-      let origins = [origin.normalized] + (served?.origins(for: origin) ?? [])
-      return Self.distinct(origins.map { TargetURI.origin(of: $0) ?? $0 }).map {
-        .group(origin: $0, name: group)
-      }
+      return (served ?? .unserved).selections(ofGroup: group, origin: origin)
     }
     if let partition {
       let modes = location.listedMode.map { [$0] } ?? CacheMode.allCases
       return modes.map { .partition(mode: $0, partition) }
     }
-    let targets = urls.flatMap { served?.targets(of: $0) ?? $0.targets }
+    let targets = urls.flatMap { (served ?? .unserved).targets(of: $0) }
     return Self.distinct(targets).map { .target($0) }
   }
 }

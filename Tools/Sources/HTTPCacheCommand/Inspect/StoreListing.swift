@@ -37,7 +37,7 @@ enum StoreListing {
     of url: TargetURL, in store: some CacheStore, _ location: CacheLocation, _ served: ServedDirectory?
   ) async throws -> [CacheEntry] {
     var entries: [CacheEntry] = []
-    for target in served?.targets(of: url) ?? url.targets {
+    for target in (served ?? .unserved).targets(of: url) {
       try await each(of: store, .target(target), mode: location.listedMode) { entry in
         entries.append(entry)
         return true

@@ -17,10 +17,8 @@ extension ServeCommand {
     } catch {
       throw error.located(in: file).reported()
     }
-    _ = try encryptionKey.encryption {
-      StartFailure($0, key: "encryption-key-file").located(in: file).description
-    }
-    _ = try seeds.open { StartFailure($0, key: "seed").located(in: file).description }
+    _ = try encryptionKey.encryption(locating: StartFailure.locating("encryption-key-file", in: file))
+    _ = try seeds.open(locating: StartFailure.locating("seed", in: file))
     _ = try recording.upstream(over: NoUpstream())
     try await checkFleet(file)
     try checkDirectory(file)

@@ -163,10 +163,9 @@ extension ServeCommand {
       diskCapacity: disk?.bytes, largestEntry: largestEntry.limit,
       minimumFreeDiskSpace: minimumFree?.bytes, rules: ServeRecord(self, file).rules(file),
       cacheStatusName: "httpcache",
-      encryption: try encryptionKey.encryption {
-        StartFailure($0, key: "encryption-key-file").located(in: file).description
-      },
-      seeds: try seeds.open { StartFailure($0, key: "seed").located(in: file).description },
+      encryption: try encryptionKey.encryption(
+        locating: StartFailure.locating("encryption-key-file", in: file)),
+      seeds: try seeds.open(locating: StartFailure.locating("seed", in: file)),
       observer: observer)
   }
 

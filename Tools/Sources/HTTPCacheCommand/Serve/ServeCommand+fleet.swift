@@ -33,9 +33,8 @@ extension ServeCommand {
 
   private func fleetTier(_ file: ServeFile?) throws -> FleetTier? {
     guard fleet.place.fleet != nil else { return nil }
-    let encryption = try encryptionKey.encryption {
-      StartFailure($0, key: "encryption-key-file").located(in: file).description
-    }
+    let encryption = try encryptionKey.encryption(
+      locating: StartFailure.locating("encryption-key-file", in: file))
     do throws(StartFailure) {
       let inFile = file?.options.first { $0.key.name == "fleet" }?.arguments
       if let file, let inFile, inFile.contains(where: { FleetAddress.hasPassword($0) }) {

@@ -50,6 +50,13 @@ struct StartFailure: Error, CustomStringConvertible {
     return StartFailure("\(place): \(description)")
   }
 
+  /// Adds the place in a configuration file to messages about an option.
+  ///
+  /// - Parameter key: the name of the option.
+  static func locating(_ key: String, in file: ServeFile?) -> (String) -> String {
+    { StartFailure($0, key: key).located(in: file).description }
+  }
+
   /// Writes the message to standard error, and returns the error to throw.
   func reported() -> ExitCode {
     Console.report("httpcache: \(description)")

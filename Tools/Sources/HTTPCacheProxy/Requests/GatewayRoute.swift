@@ -103,10 +103,13 @@ public struct GatewayRoute: Sendable {
   /// The path, query and fragment of a reference to the origin; nil if it is relative to a path, or to another origin.
   private func originPath(_ value: String, _ requested: [Origin]) -> String? {
     if value.hasPrefix("/"), !value.hasPrefix("//") { return value }
-    for origin in [group.origin] + requested + group.addresses {
-      // A reference without a scheme has the scheme of the request that it answers (RFC 3986 §5.2.2).
-      let absolute = value.hasPrefix("//") ? origin.scheme + ":" + value : value
-      if let (named, path) = Origin.split(absolute), named == origin { return path }
+    // A reference without a scheme has the scheme of the request that it answers (RFC 3986 §5.2.2).
+    for absolute in value.hasPrefix("//") ? ["http:" + value, "https:" + value] : [value] {
+      if let (origin, path) = Origin.split(absolute),
+        origin == group.origin || requested.contains(origin) || group.addresses.contains(origin)
+      {
+        return path
+      }
     }
     return nil
   }

@@ -11,7 +11,7 @@ import Testing
       ([], .seconds(60), .seconds(600)), (["--origin-silence", "5"], .seconds(5), .seconds(5)),
       (["--origin-silence", "0"], .seconds(365 * 86_400), .seconds(365 * 86_400)),
     ] as [([String], Duration, Duration)])
-  func limits(_ options: [String], _ head: Duration, _ body: Duration) throws {
+  func limits(options: [String], head: Duration, body: Duration) throws {
     let get = try HTTPCacheCommand.parsed(["get", "http://127.0.0.1:1/", "--queue", "q"] + options)
     let resume = try HTTPCacheCommand.parsed(["downloads", "resume"] + options)
     let groups = [(get as? GetCommand)?.connection, (resume as? DownloadsResumeCommand)?.connection]

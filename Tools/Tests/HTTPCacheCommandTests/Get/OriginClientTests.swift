@@ -8,17 +8,19 @@ import Testing
 @testable import HTTPCacheCommand
 
 @Suite("The client of get", .timeLimit(.minutes(10))) struct OriginClientTests {
+  private func request(to origin: RawHTTP2Origin) -> UpstreamRequest {
+    let authority = String(origin.base.dropFirst("https://".count))
+    return UpstreamRequest(
+      head: HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/"))
+  }
+
   @Test("an origin that sends no SETTINGS does not keep a client whose request is over (RFC 9113 §3.4)")
   func silentOrigin() async throws {
     let origin = try await RawHTTP2Origin(settings: nil) { _ in [] }
     var options = OriginClient.Options()
     options.isInsecure = true
     try await OriginClient.withUpstream(options) { upstream in
-      let authority = String(origin.base.dropFirst("https://".count))
-      let request = Task {
-        try await upstream.send(
-          UpstreamRequest(head: HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/")))
-      }
+      let request = Task { try await upstream.send(self.request(to: origin)) }
       for await _ in origin.connections { break }
       request.cancel()
       await #expect(throws: UpstreamError.self) { try await request.value }
@@ -38,10 +40,8 @@ import Testing
     options.isInsecure = true
     options.connectTimeout = .seconds(24)
     try await OriginClient.withUpstream(options) { upstream in
-      let authority = String(origin.base.dropFirst("https://".count))
-      let head = HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/")
       let start = ContinuousClock.now
-      let response = try await upstream.send(UpstreamRequest(head: head))
+      let response = try await upstream.send(request(to: origin))
       #expect(response.head.status == .ok)
       #expect(ContinuousClock.now - start < .seconds(50))
       _ = try await response.body.collect()
@@ -60,9 +60,7 @@ import Testing
     // The second try has a quarter of it, which must be enough beside other programs.
     options.connectTimeout = .seconds(40)
     try await OriginClient.withUpstream(options) { upstream in
-      let authority = String(origin.base.dropFirst("https://".count))
-      let head = HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/")
-      let response = try await upstream.send(UpstreamRequest(head: head))
+      let response = try await upstream.send(request(to: origin))
       let name = try #require(HTTPField.Name("x-a"))
       #expect(response.head.headerFields[name]?.utf8.count == 20_000)
       _ = try await response.body.collect()
@@ -80,7 +78,7 @@ import Testing
       try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<count {
           group.addTask {
-            let response = try await upstream.send(UpstreamRequest(head: head))
+            let response = try await upstream.send(request(to: origin))
             _ = try await response.body.collect()
             return response.head.status.code
           }

@@ -92,6 +92,11 @@ struct AdminRoutes: Sendable {
         next: page.next.map { "\($0.position)" }))
   }
 
+  /// Where the server sends requests now, and by which rules it stores.
+  private var served: ServedDirectory {
+    ServedDirectory(rules: cache.configuration.rules, routes: server.routes)
+  }
+
   /// The decision about a request for a URL of the origin, or of clients if nothing is stored for the URL itself.
   private func explain(_ query: AdminQuery) async throws -> AdminResponse {
     let url = try TargetURL(parsing: try query.required("url"))
@@ -150,7 +155,8 @@ struct AdminRoutes: Sendable {
       return AdminResponse(status: 403, body: "403: purging requires --admin-token-file and its token\n")
     }
     let report = try await PurgeReport(
-      applying: try selections(query), isSoft: try query.isSet("soft"), to: cache)
+      applying: try PurgeQuery(query: query, served: served).selections(), isSoft: try query.isSet("soft"),
+      to: cache)
     return AdminResponse(
       status: report.status, contentType: "application/json", body: report.json + "\n")
   }

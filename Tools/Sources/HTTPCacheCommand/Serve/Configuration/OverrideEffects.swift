@@ -16,13 +16,9 @@ enum OverrideEffects {
   /// - Parameter values: the values of the file's keys.
   /// - Throws: `ConfigFailure`.
   static func refuseNeverStored(_ values: [String: ConfigValue]) throws(ConfigFailure) {
-    var overrides: [[String: ConfigValue]] = []
-    for value in try values["overrides"]?.list() ?? [] {
-      let values = try value.values(of: OverrideList.keys)
-      // This override may allow storing again, with the effects of those before.
-      if try values["never-store"]?.boolean() == false { return }
-      overrides.append(values)
-    }
+    let overrides = try overrides(values)
+    // Such an override may allow storing again, with the effects of those before.
+    for values in overrides where try values["never-store"]?.boolean() == false { return }
     for values in overrides where try values["never-store"]?.boolean() == true {
       guard let value = storedEffects.compactMap({ values[$0] }).first else { continue }
       throw ConfigFailure(
@@ -34,10 +30,7 @@ enum OverrideEffects {
   /// - Returns: a failure for each override without an effect.
   /// - Throws: `ConfigFailure` for values that `OverrideList` refuses.
   static func missing(_ values: [String: ConfigValue]) throws(ConfigFailure) -> [ConfigFailure] {
-    var overrides: [[String: ConfigValue]] = []
-    for value in try values["overrides"]?.list() ?? [] {
-      overrides.append(try value.values(of: OverrideList.keys))
-    }
+    let overrides = try overrides(values)
     var lifting: [LiftedRules.Override] = []
     for values in overrides {
       lifting.append((try values["sharing-despite"]?.strings() ?? [], try beginnings(values)))
@@ -49,6 +42,17 @@ enum OverrideEffects {
       failures += try missing(values, lifted: rules.names(for: override.beginnings))
     }
     return failures
+  }
+
+  /// The values of the keys of each override.
+  private static func overrides(
+    _ values: [String: ConfigValue]
+  ) throws(ConfigFailure) -> [[String: ConfigValue]] {
+    var overrides: [[String: ConfigValue]] = []
+    for value in try values["overrides"]?.list() ?? [] {
+      overrides.append(try value.values(of: OverrideList.keys))
+    }
+    return overrides
   }
 
   /// - Parameter lifted: the rules that overrides may lift for targets of this override.

@@ -10,6 +10,9 @@ struct ServedDirectory {
   /// Where the server sends requests; empty for a forward proxy.
   let routes: [GatewayRoute]
 
+  /// A directory that no server has used.
+  static let unserved = ServedDirectory(rules: CacheRules(), routes: [])
+
   /// A server of this process.
   init(rules: CacheRules, routes: [GatewayRoute]) {
     self.rules = rules
@@ -45,6 +48,21 @@ struct ServedDirectory {
     return StoredPlace.prefixes(of: url.path, in: routes) { path in
       (try? url.with(path: path)).flatMap { place(of: $0)?.target }
     }
+  }
+
+  /// The responses to URLs that begin with a prefix, and those to URLs of the server's clients that do.
+  ///
+  /// - Throws: as `prefixes(for:)`.
+  func selections(ofPrefix prefix: String) throws -> [CacheSelection] {
+    let prefixes = [TargetURL.normalizedPrefix(prefix)] + (try prefixes(for: prefix))
+    return StoredPlace.distinct(prefixes: prefixes).map { .prefix($0) }
+  }
+
+  /// The responses of a group, under its origin and those that clients reach by it.
+  func selections(ofGroup name: String, origin url: TargetURL) -> [CacheSelection] {
+    // As in keys: in lower case, without the default port and without a path.
+    let origins = ([url.normalized] + origins(for: url)).map { TargetURI.origin(of: $0) ?? $0 }
+    return Set(origins).sorted().map { .group(origin: $0, name: name) }
   }
 
   /// The targets of the server's route for a URL, as it was given and percent-encoded; empty for a URL of an origin.

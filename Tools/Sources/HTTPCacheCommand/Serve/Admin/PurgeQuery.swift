@@ -1,18 +1,14 @@
-import HTTPCacheProxy
 import HTTPCacheSemantics
 import HTTPCaching
 
-extension AdminRoutes {
-  /// Where the server sends requests now, and by which rules it stores.
-  var served: ServedDirectory {
-    ServedDirectory(rules: cache.configuration.rules, routes: server.routes)
-  }
+/// The responses that a purge of the admin listener names by URLs of the origin or of clients.
+struct PurgeQuery {
+  let query: AdminQuery
+  /// Where the server sends requests, and by which rules it stores.
+  let served: ServedDirectory
 
-  /// The responses that a purge names by URLs of the origin or of clients.
-  ///
   /// - Throws: `AdminQuery.Invalid` or `ValidationError` for parameters that name no responses.
-  func selections(_ query: AdminQuery) throws -> [CacheSelection] {
-    let served = served
+  func selections() throws -> [CacheSelection] {
     var selections: [[CacheSelection]] = []
     if let url = query["url"] {
       let url = try TargetURL(parsing: try Self.absolute(url, "url"))
@@ -22,9 +18,7 @@ extension AdminRoutes {
       guard !prefix.isEmpty else {
         throw AdminQuery.Invalid("an empty prefix matches all responses: use all")
       }
-      let own = TargetURL.normalizedPrefix(try Self.absolute(prefix, "prefix"))
-      let prefixes = StoredPlace.distinct(prefixes: [own] + (try served.prefixes(for: prefix)))
-      selections.append(prefixes.map { .prefix($0) })
+      selections.append(try served.selections(ofPrefix: try Self.absolute(prefix, "prefix")))
     }
     if let group = try query.nonempty("group") {
       guard group.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
@@ -32,13 +26,11 @@ extension AdminRoutes {
           "group must have visible ASCII characters and spaces alone, as names of groups do (RFC 9875 §2)")
       }
       let given = try Self.absolute(try query.required("origin"), "origin")
-      // As in keys: in lower case, without the default port and without a path.
       guard let origin = TargetURI.origin(of: given) else {
         throw AdminQuery.Invalid(
           "origin must be a URL such as https://example.com (got '\(given.prefix(80))')")
       }
-      let origins = Set([origin] + served.origins(for: try TargetURL(parsing: origin)))
-      selections.append(origins.sorted().map { .group(origin: $0, name: group) })
+      selections.append(served.selections(ofGroup: group, origin: try TargetURL(parsing: origin)))
     }
     if try query.isSet("all") { selections.append([.all]) }
     guard selections.count == 1, let selection = selections.first else {
