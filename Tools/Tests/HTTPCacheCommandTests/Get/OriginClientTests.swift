@@ -78,7 +78,7 @@ import Testing
       try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<count {
           group.addTask {
-            let response = try await upstream.send(request(to: origin))
+            let response = try await upstream.send(UpstreamRequest(head: head))
             _ = try await response.body.collect()
             return response.head.status.code
           }
