@@ -63,7 +63,7 @@ import Testing
     }
     let all = try requests((0..<9).map(String.init))
     let prefetch = session.prefetch(all)
-    while upstream.requestCount < 4 { await Task.yield() }
+    await upstream.waitForRequests(4)
     prefetch.cancel()
     let results = await prefetch.value
     #expect(upstream.requestCount == 4 && results.count == 9)
