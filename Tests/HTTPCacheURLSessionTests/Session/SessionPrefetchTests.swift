@@ -53,7 +53,7 @@ import Testing
     #expect(code(results[4]) == .unsupportedURL)
   }
 
-  @Test("a cancelled prefetch starts no further request, and ends those that run", .timeLimit(.minutes(1)))
+  @Test("a cancelled prefetch starts no further request, and ends those that run")
   func cancels() async throws {
     let gate = Gate()
     let (session, upstream) = try session { _ in
