@@ -106,6 +106,11 @@ public_declarations() {
   scripts/api.py --check
 }
 
+isolations() {
+  command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is not there"; return 0; }
+  scripts/isolations.py
+}
+
 check imports scripts/check-imports.sh || failed=1
 check file-length short_files || failed=1
 check sizes sizes || failed=1
@@ -124,5 +129,6 @@ check only-for-traits only_for_traits || failed=1
 check traceability traceability || failed=1
 check parity parity || failed=1
 check public-declarations public_declarations || failed=1
+check isolations isolations || failed=1
 check no-foundation scripts/check-linkage.sh || failed=1
 exit $failed

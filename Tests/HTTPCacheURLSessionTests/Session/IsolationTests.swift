@@ -2,8 +2,9 @@ import Foundation
 import HTTPCacheURLSession
 import Testing
 
-/// Downloads from every isolation, with a closure that tells what belongs to the caller. The transfer calls `progress`
-/// while the caller waits, so the closure is `@Sendable` and reaches the caller's state with a task.
+/// Downloads of a `CachedURLSession` from every isolation, with a closure that tells what belongs to the caller. The
+/// transfer calls `progress` while the caller waits, so the closure is `@Sendable` and reaches the caller's state with a
+/// task.
 @Suite("Downloads with progress can be started from every isolation", .timeLimit(.minutes(5)))
 struct IsolationTests {
   private let kit: Kit
