@@ -10,7 +10,7 @@ RELEASE := Tools/.build/release/httpcache
 RELEASE_BUILD := $(TOOLS) -c release -debug-info-format none --disable-default-traits \
 	$(if $(filter Linux,$(shell uname -s)),--static-swift-stdlib)
 
-.PHONY: run build install uninstall deb help test lint format checks api conformance conformance-all demo \
+.PHONY: run build install uninstall deb help test loaded lint format checks api conformance conformance-all demo \
 	examples replies fuzz fuzz-images fuzz-recordings hostile resets attack attack-check fleet torture bench bench-disk bench-doors bench-images bench-redis bench-check bench-serve simulate simulate-races simulate-fleet races peers docs \
 	prerequisites clean
 
@@ -55,6 +55,11 @@ prerequisites:
 test: prerequisites
 	@scripts/prerequisites.sh redis-server openssl
 	scripts/test.sh
+
+# Builds all tests, and runs them while LOAD (3) other programs keep a processor busy each.
+loaded: prerequisites
+	@scripts/prerequisites.sh redis-server openssl
+	LOAD=$(or $(LOAD),3) scripts/loaded.sh
 
 # Checks the format, and the words of comments.
 lint:

@@ -106,6 +106,21 @@ public_declarations() {
   scripts/api.py --check
 }
 
+error_texts() {
+  # Each public error has a text for people (docs/decisions/0056): in its module, or in the lowest module of apps.
+  local name missing=0
+  for name in $(awk -F ' \\| ' '$3 ~ /(^|, )Error(,|$)/ && $3 !~ /LocalizedError/ { print $1 }' docs/api/*.txt); do
+    grep -qE "^extension $name: LocalizedError" Sources/HTTPCacheDownloads/State/ErrorTexts.swift ||
+      { echo "$name: no LocalizedError"; missing=1; }
+  done
+  return $missing
+}
+
+isolations() {
+  command -v python3 >/dev/null 2>&1 || { echo "skipped: python3 is not there"; return 0; }
+  scripts/isolations.py
+}
+
 check imports scripts/check-imports.sh || failed=1
 check file-length short_files || failed=1
 check sizes sizes || failed=1
@@ -124,5 +139,7 @@ check only-for-traits only_for_traits || failed=1
 check traceability traceability || failed=1
 check parity parity || failed=1
 check public-declarations public_declarations || failed=1
+check isolations isolations || failed=1
+check error-texts error_texts || failed=1
 check no-foundation scripts/check-linkage.sh || failed=1
 exit $failed

@@ -14,4 +14,16 @@ struct DeflateDecoderTests {
     let hasOutput = decoder.hasOutput
     #expect(length == 128 << 10 && !hasOutput)
   }
+
+  @Test("bytes of another format are an error with a text for people")
+  func damaged() throws {
+    var decoder = try DeflateDecoder()
+    var input = BodyBytes(Array("no gzip at all".utf8))
+    do {
+      _ = try decoder.decode(&input)
+      Issue.record("the bytes were decoded")
+    } catch {
+      #expect(error.localizedDescription.hasPrefix("deflated bytes are damaged"))
+    }
+  }
 }

@@ -29,10 +29,10 @@ struct CancelledDecodingTests {
     let gallery = try Gallery(configure: { $0.formats = ImageFormats([decoder]) })
     let request = try gallery.request()
     let caller = Task { try await gallery.images.image(for: request) }
-    while !decoder.begun.isSet { await Task.yield() }
+    try await until { decoder.begun.isSet }
     caller.cancel()
     await #expect(throws: CancellationError.self) { try await caller.value }
-    while !decoder.ended.isSet { await Task.yield() }
+    try await until { decoder.ended.isSet }
   }
 
   @Test("decoders run on threads of their own: more at once than Swift has threads")

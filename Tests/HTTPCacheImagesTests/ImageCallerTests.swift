@@ -19,7 +19,7 @@ struct ImageCallerTests {
       Task { try await gallery.images.image(for: index % 2 == 0 ? small : whole) }
     }
     await gate.waitForArrivals(1)
-    while gallery.images.jobs.count < 2 { await Task.yield() }
+    try await until { gallery.images.jobs.count == 2 }
     gate.open()
     for (index, caller) in callers.enumerated() {
       #expect(try await caller.value.width == (index % 2 == 0 ? 4 : 10))
@@ -38,6 +38,7 @@ struct ImageCallerTests {
     let leaving = Task { try await gallery.images.image(for: request) }
     let staying = Task { try await gallery.images.image(for: request) }
     await gate.waitForArrivals(1)
+    try await until { gallery.images.jobs.callerCount == 2 }
     leaving.cancel()
     await #expect(throws: CancellationError.self) { try await leaving.value }
     gate.open()
@@ -65,7 +66,7 @@ struct ImageCallerTests {
     await #expect(throws: CancellationError.self) { try await caller.value }
     gate.open()
     if left == 40_000 {
-      while try await gallery.images.cachedImage(for: request) == nil { await Task.yield() }
+      try await until { try await gallery.images.cachedImage(for: request) != nil }
     } else {
       #expect(try await gallery.images.cachedImage(for: request) == nil)
     }
@@ -113,13 +114,14 @@ struct ImageCallerTests {
     for (index, priority) in [ImagePriority.low, .normal, .low, .high].enumerated() {
       let request = try gallery.request("/\(index)", priority: priority)
       others.append(Task { try await images.image(for: request) })
-      while images.downloadPermits.waitingCount <= index { await Task.yield() }
+      try await until { images.downloadPermits.waitingPriorities.count == index + 1 }
     }
     // The third picture comes into view.
     let raised = try gallery.request("/2", [.thumbnail(width: 2, height: 2)], priority: .high)
     others.append(Task { try await images.image(for: raised) })
-    while images.jobs.count < 6 { await Task.yield() }
-    await settle()
+    try await until {
+      images.downloadPermits.waitingPriorities.count { $0 == ImagePriority.high.rawValue } == 2
+    }
     gate.open()
     _ = try await first.value
     for other in others { _ = try await other.value }
@@ -137,19 +139,14 @@ struct ImageCallerTests {
     let (fast, slow) = (try gallery.request("/fast"), try gallery.request("/slow"))
     gallery.images.prefetch([fast, slow, slow])
     await gate.waitForArrivals(1)
-    while gallery.images.imageInMemory(for: fast) == nil { await Task.yield() }
+    try await until { gallery.images.imageInMemory(for: fast) != nil }
     gallery.images.stopPrefetching([slow])
-    while gallery.images.jobs.count > 0 { await Task.yield() }
+    try await until { gallery.images.jobs.count == 0 }
     gate.open()
     #expect(try await gallery.images.cachedImage(for: slow) == nil)
     #expect(gallery.upstream.requestCount == 2)
     gallery.images.prefetch([slow])
     gallery.images.stopPrefetching()
-    while gallery.images.prefetches.withLock({ !$0.isEmpty }) { await Task.yield() }
-  }
-
-  /// Lets tasks that can run do so.
-  private func settle() async {
-    for _ in 0..<200 { await Task.yield() }
+    try await until { gallery.images.prefetches.withLock { $0.isEmpty } }
   }
 }

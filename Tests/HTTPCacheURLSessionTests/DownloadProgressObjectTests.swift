@@ -22,9 +22,8 @@ import Testing
       upstream: upstream)
   }
 
-  private func wait(_ condition: () -> Bool) async {
-    while !condition() { await Task.yield() }
-  }
+  /// Waits until a condition holds, or the time limit of the test passes.
+  private func wait(_ condition: () -> Bool) async { try? await until(condition) }
 
   @Test("it has the bytes, and is finished when the download is")
   func finishes() async throws {

@@ -1,4 +1,5 @@
 import CZlib
+public import Foundation
 public import HTTPCacheStore
 
 /// Decodes deflate piece by piece (RFC 1951, with zlib): content codings, and members of files.
@@ -14,9 +15,15 @@ public struct DeflateDecoder: ~Copyable {
   }
 
   /// The bytes do not have the format, or memory ran out.
-  public struct Failure: Error {
+  public struct Failure: LocalizedError, Sendable, CustomStringConvertible {
     /// Makes a failure, for bytes that end too early.
     public init() {}
+
+    /// The failure in words.
+    public var description: String { "deflated bytes are damaged or end too early, or memory ran out" }
+
+    /// The failure in words.
+    public var errorDescription: String? { description }
   }
 
   private static let pieceLength = 128 << 10

@@ -18,8 +18,8 @@ final class Permits: Sendable {
 
   init(_ limit: Int) { state = Mutex(State(free: max(limit, 1))) }
 
-  /// The number of tasks that wait.
-  var waitingCount: Int { state.withLock { $0.waiting.count } }
+  /// The priorities of the tasks that wait, as they are now.
+  var waitingPriorities: [Int] { state.withLock { $0.waiting.values.map(\.handle.priority) } }
 
   /// Calls `body` with a permit.
   ///

@@ -21,6 +21,9 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The number of pieces of work that have not ended.
   var count: Int { state.withLock { $0.works.count } }
 
+  /// The number of callers of all work that has not ended.
+  var callerCount: Int { state.withLock { $0.works.values.reduce(0) { $0 + $1.callers.count } } }
+
   /// Joins the work for a key, or begins it.
   ///
   /// - Parameters:

@@ -16,7 +16,7 @@ extension CachedURLSession {
   ///     configuration's.
   ///   - options: the settings of this request.
   ///   - delegate: called instead of the session's delegate.
-  ///   - progress: called after each piece, and at the end.
+  ///   - progress: called after each piece, and at the end, not on the caller's actor.
   /// - Throws: `UnexpectedStatus` for a status other than 2xx, for 204, 205, and for a 206 without `Range` in
   ///   the request; `URLError`, `CocoaError` if the file cannot be written.
   @discardableResult

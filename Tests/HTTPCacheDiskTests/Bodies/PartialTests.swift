@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 

@@ -4,6 +4,7 @@ import HTTPCacheDisk
 import HTTPCacheFaults
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import Testing
 
 /// Removed bytes are in no file afterwards, and other entries stay, whichever system call fails meanwhile.

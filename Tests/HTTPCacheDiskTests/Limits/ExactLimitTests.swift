@@ -117,7 +117,7 @@ import Testing
     let base = store.usage.diskBytes
     let writer = try await store.write(try record("/large"), variantLimit: 8)
     try await writer.append(BodyBytes(bytes(2 << 20)))
-    // Keep the index thread, which deletes the file, busy.
+    // Keep the index thread, which deletes the file, busy. A test that fails lets it go after a minute.
     let gate = DispatchSemaphore(value: 0)
     store.thread.queue.submit { _ = gate.wait(timeout: .now() + 60) }
     writer.abandon()

@@ -3,6 +3,7 @@ import Foundation
 import HTTPCacheDisk
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 

@@ -136,12 +136,3 @@ extension DiskStore {
     return try await reader.read(0..<(reader.length ?? 0)).array
   }
 }
-
-/// Waits until a condition holds that other threads bring about; for a minute at least.
-func until(_ condition: () async throws -> Bool) async throws {
-  for attempt in 0..<60_000 {
-    if try await condition() { return }
-    if attempt < 100 { await Task.yield() } else { try await Task.sleep(for: .milliseconds(1)) }
-  }
-  Issue.record("it did not come about")
-}

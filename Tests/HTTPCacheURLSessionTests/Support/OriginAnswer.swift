@@ -6,7 +6,6 @@ struct OriginAnswer: Sendable {
     case pattern(Range<Int64>)
     /// Sends nothing until the latch is open, or the client has gone.
     case hold(Latch)
-    case pause(milliseconds: UInt32)
     /// Closes the connection in the middle.
     case cut
   }
@@ -32,7 +31,7 @@ struct OriginAnswer: Sendable {
       switch step {
       case .bytes(let bytes): sum + Int64(bytes.count)
       case .pattern(let range): sum + Int64(range.count)
-      case .hold, .pause, .cut: sum
+      case .hold, .cut: sum
       }
     }
   }

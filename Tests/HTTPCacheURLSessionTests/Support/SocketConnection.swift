@@ -112,7 +112,6 @@ final class SocketConnection {
           OriginAnswer.pattern(start..<min(start + 64 << 10, range.upperBound)), framing)
       }
     case .hold(let latch): try hold(latch)
-    case .pause(let milliseconds): usleep(milliseconds * 1000)
     case .cut: throw Failure.cut
     }
   }

@@ -16,12 +16,3 @@ struct Received<Value: Sendable>: Sendable {
     }
   }
 }
-
-/// Waits until a condition that depends on other threads holds: at least a minute.
-func until(_ condition: () async throws -> Bool) async throws {
-  for attempt in 0..<60_000 {
-    if try await condition() { return }
-    if attempt < 100 { await Task.yield() } else { try await Task.sleep(for: .milliseconds(1)) }
-  }
-  Issue.record("it did not come about")
-}

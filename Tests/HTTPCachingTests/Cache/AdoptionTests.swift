@@ -4,6 +4,7 @@ import Testing
 
 @Suite("What comes another way: rules and hooks count for it too", .timeLimit(.minutes(10)))
 struct AdoptionTests {
+  /// A hook that takes a minute has failed.
   private let turn = HookTurn.inPlace { _ in try? await Task.sleep(for: .seconds(60)) }
 
   private func adopt(

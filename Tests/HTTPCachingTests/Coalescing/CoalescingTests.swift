@@ -6,6 +6,11 @@ import Testing
 struct CoalescingTests {
   private let test = TestCache()
 
+  /// Waits until this many requests wait for a leader.
+  private func waiting(_ count: Int) async throws {
+    try await until { test.cache.unfinishedWork.waiters == count }
+  }
+
   /// Starts `count` equal requests while the origin holds its head, then releases it.
   private func together(
     _ count: Int, _ fields: HTTPFields = [:], expecting arrivals: Int
@@ -14,7 +19,7 @@ struct CoalescingTests {
     return try await withThrowingTaskGroup(of: TestAnswer.self) { group in
       for _ in 0..<count { group.addTask { try await test.get("/", fields) } }
       await test.origin.arrived(arrivals)
-      await Task.yield()
+      try await waiting(count - arrivals)
       test.origin.release()
       var answers: [TestAnswer] = []
       for try await answer in group { answers.append(answer) }
@@ -81,7 +86,7 @@ struct CoalescingTests {
     async let german = test.get("/", [.acceptLanguage: "de"])
     await test.origin.arrived(1)
     async let french = test.get("/", [.acceptLanguage: "fr"])
-    await Task.yield()
+    try await waiting(1)
     test.origin.release()
     #expect(try await german.text == "de")
     #expect(try await french.text == "fr")
@@ -92,12 +97,12 @@ struct CoalescingTests {
     test.origin.always(200, [.cacheControl: "max-age=10"], "body")
     test.origin.fails(.unreachable, times: 1)
     test.origin.hold()
-    let results = await withTaskGroup(of: TestAnswer?.self) { group in
+    let results = try await withThrowingTaskGroup(of: TestAnswer?.self) { group in
       for _ in 0..<6 { group.addTask { try? await test.get("/") } }
       await test.origin.arrived(1)
-      for _ in 0..<50 { await Task.yield() }
+      try await waiting(5)
       test.origin.release()
-      return await group.reduce(into: []) { $0.append($1) }
+      return try await group.reduce(into: []) { $0.append($1) }
     }
     #expect(results.filter { $0 == nil }.count == 1, "only the leader fails")
     #expect(results.compactMap(\.self).allSatisfy { $0.text == "body" })
@@ -110,7 +115,7 @@ struct CoalescingTests {
     let leader = Task { try await test.get("/") }
     await test.origin.arrived(1)
     let follower = Task { try await test.get("/") }
-    for _ in 0..<50 { await Task.yield() }
+    try await waiting(1)
     leader.cancel()
     test.origin.release()
     #expect(try await follower.value.text == "body")

@@ -9,14 +9,8 @@ struct DeadlineTests {
 
   private var limited: RequestOptions { RequestOptions(timeout: .seconds(5)) }
 
-  /// Lets other tasks run until `condition` holds; gives up after a while, so that the test fails if it never
-  /// does.
-  private func settle(until condition: () -> Bool) async {
-    for _ in 0..<20_000 where !condition() { await Task.yield() }
-  }
-
   /// Waits until this many followers wait for a leader, each with a limit.
-  private func waiting(_ count: Int) async { await settle { test.clock.sleeperCount == count } }
+  private func waiting(_ count: Int) async throws { try await until { test.clock.sleeperCount == count } }
 
   /// How a request ended, once it has.
   private final class Ending: Sendable {
@@ -47,14 +41,14 @@ struct DeadlineTests {
     let leader = begin { try await test.get("/") }
     await test.origin.arrived(1)
     let follower = begin { try await test.get("/", options: limited) }
-    await waiting(1)
+    try await waiting(1)
     test.clock.advance(by: 4)
     #expect(!follower.isThere)
     test.clock.advance(by: 1)
-    await settle { follower.isThere }
+    try await until { follower.isThere }
     #expect(follower.errorKind == .timeout)
     test.origin.release()
-    await settle { leader.isThere && follower.isThere }
+    try await until { leader.isThere && follower.isThere }
     #expect(leader.answer?.text == "body")
     #expect(test.origin.requests.count == 1)
   }
@@ -71,12 +65,12 @@ struct DeadlineTests {
     let leader = begin { try await test.get("/") }
     await test.origin.arrived(2)
     let follower = begin { try await test.get("/", options: limited) }
-    await waiting(1)
+    try await waiting(1)
     test.clock.advance(by: 5)
-    await settle { follower.isThere }
+    try await until { follower.isThere }
     #expect(follower.answer?.text == "old")
     test.origin.release()
-    await settle { leader.isThere && follower.isThere }
+    try await until { leader.isThere && follower.isThere }
     #expect(leader.answer?.text == "new")
     guard case .hit(_, _, .disconnected)? = follower.answer?.outcome else {
       Issue.record("\(String(describing: follower.answer?.outcome))")
@@ -94,12 +88,12 @@ struct DeadlineTests {
     let leader = begin { try await test.get("/") }
     await test.origin.arrived(2)
     let follower = begin { try await test.get("/", options: limited) }
-    await waiting(1)
+    try await waiting(1)
     test.clock.advance(by: 5)
-    await settle { follower.isThere }
+    try await until { follower.isThere }
     #expect(follower.errorKind == .timeout)
     test.origin.release()
-    await settle { leader.isThere && follower.isThere }
+    try await until { leader.isThere && follower.isThere }
     #expect(leader.isThere)
   }
 
@@ -114,7 +108,7 @@ struct DeadlineTests {
     let leader = Task { try await get(upstream, RequestOptions()) }
     await upstream.waitForRequests(1)
     let follower = Task { try await get(upstream, limited) }
-    await waiting(1)
+    try await waiting(1)
     test.clock.advance(by: 3)
     gate.open()
     #expect(try await follower.value == "body")
@@ -133,12 +127,12 @@ struct DeadlineTests {
     for (number, seconds) in [5, 6, 60].enumerated() {
       tasks.append(Task { try await get(upstream, RequestOptions(timeout: .seconds(seconds))) })
       if number == 0 { await upstream.waitForRequests(1) }
-      await waiting(number)
+      try await waiting(number)
     }
     for (number, gate) in gates.enumerated() {
       test.clock.advance(by: number == 0 ? 5 : 1)
       gate.open()
-      await settle { upstream.requestCount >= number + 2 }
+      try await until { upstream.requestCount >= number + 2 }
     }
     await #expect(throws: UpstreamError.self) { try await tasks[0].value }
     await #expect(throws: UpstreamError.self) { try await tasks[1].value }
@@ -160,9 +154,9 @@ struct DeadlineTests {
     }
     let leader = try await test.respond("/")
     let follower = begin { try await test.get("/", options: limited) }
-    await waiting(1)
+    try await waiting(1)
     gate.open()
-    await settle { follower.isThere }
+    try await until { follower.isThere }
     #expect(follower.answer?.text.utf8.count == 9)
     await #expect(throws: UpstreamError.self) { try await leader.body.collect() }
     #expect(test.origin.requests.count == 2)
@@ -184,7 +178,7 @@ struct DeadlineTests {
     }
     await test.clock.waitForSleepers()
     test.clock.advance(by: 5)
-    await settle { isFinished.withLock { $0 } }
+    try await until { isFinished.withLock { $0 } }
     #expect(isFinished.withLock { $0 })
     deaf.gate.open()
     await finishing.value

@@ -69,7 +69,7 @@ struct FlightHoldTests {
     let hold = try lead(coalescing)
     let cancelled = (1...3).map { _ in Task { try await follow(coalescing) } }
     let late = Task { try await follow(coalescing, within: .seconds(9)) }
-    while coalescing.waiters(of: key) < 4 { await Task.yield() }
+    try await until { coalescing.waiters(of: key) == 4 }
     for follower in cancelled { follower.cancel() }
     #expect(coalescing.waiters(of: key) == 1)
     clock.advance(by: .seconds(9))

@@ -38,7 +38,7 @@ struct BackgroundPaceTests {
     test.origin.streams([.cacheControl: "max-age=60"]) { [clock = test.clock] _ in DrippingBody(clock) }
     #expect(try await test.get("/").text == "old")
     await test.origin.arrived(2)
-    while test.cache.engine.background.count > 0 { await Task.yield() }
+    try await until { test.cache.engine.background.count == 0 }
     let failures = test.events.count {
       if case .upstreamFailed(_, let error) = $0 { error.kind == .timeout } else { false }
     }

@@ -106,7 +106,7 @@ struct OverriddenKeyFlowTests {
     let texts = try await withThrowingTaskGroup(of: String.self) { group in
       for index in 0..<6 { group.addTask { try await test.get("/a?\(index)").text } }
       await test.origin.arrived(1)
-      await Task.yield()
+      try await until { test.cache.unfinishedWork.waiters == 5 }
       test.origin.release()
       return try await group.reduce(into: [String]()) { $0.append($1) }
     }
@@ -132,7 +132,7 @@ struct OverriddenKeyFlowTests {
     async let app = test.get("/a?x=4", [.userAgent: "app"]).text
     await test.origin.arrived(3)
     async let plain = test.get("/a").text
-    await Task.yield()
+    try await until { test.cache.unfinishedWork.waiters == 1 || test.origin.requests.count == 4 }
     test.origin.release()
     #expect(try await app != plain)
   }

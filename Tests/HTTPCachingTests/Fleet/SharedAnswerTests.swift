@@ -86,7 +86,7 @@ struct SharedAnswerTests {
     let leader = Task { try await node.get("/") }
     await gate.waitForArrivals(1)
     let follower = Task { try await node.get("/") }
-    while node.cache.unfinishedWork.waiters == 0 { await Task.yield() }
+    try await until { node.cache.unfinishedWork.waiters == 1 }
     gate.open()
     let expected = CacheOutcome.shared(.miss(.absent), age: .seconds(7), lifetime: .seconds(60))
     #expect(try await leader.value.outcome == expected)

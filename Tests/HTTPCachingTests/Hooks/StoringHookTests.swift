@@ -285,7 +285,7 @@ struct StoringHookTests {
     let answers = try await withThrowingTaskGroup(of: TestAnswer.self) { group in
       for _ in 0..<10 { group.addTask { try await test.get("/") } }
       await test.origin.arrived(1)
-      await Task.yield()
+      try await until { test.cache.unfinishedWork.waiters == 9 }
       test.origin.release()
       return try await group.reduce(into: [TestAnswer]()) { $0.append($1) }
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// A response to a request that was sent before its resource changed is not reused after the change without
 /// validation (RFC 9111 §4.4), whatever made the change, at whatever moment, and in whatever store.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct Section4_4_OvertakenTests {
   @Test(arguments: StoreChoice.allCases, ResourceChange.allCases)
   func overtaken(_ choice: StoreChoice, by change: ResourceChange) async throws {

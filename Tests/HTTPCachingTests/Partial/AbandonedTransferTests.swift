@@ -51,7 +51,7 @@ struct AbandonedTransferTests {
     await gate.waitForArrivals(1)
     test.origin.answers(nil)
     let again = Task { try await test.get(policy: policy) }
-    for _ in 0..<100 { await Task.yield() }
+    await test.clock.waitForSleepers(1)
     gate.open()
     let answer = try await again.value
     #expect(answer.text == test.origin.text)

@@ -121,11 +121,7 @@ import Testing
       await cache.flush()
     }
     // The log goes with the last connection, on another thread.
-    let end = ContinuousClock.now + .seconds(60)
-    while FileManager.default.fileExists(atPath: path + "-wal") {
-      try #require(ContinuousClock.now < end)
-      await Task.yield()
-    }
+    try await until { !FileManager.default.fileExists(atPath: path + "-wal") }
     // Header and schema stay, so that it is opened.
     let index = try #require(FileManager.default.contents(atPath: path))
     try index.prefix(20 * 4_096).write(to: URL(fileURLWithPath: path))

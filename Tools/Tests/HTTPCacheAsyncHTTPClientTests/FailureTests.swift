@@ -72,7 +72,10 @@ import Testing
       try await gate.pass()
       return answer("late")
     }
+    routes.get("first") { _, _ in answer("first") }
     try await Fixture.run(routes) { fixture async throws in
+      // Makes the connection, which has an error of its own if the deadline passes before.
+      _ = try await fixture.get("/first")
       let error = await #expect(throws: HTTPClientError.self) {
         try await fixture.client.execute(fixture.request("/slow"), timeout: .milliseconds(50))
       }

@@ -148,14 +148,27 @@ import Testing
 
   @Test("a longer time of a route holds for the request that asks and for one that waits for its response")
   func longHead() async throws {
+    let cache = try memoryCache()
     try await withProxy(
-      upstream: .init(headTimeout: .milliseconds(50)), cache: try memoryCache(),
-      configure: { $0.changeRoutes { $0[0].silence.head = .minutes(5) } }
+      upstream: .init(headTimeout: .milliseconds(50)), cache: cache,
+      configure: {
+        $0.changeRoutes { routes in
+          var short = routes[0]
+          short.path = "/short"
+          routes[0].silence.head = .minutes(5)
+          routes.insert(short, at: 0)
+        }
+      }
     ) { fixture in
       let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
       let (leader, peer, _) = try await fixture.open(request)
       let follower = try fixture.connect(sending: request)
-      try await Task.sleep(for: .milliseconds(300))
+      let target = HTTPRequest(
+        method: .get, scheme: "http", authority: "127.0.0.1:\(fixture.origin.port)", path: "/")
+      await poll { cache.isAwaited(target, partition: "http://h") }
+      // A later request of a route without a time of its own tells that the shorter time has passed.
+      let short = try fixture.connect(sending: "GET /short HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(try await short.receiveHead().hasPrefix("HTTP/1.1 504 "))
       peer.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 1\r\n\r\na")
       for client in [leader, follower] {
         #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 "))

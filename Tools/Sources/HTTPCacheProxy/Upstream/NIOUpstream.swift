@@ -5,7 +5,7 @@ public import NIOSSL
 
 /// An upstream over HTTP/1.1 or HTTP/2 on SwiftNIO that keeps connections open between requests.
 public final class NIOUpstream: Upstream {
-  private let pool: ConnectionPool
+  let pool: ConnectionPool
   private let configuration: Configuration
 
   /// Makes an upstream.

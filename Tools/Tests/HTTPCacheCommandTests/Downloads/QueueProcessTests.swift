@@ -9,11 +9,6 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct QueueProcessTests {
   private static let content = ServedFile.bytes(3_000_000)
 
-  /// Waits until another process makes a condition true.
-  private func wait(_ condition: () -> Bool) async {
-    while !condition() { try? await Task.sleep(for: .milliseconds(10)) }
-  }
-
   private static let whole = ServedFile(content: content, fields: "Cache-Control: max-age=60")
   /// Its transfer stops after 2.5 MB.
   private static var held: ServedFile {
@@ -36,7 +31,7 @@ import Testing
     let process = try await CommandProcess(
       ["get", "--json", origin.base + "/film", "-o", directory.file("film")] + cache, in: directory,
       output: output.fileDescriptor)
-    await wait { Self.size(of: directory.file("cache/bodies")) >= 2_000_000 }
+    try await eventually { Self.size(of: directory.file("cache/bodies")) >= 2_000_000 }
     process.signal(signal)
     let first = try await process.end()
     if signal != SIGKILL {
@@ -64,7 +59,7 @@ import Testing
     let cache = ["--queue", "films", "--dir", directory.file("cache")]
     let process = try await CommandProcess(
       ["get", "-j", "1", origin.base + "/film", origin.base + "/second"] + cache, in: directory)
-    await wait { Self.size(of: directory.file("cache/bodies")) >= 2_000_000 }
+    try await eventually { Self.size(of: directory.file("cache/bodies")) >= 2_000_000 }
     let removed = await CommandRun(["downloads", "remove", origin.base + "/second"] + cache)
     #expect(
       removed.output == "asked the process that runs the queue to remove 1 download\n", "\(removed.errors)")
@@ -92,7 +87,7 @@ import Testing
     let origin = try await ScriptedOrigin { Self.held.answer($0) }
     let cache = ["--queue", "films", "--dir", directory.file("cache")]
     let process = try await CommandProcess(["get", origin.base + "/film"] + cache, in: directory)
-    await wait { Self.size(of: directory.file("cache/bodies")) >= 2_000_000 }
+    try await eventually { Self.size(of: directory.file("cache/bodies")) >= 2_000_000 }
     let cancelled = await CommandRun(["downloads", "cancel", origin.base + "/film"] + cache)
     #expect(
       cancelled.output == "asked the process that runs the queue to cancel 1 download\n",

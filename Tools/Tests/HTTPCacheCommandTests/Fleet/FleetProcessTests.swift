@@ -25,8 +25,8 @@ struct FleetProcessTests {
         let open = origin.close(path)
         try await withThrowingTaskGroup(of: TestAnswer.self) { tasks in
           for number in 0..<64 { tasks.addTask { try await fleet.get(path, from: number % 3) } }
-          while try await fleet.connections() < 64 { try await Task.sleep(for: .milliseconds(10)) }
-          while origin.count(of: path) == 0 { try await Task.sleep(for: .milliseconds(10)) }
+          try await eventually { try await fleet.connections() >= 64 }
+          try await eventually { origin.count(of: path) > 0 }
           open()
           for try await answer in tasks {
             #expect(answer.status == 200 && answer.body.hasPrefix("version "), "\(answer)")
@@ -113,14 +113,14 @@ struct FleetProcessTests {
       let answer = try await fleet.admin("/purge?url=\(base)/k", .POST, of: 0)
       #expect(answer.status == 202)
       #expect(answer.body.contains("\"pending\":1}"), "\(answer.body)")
-      while try await fleet.figures(of: 0).isConnected { try await Task.sleep(for: .milliseconds(10)) }
+      try await eventually { try await !fleet.figures(of: 0).isConnected }
       let metrics = try await fleet.admin("/metrics", of: 0).body
       #expect(metrics.contains("\nhttpcache_fleet_pending_changes 1\n"))
       #expect(metrics.contains("\nhttpcache_fleet_connected 0\n"))
       let before = origin.count(of: "/k")
       try await fleet.redis.restart()
       for node in 0..<3 {
-        while try await !fleet.figures(of: node).isConnected { try await Task.sleep(for: .milliseconds(10)) }
+        try await eventually { try await fleet.figures(of: node).isConnected }
       }
       for node in 0..<3 {
         // The change may be on its way.

@@ -139,7 +139,7 @@ import Testing
     let task = Task {
       await CommandRun(["get", "--dir", directory.file("cache"), "--jobs", "1"] + urls)
     }
-    while origin.requests.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+    try await eventually { !origin.requests.isEmpty }
     task.cancel()
     let run = await task.value
     #expect(run.status == ExitStatus.interrupted.rawValue)

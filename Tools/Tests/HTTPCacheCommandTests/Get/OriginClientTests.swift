@@ -43,6 +43,7 @@ import Testing
       let start = ContinuousClock.now
       let response = try await upstream.send(request(to: origin))
       #expect(response.head.status == .ok)
+      // Both tries have the limit together. Twice as long leaves a busy machine its time.
       #expect(ContinuousClock.now - start < .seconds(50))
       _ = try await response.body.collect()
     }

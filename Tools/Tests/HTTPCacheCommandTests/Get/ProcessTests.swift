@@ -20,11 +20,6 @@ import Testing
 
   private func size(_ path: String) -> Int { (FileManager.default.contents(atPath: path) ?? Data()).count }
 
-  /// Waits until another process makes a condition true.
-  private func wait(_ condition: () -> Bool) async {
-    while !condition() { try? await Task.sleep(for: .milliseconds(10)) }
-  }
-
   @Test(
     "after SIGINT, SIGTERM and SIGKILL a response that is not stored is continued from its part file",
     arguments: [SIGINT, SIGTERM, SIGKILL])
@@ -35,7 +30,7 @@ import Testing
       "get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out"),
     ]
     let process = try await CommandProcess(arguments, in: directory)
-    await wait { size(directory.file("out.httpcache-part/body")) == 200_000 }
+    try await eventually { size(directory.file("out.httpcache-part/body")) == 200_000 }
     process.signal(signal)
     let first = try await process.end()
     if signal != SIGKILL {
@@ -61,7 +56,7 @@ import Testing
       "get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out"),
     ]
     let process = try await CommandProcess(arguments, in: directory)
-    await wait { size(directory.file("out.httpcache-part/body")) == 200_000 }
+    try await eventually { size(directory.file("out.httpcache-part/body")) == 200_000 }
     process.signal(SIGINT)
     let first = try await process.end()
     #expect(first.errors.contains(": interrupted; 195 KiB of 293 KiB kept, run again to continue\n"))
@@ -85,7 +80,7 @@ import Testing
       let count = origin.requests.count
       let process = try await CommandProcess(
         ["get", origin.base + "/\(hasReader)", "--dir", directory.file("cache"), "-o", path], in: directory)
-      await wait { origin.requests.count > count }
+      try await eventually { origin.requests.count > count }
       process.signal(SIGINT)
       #expect(try await process.end().status == ExitStatus.interrupted.rawValue)
     }

@@ -1,4 +1,5 @@
 import HTTPCacheProxy
+import HTTPCacheTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -30,13 +31,15 @@ struct UnresolvedUpstreamsTests {
 
   @Test("names that do not resolve in time are told, a hundred of them one by one")
   func slow() async {
+    let gate = Gate()
     let lookups = NameLookups(
       resolves: { _ in
-        try? await Task.sleep(for: .seconds(5))
+        try? await gate.pass()
         return true
       }, patience: .milliseconds(20))
     let origins = (0..<1_000).map { Origin(isSecure: true, host: "h\($0).example") }
     let messages = await UnresolvedUpstreams.messages(mode(origins), lookups: lookups)
+    gate.open()
     #expect(messages.count == 101)
     #expect(messages.last == "httpcache: warning: 900 more host names of upstreams do not resolve")
   }

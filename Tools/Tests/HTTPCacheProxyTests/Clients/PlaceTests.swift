@@ -1,5 +1,6 @@
 import NIOCore
 import ServerTesting
+import Synchronization
 import Testing
 
 @testable import HTTPCacheProxy
@@ -75,6 +76,8 @@ import Testing
       #expect(try await peer.receive(count: 1) == "a")
       let other = try fixture.connect()
       other.send(get)
+      await poll { fixture.upstream.pool.waiting.load(ordering: .relaxed) == 1 }
+      // No event tells that a place is kept: it would be lost after a millisecond.
       #expect(try await fixture.origin.acceptIfAny(within: 50) == nil)
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))

@@ -92,7 +92,7 @@ import Testing
         == "0\r\n\r\n"
     }
     // The end of the body may be noted a moment after its last bytes.
-    while !origin.stream.isEnded {
+    while !origin.stream.isEnded, !Task.isCancelled {
       await loop.advanceTime(by: .seconds(5))
       await pause()
     }

@@ -179,7 +179,7 @@ import Testing
       _ = try await get("/bad", from: fixture)
       let clients = try (0..<4).map { _ in try fixture.connect() }
       for client in clients { client.send("GET /held HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n") }
-      while held.withLock({ $0.count }) < clients.count { try await Task.sleep(for: .milliseconds(10)) }
+      await poll { held.withLock { $0.count } >= clients.count }
       for _ in 0..<4 { _ = try? await get("/bad", from: fixture) }
       _ = try await get("/finish", from: fixture)
       for client in clients { #expect(try await client.receiveAll().hasSuffix("\r\n\r\nhalfdone")) }

@@ -33,7 +33,7 @@ import Testing
     #expect(other.isReused && other.stream === first.stream)
 
     let waiting = lease(loops[0])
-    while pool.waiting.load(ordering: .relaxed) == 0 { await Task.yield() }
+    await poll { pool.waiting.load(ordering: .relaxed) == 1 }
     pool.release(second, isReusable: true)
     let given = try await waiting.value
     #expect(given.isReused && given.stream === second.stream)

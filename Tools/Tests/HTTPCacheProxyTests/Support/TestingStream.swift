@@ -38,7 +38,7 @@ struct TestingStream: Sendable {
     while all < count {
       let new = try await written()
       all += new
-      if new == 0 { await pause() }
+      if new == 0 { try await Task.sleep(for: .milliseconds(1)) }
     }
     return all
   }
@@ -51,9 +51,9 @@ struct TestingStream: Sendable {
   }
 }
 
-/// Waits until a condition without an event is true.
+/// Waits until a condition without an event is true, or the time limit of the test passes.
 func poll(_ isSo: () -> Bool) async {
-  while !isSo() { await pause() }
+  while !isSo(), !Task.isCancelled { await pause() }
 }
 
 /// Leaves the processor to the code under test.

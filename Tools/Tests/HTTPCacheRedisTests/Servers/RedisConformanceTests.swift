@@ -14,6 +14,7 @@ struct RedisConformanceTests {
     let server = try await RedisServer.start()
     let (first, second) = (try server.tier(change), try server.tier(change))
     try await check.run {
+      // The time of a server is the system's.
       TierSample(first: first, second: second) { try await Task.sleep(for: $0) }
     }
     await first.close()

@@ -76,7 +76,8 @@ final class RedisClusterServers: Sendable {
   func owner(of key: [UInt8]) async throws -> (primary: RedisServer, replica: RedisServer?)? {
     let slot = Int64(RedisSlot.of(key))
     for server in servers {
-      guard let ranges = try? await server.send("CLUSTER", "SLOTS", by: .milliseconds(500)).elements else {
+      // A server that is stopped does not answer.
+      guard let ranges = try? await server.send("CLUSTER", "SLOTS", by: .seconds(5)).elements else {
         continue
       }
       for range in ranges.compactMap(\.elements) where range.count >= 3 {

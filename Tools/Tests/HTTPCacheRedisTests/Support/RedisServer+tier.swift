@@ -58,11 +58,6 @@ extension RedisLimits {
     publication: .seconds(60))
 }
 
-/// Waits until a condition holds. The suite's time limit ends a test whose condition never holds.
-func eventually(_ condition: () async throws -> Bool) async throws {
-  while try await !condition() { try await Task.sleep(for: .milliseconds(10)) }
-}
-
 /// The error of a tier's function; nil if it threw none.
 func tierError(_ body: () async throws -> Void) async -> SharedTierError? {
   do { try await body() } catch { return error as? SharedTierError ?? SharedTierError(.protocol, "\(error)") }

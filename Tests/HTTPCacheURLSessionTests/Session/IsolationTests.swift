@@ -1,0 +1,77 @@
+import Foundation
+import HTTPCacheURLSession
+import Testing
+
+/// Downloads of a `CachedURLSession` from every isolation, with a closure that tells what belongs to the caller. The
+/// transfer calls `progress` while the caller waits, so the closure is `@Sendable` and reaches the caller's state with a
+/// task.
+@Suite("Downloads with progress can be started from every isolation", .timeLimit(.minutes(5)))
+struct IsolationTests {
+  private let kit: Kit
+  private let folder: Folder
+
+  init() throws {
+    kit = try Kit { _ in .text("abc") }
+    folder = try Folder()
+  }
+
+  /// As the main function of a program.
+  @MainActor private enum Program {
+    static var received: Int64 = 0
+
+    static func main(_ kit: Kit, _ file: URL) async throws -> Int64 {
+      let tasks = Seen<Task<Void, Never>>()
+      try await kit.session.download(for: kit.request("/"), to: file) { progress in
+        tasks.add(Task { await note(progress) })
+      }
+      for task in tasks.all { await task.value }
+      return received
+    }
+
+    static func note(_ progress: DownloadProgress) { received = max(received, progress.received) }
+  }
+
+  @MainActor private final class Model {
+    private var received: Int64 = 0
+
+    func load(_ kit: Kit, _ file: URL) async throws -> Int64 {
+      let tasks = Seen<Task<Void, Never>>()
+      try await kit.session.download(for: kit.request("/"), to: file) { progress in
+        tasks.add(Task { await self.note(progress) })
+      }
+      for task in tasks.all { await task.value }
+      return received
+    }
+
+    private func note(_ progress: DownloadProgress) { received = max(received, progress.received) }
+  }
+
+  private actor Loader {
+    private var received: Int64 = 0
+
+    func load(_ kit: Kit, _ file: URL) async throws -> Int64 {
+      let tasks = Seen<Task<Void, Never>>()
+      try await kit.session.download(for: kit.request("/"), to: file) { progress in
+        tasks.add(Task { await self.note(progress) })
+      }
+      for task in tasks.all { await task.value }
+      return received
+    }
+
+    private func note(_ progress: DownloadProgress) { received = max(received, progress.received) }
+  }
+
+  private nonisolated func load() async throws -> Int64? {
+    let seen = Seen<Int64>()
+    try await kit.session.download(for: kit.request("/"), to: folder.file("d")) { seen.add($0.received) }
+    return seen.all.last
+  }
+
+  @Test("from a main function, a class of the main actor, an actor and a function without isolation")
+  func isolations() async throws {
+    #expect(try await Program.main(kit, folder.file("a")) == 3)
+    #expect(try await Model().load(kit, folder.file("b")) == 3)
+    #expect(try await Loader().load(kit, folder.file("c")) == 3)
+    #expect(try await load() == 3)
+  }
+}
