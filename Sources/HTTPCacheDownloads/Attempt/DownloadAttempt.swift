@@ -50,9 +50,15 @@ struct DownloadAttempt: Sendable {
     tell(.state(.validating))
     let occupant = try file?.occupant(item.placed)
     var request = try await request(number: number, isPlaced: occupant == .placed)
-    if let end = try await runRanges(request, occupant: occupant, meter: meter) { return end }
+    let covered = await coveredPart(by: request, occupant: occupant)
+    if covered == nil, let end = try await runRanges(request, occupant: occupant, meter: meter) { return end }
     var response = try await respond(to: request, meter)
     do {
+      if let covered, covered.goesOn(insteadOf: response, now: clock.now) {
+        response.body.source.cancel()
+        if let end = try await runRanges(request, occupant: occupant, meter: meter) { return end }
+        response = try await respond(to: request, meter)
+      }
       if response.head.status.code == 304, occupant == .placed, let file {
         try requireAsked(response)
         try requireDigests()

@@ -35,7 +35,8 @@ extension FileTransfer {
     switch told {
     case .stored: return .complete
     case .kept(let bytes)
-    where bytes + Self.slack >= leftover?.bytes ?? 0 && (leftover == nil || !isRedirected(progress)):
+    where bytes + PartContinuation.slack >= leftover?.bytes ?? 0
+      && (leftover == nil || !isRedirected(progress)):
       // The next request may be redirected to a URL under which the cache has nothing.
       if leftover != nil { await output.keep() }
       return .cached(bytes)
