@@ -106,9 +106,13 @@ struct DownloadAttempt: Sendable {
   }
 
   var options: RequestOptions {
-    RequestOptions(
+    var options = RequestOptions(
       bodyForms: .any, timeout: configuration.headLimit, context: configuration.context,
       validatesInBackground: false)
+    if let addFields = configuration.addFields {
+      options.addFields = { [download = item.download] request in addFields(&request, download) }
+    }
+    return options
   }
 
   /// - Throws: `DownloadFailure` for a stale response that answers because the origin cannot be asked.

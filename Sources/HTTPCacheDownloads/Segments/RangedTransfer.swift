@@ -145,7 +145,8 @@ final class RangedTransfer: Sendable {
   func adopt(_ file: DestinationFile) async {
     guard let answer = head.withLock({ $0 }) else { return }
     let head = record.whole(answer.head, after: first?.response.head.headerFields, length: length)
-    let request = DownloadAttempt.request(request, at: answer.target).withoutConditions
+    let request = attempt.options.adding(
+      to: DownloadAttempt.request(request, at: answer.target).withoutConditions)
     // The file is at its destination, whether the cache takes it or not. The observer is told why it does not.
     _ = try? await attempt.cache.adopt(file: file.path, response: head, for: request)
   }
