@@ -167,7 +167,9 @@ struct DownloadAttempt: Sendable {
         case .tls: .tls
         case .cancelled, .protocol: .interrupted
         }
-      return DownloadFailure(kind, error.message)
+      var failure = DownloadFailure(kind, error.message)
+      failure.isContradiction = error.cause is LengthContradiction
+      return failure
     case let error as CacheError:
       return DownloadFailure(error.code == .noSpace ? .fullDisk : .io, "\(error)")
     default: return DownloadFailure(.io, "\(error)")

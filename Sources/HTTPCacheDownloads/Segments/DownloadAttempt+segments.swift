@@ -103,7 +103,7 @@ extension DownloadAttempt {
       if let known = part.record, known.belongs(to: item.download.request),
         let text = known.contradiction(of: record.whole(head, length: length), now: clock.now)
       {
-        throw UpstreamError(.protocol, text)
+        throw known.failure(for: text)
       }
       try part.begin(record)
       tell(.head(record.validators, expected: length, restart: restart))

@@ -107,7 +107,7 @@ final class RangedTransfer: Sendable {
       plan.giveBack(range.upperBound..<asked.upperBound)
       return range
     case .whole(let isChanged), .useless(let isChanged): throw isChanged ? RangeStop.changed : .oneStream
-    case .contradictory(let text): throw UpstreamError(.protocol, text)
+    case .contradictory(let text): throw record.failure(for: text)
     case .failure:
       try attempt.requireRepeatable(response.head.status.code)
       try attempt.check(response)

@@ -94,7 +94,7 @@ extension CachedURLSession {
         return nil
       case .contradictory(let text):
         loaded.body.source.cancel()
-        throw UpstreamError(.protocol, text)
+        throw continuation.record.failure(for: text)
       }
     }
   }

@@ -41,7 +41,7 @@ extension FileTransfer {
     case .contradictory(let text):
       first.body.source.cancel()
       progress.length = known.length
-      throw UpstreamError(.protocol, text)
+      throw known.failure(for: text)
     }
   }
 

@@ -19,7 +19,8 @@ extension FileTransfer {
       // The bytes from before this transfer stay.
       output.part?.dropAdded()
       if output.leftover != nil { await output.keep() }
-      failure.detail = "--policy reload begins anew"
+      // Running again fails again.
+      if fetcher.policy != .reload { failure.detail = "--policy reload begins anew" }
       return failure
     }
     let told =
