@@ -1,3 +1,4 @@
+import Foundation
 import HTTPCacheTesting
 import HTTPCaching
 import Testing
@@ -199,15 +200,53 @@ struct DownloadBadOriginTests {
     }
   #endif
 
-  @Test("a stored body that came directly begins anew where a redirect leads later, and the status says so")
-  func laterRedirect() async throws {
+  /// A stored body has come directly and broken off; a redirect leads to another URL from then on.
+  private func redirected() async throws -> (DownloadKitchen, DownloadID) {
     let (kitchen, id) = try await DownloadKitchen.brokenOff()
     kitchen.origin.change {
-      $0.answers = [ScriptedResponse(status: 302, headers: ["Location": "https://two.example.com/file"])]
+      $0.special = { request in
+        guard request.head.authority == "example.com" else { return nil }
+        return ScriptedResponse(status: 302, headers: ["Location": "https://two.example.com/file"])
+      }
+    }
+    return (kitchen, id)
+  }
+
+  @Test("a stored body that came directly continues where a redirect leads later")
+  func laterRedirect() async throws {
+    let (kitchen, id) = try await redirected()
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+    // The file system may clone the stored body: then the part has no bytes.
+    let isPartWritten = !Volume.sharesBlocks(
+      of: kitchen.folder.path, with: kitchen.folder.appendingPathComponent("cache").path)
+    #expect(kitchen.queue.status(of: id)?.lastRestart == (isPartWritten ? nil : .notKept))
+    #expect(kitchen.upstream.requests.last?["Range"] == (isPartWritten ? "bytes=200000-" : nil))
+    #expect(kitchen.upstream.requests.last?.head.authority == "two.example.com")
+    #expect(try kitchen.partFiles().isEmpty)
+  }
+
+  @Test("a stored body of another representation, to which a redirect leads later, begins anew")
+  func laterRedirectToAnother() async throws {
+    let (kitchen, id) = try await redirected()
+    kitchen.origin.change {
+      $0.content = FileOrigin.bytes(300_000, seed: 3)
+      $0.fields[.eTag] = "\"other\""
     }
     #expect(try await kitchen.end(id) == .done(.fetched))
     #expect(kitchen.contents("file") == kitchen.origin.content)
-    #expect(kitchen.queue.status(of: id)?.lastRestart == .notKept)
+    #expect(kitchen.queue.status(of: id)?.lastRestart == .changed)
+  }
+
+  @Test("a part of which the cache has lost its bytes goes on")
+  func lostEntry() async throws {
+    let (kitchen, id) = try await DownloadKitchen.brokenOff()
+    try await kitchen.cache.remove(.all)
+    #expect(try await kitchen.end(id) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+    let isPartWritten = !Volume.sharesBlocks(
+      of: kitchen.folder.path, with: kitchen.folder.appendingPathComponent("cache").path)
+    #expect(kitchen.upstream.requests.last?["Range"] == (isPartWritten ? "bytes=200000-" : nil))
   }
 
   @Test("a body shorter or longer than announced is not taken for the file", arguments: [-1, 1])

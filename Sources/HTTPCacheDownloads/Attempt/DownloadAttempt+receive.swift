@@ -123,19 +123,20 @@ extension DownloadAttempt {
       throw DownloadFailure(.notStored, "the cache does not store the response: \(refusal)")
     }
     let part = try PartFile(beside: file.path)
-    let isDirect = refusal != nil || item.writesDirectly || keepsPart(part, for: response)
+    let isWritten =
+      refusal != nil || item.writesDirectly || isCopied(response, to: file) || keepsPart(part, for: response)
     var record: PartRecord?
-    if isDirect, let length = response.body.length, !meter.isDecoded {
+    if isWritten, case .forwarded = response.outcome, let length = response.body.length, !meter.isDecoded {
       record = PartRecord(
         of: response.head, to: item.download.request, from: response.finalTarget, length: length,
         now: clock.now)
     }
     try part.begin(record, for: item.download.request)
-    return (part, isDirect || isCopied(response, to: file))
+    return (part, isWritten)
   }
 
-  /// Whether the body goes to the part although the cache stores it: the part has bytes of the file already, or a
-  /// redirect may name another URL next time, under which the cache has nothing.
+  /// Whether the body goes to the part although the file becomes a clone of the stored body, or a link to it: the part has
+  /// bytes of the file already, or a redirect may name another URL next time, under which the cache has nothing.
   private func keepsPart(_ part: PartFile, for response: CacheResponse) -> Bool {
     guard case .forwarded = response.outcome else { return false }
     return !response.redirects.isEmpty || !item.download.mirrors.isEmpty

@@ -50,9 +50,15 @@ struct DownloadAttempt: Sendable {
     tell(.state(.validating))
     let occupant = try file?.occupant(item.placed)
     var request = try await request(number: number, isPlaced: occupant == .placed)
-    if let end = try await runRanges(request, occupant: occupant, meter: meter) { return end }
+    let covered = await coveredPart(by: request, occupant: occupant)
+    if covered == nil, let end = try await runRanges(request, occupant: occupant, meter: meter) { return end }
     var response = try await respond(to: request, meter)
     do {
+      if let covered, covered.goesOn(insteadOf: response, now: clock.now) {
+        response.body.source.cancel()
+        if let end = try await runRanges(request, occupant: occupant, meter: meter) { return end }
+        response = try await respond(to: request, meter)
+      }
       if response.head.status.code == 304, occupant == .placed, let file {
         try requireAsked(response)
         try requireDigests()
@@ -100,9 +106,13 @@ struct DownloadAttempt: Sendable {
   }
 
   var options: RequestOptions {
-    RequestOptions(
+    var options = RequestOptions(
       bodyForms: .any, timeout: configuration.headLimit, context: configuration.context,
       validatesInBackground: false)
+    if let addFields = configuration.addFields {
+      options.addFields = { [download = item.download] request in addFields(&request, download) }
+    }
+    return options
   }
 
   /// - Throws: `DownloadFailure` for a stale response that answers because the origin cannot be asked.
@@ -157,7 +167,9 @@ struct DownloadAttempt: Sendable {
         case .tls: .tls
         case .cancelled, .protocol: .interrupted
         }
-      return DownloadFailure(kind, error.message)
+      var failure = DownloadFailure(kind, error.message)
+      failure.isContradiction = error.cause is LengthContradiction
+      return failure
     case let error as CacheError:
       return DownloadFailure(error.code == .noSpace ? .fullDisk : .io, "\(error)")
     default: return DownloadFailure(.io, "\(error)")

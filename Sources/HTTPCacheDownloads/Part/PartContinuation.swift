@@ -9,6 +9,11 @@ public struct PartContinuation: Sendable {
   public let offset: Int64
   /// The response that the bytes belong to.
   public let record: PartRecord
+  private let usesStore: Bool
+
+  /// The cache continues instead of the part if it lacks at most this many bytes of the part. A killed process loses up
+  /// to 4 MiB of the bytes that it stores.
+  public static let slack: Int64 = 8 << 20
 
   /// - Parameters:
   ///   - request: the request for the whole file, without content.
@@ -25,6 +30,7 @@ public struct PartContinuation: Sendable {
     else { return nil }
     self.offset = offset
     self.record = record
+    usesStore = policy != .bypass
     self.request = record.request(request, for: offset..<(record.length ?? .max))
   }
 
@@ -41,6 +47,39 @@ public struct PartContinuation: Sendable {
     let length = record.length ?? PartialContent.part(of: response)?.length
     if case .rest(let range) = answer, range.upperBound != length { return .useless(isChanged: false) }
     return answer
+  }
+
+  /// Whether the cache continues the body, because it has about as many bytes as the part: then the response is stored,
+  /// and a transfer that runs for another request is shared.
+  ///
+  /// - Parameters:
+  ///   - cache: the cache that `whole` goes through.
+  ///   - whole: the request for the whole file.
+  ///   - partition: as in `RequestOptions.partition`.
+  public func isCovered(
+    by cache: HTTPCache, for whole: HTTPRequest, partition: String = ""
+  ) async -> Bool {
+    guard usesStore else { return false }
+    let stored = await cache.storedBytes(of: whole, partition: partition) { head in
+      record.isPart(of: head) && head.headerFields[.contentEncoding] == record.fields[.contentEncoding]
+    }
+    return stored > 0 && stored >= offset - Self.slack
+  }
+
+  /// Whether the part goes on instead of the response to a request for the whole, which the cache could not continue: for
+  /// example, redirects have led to a URL of which nothing is stored. The response has the entity tag of the part.
+  ///
+  /// - Parameters:
+  ///   - whole: the response.
+  ///   - now: when it arrived.
+  public func goesOn(insteadOf whole: CacheResponse, now: Timestamp) -> Bool {
+    // An origin that ignored the range of the cache would ignore that of the part.
+    guard case .forwarded(let reason, status: 200, _, collapsed: false) = whole.outcome,
+      reason != .miss(.partial), record.fields[.eTag] != nil,
+      whole.head.headerFields[.contentEncoding] == record.fields[.contentEncoding],
+      case .whole(isChanged: false) = answer(whole.head, from: whole.finalTarget, now: now)
+    else { return false }
+    return true
   }
 
   /// Whether a response to the request for the whole may take the place of the part: it has a whole representation (a

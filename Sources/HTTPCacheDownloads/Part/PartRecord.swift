@@ -248,6 +248,14 @@ extension PartRecord {
 
 /// How long the body of a response must be.
 extension PartRecord {
+  /// The error for an answer that contradicts itself or the octets that are there. It comes again until they are removed.
+  ///
+  /// - Parameter contradiction: the text of `Answer.contradictory`.
+  /// - Returns: an error with the cause `LengthContradiction`.
+  public func failure(for contradiction: String) -> UpstreamError {
+    UpstreamError(.protocol, contradiction, cause: LengthContradiction(length: length ?? 0))
+  }
+
   private var knownLength: KnownLength? { KnownLength(length, validator: validator, of: fields) }
 
   /// Why a response cannot be the whole representation that the bytes belong to; nil if it may be, or another one.

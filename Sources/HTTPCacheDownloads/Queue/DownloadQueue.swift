@@ -148,6 +148,10 @@ extension DownloadQueue {
     public var countLimit: Int
     /// Changes the request of each attempt, for example to add `Authorization`, which is not kept in the list.
     public var prepare: (@Sendable (HTTPRequest) async throws -> HTTPRequest)?
+    /// Adds fields to each request of a download, also to those to mirrors and after redirects, which have lost
+    /// `Authorization` and `Cookie` if they lead to another origin. The fields are for that one request, and are not kept
+    /// in the list.
+    public var addFields: (@Sendable (inout HTTPRequest, Download) -> Void)?
     /// A value that a door passes to its upstream.
     public var context: (any Sendable)?
     /// Returns a number from 0 up to 1, for the random part of waits.

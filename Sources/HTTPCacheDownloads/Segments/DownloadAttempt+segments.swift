@@ -46,6 +46,21 @@ extension DownloadAttempt {
     }
   }
 
+  /// How to continue the part of which the cache has about as many bytes; nil if there is none. Segments always arrive in
+  /// the part.
+  func coveredPart(
+    by request: HTTPRequest, occupant: DestinationFile.Occupant?
+  ) async -> PartContinuation? {
+    guard let file, occupant != .placed, item.download.segments == 1, !item.usesOneStream,
+      let part = PartFile(existingBeside: file.path)
+    else { return nil }
+    defer { part.close() }
+    guard let found = PartContinuation(of: item.download.request, part: part, policy: .standard),
+      await found.isCovered(by: cache, for: request, partition: options.partition)
+    else { return nil }
+    return found
+  }
+
   /// The file that an earlier attempt began; nil if nothing of it is there.
   private func continued(
     _ file: DestinationFile, request: HTTPRequest, meter: DownloadMeter
@@ -88,7 +103,7 @@ extension DownloadAttempt {
       if let known = part.record, known.belongs(to: item.download.request),
         let text = known.contradiction(of: record.whole(head, length: length), now: clock.now)
       {
-        throw UpstreamError(.protocol, text)
+        throw known.failure(for: text)
       }
       try part.begin(record)
       tell(.head(record.validators, expected: length, restart: restart))

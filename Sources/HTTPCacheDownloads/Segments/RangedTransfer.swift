@@ -107,7 +107,7 @@ final class RangedTransfer: Sendable {
       plan.giveBack(range.upperBound..<asked.upperBound)
       return range
     case .whole(let isChanged), .useless(let isChanged): throw isChanged ? RangeStop.changed : .oneStream
-    case .contradictory(let text): throw UpstreamError(.protocol, text)
+    case .contradictory(let text): throw record.failure(for: text)
     case .failure:
       try attempt.requireRepeatable(response.head.status.code)
       try attempt.check(response)
@@ -145,7 +145,8 @@ final class RangedTransfer: Sendable {
   func adopt(_ file: DestinationFile) async {
     guard let answer = head.withLock({ $0 }) else { return }
     let head = record.whole(answer.head, after: first?.response.head.headerFields, length: length)
-    let request = DownloadAttempt.request(request, at: answer.target).withoutConditions
+    let request = attempt.options.adding(
+      to: DownloadAttempt.request(request, at: answer.target).withoutConditions)
     // The file is at its destination, whether the cache takes it or not. The observer is told why it does not.
     _ = try? await attempt.cache.adopt(file: file.path, response: head, for: request)
   }

@@ -51,6 +51,10 @@ public struct DownloadFailure: Error, Sendable, Hashable, CustomStringConvertibl
   /// The number of the error (`errno`) if a call of the system failed. The list does not keep it.
   public internal(set) var systemError: Int32?
 
+  /// Whether the origin sends another length than is known of the file under its strong validator. Each attempt fails
+  /// until the validator changes, or the download, its part and the stored response are removed. The list does not keep it.
+  public internal(set) var isContradiction = false
+
   /// Makes a failure.
   public init(_ kind: Kind, _ message: String) {
     self.kind = kind

@@ -116,6 +116,6 @@ public enum DownloadRestart: String, Sendable, Hashable, CaseIterable {
   case changed
   /// The origin sent the whole representation instead of the missing range.
   case rangeIgnored
-  /// The cache no longer has the bytes, or never kept them.
+  /// The cache no longer has the bytes or never kept them, and no part beside the destination has them.
   case notKept
 }

@@ -5,9 +5,10 @@ extension CachedURLSession {
   /// After an error `destination` is unchanged.
   ///
   /// The body is never in memory as a whole. A stored body is cloned where the file system supports it. A
-  /// body that broke off is continued with a range by the next request, of this or a later process, if the origin
-  /// allows it: from the cache, or for a response that the cache does not store (too large, `no-store`) from the
-  /// folder `NAME.httpcache-part` beside the destination. A file that is replaced keeps its mode.
+  /// body that broke off is continued with a range by the next request, of this or a later process, if the response has
+  /// a length and a strong validator: from the cache if it has about as many bytes, else from the folder
+  /// `NAME.httpcache-part` beside the destination, also where a redirect leads to another URL with the same strong
+  /// `ETag`. A download that broke off or was cancelled leaves that folder. A file that is replaced keeps its mode.
   ///
   /// - Parameters:
   ///   - request: the request.
@@ -32,6 +33,19 @@ extension CachedURLSession {
     options.onMetrics = nil
     try Self.requireFolder(of: destination)
     let target = DownloadTarget(url: destination, progress: progress)
+    if let covered = await coveredPart(of: request, at: target, options: options) {
+      let placed: URLResponse? = try await reading(
+        request, content: .none, options: options, delegate: delegate
+      ) { loaded in
+        let loaded = loaded.metered(meter, endsRequest: false)
+        guard !goesOn(covered, insteadOf: loaded) else {
+          loaded.body.source.cancel()
+          return nil
+        }
+        return try await place(loaded, of: request, at: target, options: options)
+      }
+      if let placed { return placed }
+    }
     if let response = try await continuePart(
       of: request, at: target, options: options, delegate: delegate, meter: meter)
     {

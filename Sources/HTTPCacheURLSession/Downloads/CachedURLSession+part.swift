@@ -24,9 +24,26 @@ extension LoadedResponse {
   }
 }
 
-/// Bodies on their way to a file: in a part beside it. Responses that the cache does not store, such as files above its
-/// largest entry, are continued from there.
+/// Bodies on their way to a file: in a part beside it. They are continued from there, unless the cache has about as many
+/// bytes.
 extension CachedURLSession {
+  /// How to continue the part of which the cache has about as many bytes; nil if there is none.
+  func coveredPart(
+    of request: URLRequest, at target: DownloadTarget, options: LoadOptions
+  ) async -> PartContinuation? {
+    guard let (whole, part, found) = continuation(of: request, at: target, options: options) else {
+      return nil
+    }
+    defer { part.close() }
+    return await found.isCovered(by: cache, for: whole, partition: partition) ? found : nil
+  }
+
+  /// Whether the part goes on instead of a response, as `PartContinuation.goesOn` decides.
+  func goesOn(_ covered: PartContinuation, insteadOf loaded: LoadedResponse) -> Bool {
+    guard let whole = loaded.cached else { return false }
+    return covered.goesOn(insteadOf: whole, now: cache.configuration.clock.now)
+  }
+
   /// Continues a part that an earlier download left beside the destination.
   ///
   /// - Parameter meter: counts the response.
@@ -36,15 +53,8 @@ extension CachedURLSession {
     of request: URLRequest, at target: DownloadTarget, options: LoadOptions,
     delegate: (any URLSessionTaskDelegate)?, meter: LoadMeter?
   ) async throws -> URLResponse? {
-    guard let (made, part, continuation) = continuation(of: request, at: target, options: options)
+    guard let (_, part, continuation) = continuation(of: request, at: target, options: options)
     else { return nil }
-    // A stored redirect, error or other version does not have the file.
-    if let stored = cache.stored(for: made, partition: partition)?.response,
-      continuation.record.isPart(of: stored.head)
-    {
-      part.discard()
-      return nil
-    }
     var rest = request
     for name in [HTTPField.Name.range, .ifRange, .acceptEncoding] {
       rest.setValue(continuation.request.headerFields[name], forHTTPHeaderField: name.rawName)
@@ -84,7 +94,7 @@ extension CachedURLSession {
         return nil
       case .contradictory(let text):
         loaded.body.source.cancel()
-        throw UpstreamError(.protocol, text)
+        throw continuation.record.failure(for: text)
       }
     }
   }
@@ -180,12 +190,9 @@ extension CachedURLSession {
     target.progress?(DownloadProgress(received: length, expected: length))
   }
 
-  /// The record of a response of which the cache has nothing for the next request; nil if it cannot be continued later.
+  /// The record of a response; nil if it cannot be continued later.
   private func record(of loaded: LoadedResponse, to request: URLRequest) -> PartRecord? {
-    guard Self.isWithoutContent(request), let cached = loaded.cached,
-      case .forwarded(_, status: 200, let storage, _) = cached.outcome,
-      // A redirect may name another URL next time, under which the cache has nothing.
-      storage != .store || !cached.redirects.isEmpty,
+    guard Self.isWithoutContent(request), let cached = loaded.cached, case .forwarded = cached.outcome,
       // A body whose coding was removed has no length.
       let length = loaded.body.length, let made = try? cacheRequest(request, .none)
     else { return nil }

@@ -138,6 +138,29 @@ extension HTTPCache {
     engine.answers.storedOfAnyAge(for: request, partition: partition, in: forms, where: mayUse)
   }
 
+  /// The number of bytes, from the first one on, that are stored of the response to a request. Waits, as `respond` does,
+  /// for a transfer that its readers have left.
+  ///
+  /// - Parameters:
+  ///   - request: for all of the response.
+  ///   - partition: as in `RequestOptions.partition`.
+  ///   - isSame: whether a stored head is that of the response.
+  /// - Returns: `Int64.max` while another request receives a body for the target into the store.
+  package func storedBytes(
+    of request: HTTPRequest, partition: String = "", where isSame: (HTTPResponse) -> Bool
+  ) async -> Int64 {
+    guard let place = engine.lookup.place(of: request, in: partition) else { return 0 }
+    let running = engine.shelf.running
+    // A cancelled caller finds out with its next request.
+    _ = try? await running.abandoned(place.key.target)?.ended(within: ExchangeRunner.keepingLimit)
+    if running.contains(place.key.target) { return .max }
+    let variants = (try? engine.lookup.stored(for: place.key, rules: place.rules)) ?? []
+    return variants.map(\.record).filter { isSame($0.response.head) }.map { record -> Int64 in
+      guard let ranges = record.storedRanges else { return record.bodyLength ?? 0 }
+      return ranges.first.map { $0.lowerBound == 0 ? $0.upperBound : 0 } ?? 0
+    }.max() ?? 0
+  }
+
   /// Stores a response that the caller fetched outside this cache and asks to store. If RFC 9111 §3 does not
   /// allow storing it, it is stored as invalidated: it answers no request before the origin has confirmed it.
   /// It is not stored if it must not be in a shared cache, or if an override or the cache's hook forbids it.

@@ -27,7 +27,7 @@ extension Exchange {
     /// Answer from the store as it is now.
     case answerStale
     /// The answer contradicts itself or what is stored: it counts as a broken one.
-    case contradictory(String)
+    case contradictory(UpstreamError)
     case deliver(Delivery)
   }
 

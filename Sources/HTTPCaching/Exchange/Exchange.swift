@@ -118,13 +118,14 @@ struct Exchange: Sendable {
     if refusal == nil, let combination = combination(response, forward, isDecoded: isDecoded) {
       return .combine(combination)
     }
-    if forward.completion != nil {
-      if Self.isAboutRange(head.status.code) { return .forwardAgain(withoutCondition()) }
-      if let text = PartialContent.rangeOfWhole(head) { return .contradictory(text) }
+    if forward.completion != nil, Self.isAboutRange(head.status.code) {
+      return .forwardAgain(withoutCondition())
     }
     let known = knownLength(of: head, isDecoded: isDecoded, receivedAt: response.responseTime)
-    if let text = known?.contradiction(of: head, receivedAt: response.responseTime) {
-      return .contradictory(text)
+    let range = forward.completion == nil ? nil : PartialContent.rangeOfWhole(head)
+    if let text = range ?? known?.contradiction(of: head, receivedAt: response.responseTime) {
+      let cause = LengthContradiction(length: known?.length ?? 0)
+      return .contradictory(UpstreamError(.protocol, text, cause: cause))
     }
     if countsAsFailure(head.status.code),
       case .answerStale = failed(status: head.status.code, now: response.responseTime)

@@ -71,9 +71,8 @@ extension ExchangeRunner {
       }
       conversation.forward = again
       return nil
-    case .contradictory(let text):
+    case .contradictory(let error):
       response.body.source.cancel()
-      let error = UpstreamError(.protocol, text)
       engine.observers.tell(.upstreamFailed(target: conversation.exchange.target, error))
       conversation.flight?.failed(error, isOwnLimit: false)
       return try await fail(error, conversation)

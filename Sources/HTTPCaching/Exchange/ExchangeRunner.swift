@@ -141,7 +141,7 @@ struct ExchangeRunner: Sendable {
 
   /// The longest time to wait for the store to keep the first bytes of a body. A source that ignores its
   /// cancellation must not hold up later requests.
-  private static let keepingLimit = Duration.seconds(5)
+  static let keepingLimit = Duration.seconds(5)
 
   // MARK: Waiting for a leader
 

@@ -3,7 +3,7 @@ import HTTPCacheURLSession
 import HTTPCaching
 import Testing
 
-/// Downloads of files that the cache does not store: they continue from a part beside the destination.
+/// Downloads that continue from a part beside the destination: the cache has nothing of them, or does not find it.
 @Suite(.timeLimit(.minutes(10))) struct DownloadPartTests {
   private static let length: Int64 = 3_000_000
   private static let first: Int64 = 1_000_000
@@ -102,6 +102,23 @@ import Testing
     try await kit.session.download(for: kit.request("/"), to: target)
     #expect(kit.origin.requests.last?["Range"] == "bytes=\(Self.first)-")
     try requireWhole()
+  }
+
+  @Test(
+    "a stored body that came directly continues where a redirect leads later, if the entity tag is the same",
+    arguments: ["\"a\"", "\"b\""])
+  func laterRedirect(tag: String) async throws {
+    let fields = [("Cache-Control", "max-age=60")]
+    let kit = try Kit(directory: folder.file("cache").path) { request in
+      if request.path == "/other" { return .ranged(request, length: Self.length, tag: tag, fields) }
+      return request.number == 1 ? Self.brokenOff(fields) : .redirect(to: "/other")
+    }
+    await breakOff(kit)
+    #expect(try names() == ["target.httpcache-part"])
+    try await kit.session.download(for: kit.request("/"), to: target)
+    try requireWhole()
+    #expect(kit.origin.requests.last?.path == "/other")
+    #expect(kit.origin.requests.last?["Range"] == (tag == "\"a\"" ? "bytes=\(Self.first)-" : nil))
   }
 
   @Test("the response has the fields that the answer to the range leaves out (RFC 9110 §15.3.7)")

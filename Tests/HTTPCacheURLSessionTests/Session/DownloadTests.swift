@@ -117,6 +117,8 @@ import Testing
     }
     try await kit.session.download(for: kit.request("/"), to: target)
     #expect(try isWhole(target))
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+    #expect(Set(names) == ["cache", "target"])
     let second = kit.origin.requests.last
     #expect(second?["Range"]?.hasPrefix("bytes=") == true)
     #expect(second?["Range"] != "bytes=0-")

@@ -108,14 +108,18 @@ package final class ScriptedOrigin: Sendable {
     }
   }
 
-  /// `127.0.0.1` and the port.
+  /// The address, by default `127.0.0.1`, and the port.
   package let authority: String
   private let channel: any Channel
   private let log: Log
   private let arrivals: AsyncStream<Void>
 
-  /// - Parameter answer: the answer to a request; nil never answers.
-  package init(_ answer: @escaping @Sendable (Request) -> Answer?) async throws {
+  /// - Parameters:
+  ///   - address: an IPv4 or IPv6 address of this machine.
+  ///   - answer: the answer to a request; nil never answers.
+  package init(
+    at address: String = "127.0.0.1", _ answer: @escaping @Sendable (Request) -> Answer?
+  ) async throws {
     let log = Log()
     self.log = log
     let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
@@ -130,8 +134,9 @@ package final class ScriptedOrigin: Sendable {
           try channel.pipeline.syncOperations.addHandler(handler)
         }
       }
-      .bind(host: "127.0.0.1", port: 0).get()
-    authority = "127.0.0.1:\(channel.localAddress?.port ?? 0)"
+      .bind(host: address, port: 0).get()
+    let host = address.contains(":") ? "[\(address)]" : address
+    authority = "\(host):\(channel.localAddress?.port ?? 0)"
   }
 
   /// An origin that answers with bytes, and closes the connection.

@@ -73,7 +73,8 @@ struct DownloadDisplay {
     case .done(let source): end("\(name): \(Self.text(source, status))", isFailure: false)
     case .failed(let failure):
       failures.append((status.id, ExitStatus(failure)))
-      end("\(name): failed: \(failure.message)", isFailure: true)
+      let way = failure.isContradiction ? "; get --no-resume begins anew" : ""
+      end("\(name): failed: \(failure.message)\(way)", isFailure: true)
     }
   }
 

@@ -15,6 +15,18 @@ struct DownloadPlan {
   private var files: [String: String] = [:]
   /// The folders to make.
   private var folders: Set<URL> = []
+  /// The files of entries that set or leave out `Authorization` themselves.
+  private var filesWithOwnField: Set<String> = []
+
+  /// Adds the user and password that the netrc file has for the host of a request, also for a mirror or a redirect; nil
+  /// without such a file.
+  var addFields: (@Sendable (inout HTTPRequest, Download) -> Void)? {
+    guard plan.credentials.netrc != nil else { return nil }
+    return { [credentials = plan.credentials, filesWithOwnField] request, download in
+      if let file = download.destination, filesWithOwnField.contains(file) { return }
+      credentials.add(to: &request)
+    }
+  }
 
   /// - Parameter createsFolders: whether the folder of a URL of the command line is made, as those of an input file.
   init(_ plan: RequestPlan, segments: Int?, linksEntries: Bool, createsFolders: Bool) {
@@ -69,6 +81,7 @@ struct DownloadPlan {
     add(
       url, to: file, digests: entry.digests, segments: entry.segments ?? segments, headers: entry.headers)
     downloads[downloads.count - 1].mirrors = mirrors
+    if entry.headers.contains(where: { $0.name == .authorization }) { filesWithOwnField.insert(file) }
   }
 
   /// Makes the folders that an input file names, as aria2c does, and with `--create-dirs` that of `-o`. The download into a folder that cannot be made fails

@@ -52,8 +52,9 @@ extension GetCommand {
 
   /// Downloads through a queue.
   func runQueue() async throws {
-    var (plan, client) = try ExitStatus.reportingUsage {
-      (try downloads(), try connection.clientOptions())
+    var (downloads, addFields, client) = try ExitStatus.reportingUsage {
+      let plan = try downloadPlan()
+      return (plan.downloads, plan.addFields, try connection.clientOptions())
     }
     let cache = try openCache(StorageRecorder { _ in })
     guard cache.configuration.directory != nil else { throw ExitStatus.cacheUnavailable.code }
@@ -65,13 +66,14 @@ extension GetCommand {
     if let count = retry.count { configuration.tryLimit = count + 1 }
     if let delay = retry.delay { configuration.firstWait = Int64(delay.rounded(.up)) }
     if let limit = retry.maxTime { configuration.timeLimit = Int64(limit.rounded(.up)) }
+    configuration.addFields = addFields
     let run = QueueRun(
       cache: cache, name: queueOptions.name, configuration: configuration, messages: messages, isJSON: json,
       arguments: QueueLocation.arguments(queue: queueOptions.queue, location))
     let status = try await run.run(client) { queue in
-      let ids = try await add(plan, to: queue)
+      let ids = try await add(downloads, to: queue)
       // The queue has them now.
-      plan = []
+      downloads = []
       return ids.isEmpty ? nil : ids
     }
     guard status == .success else { throw status.code }
@@ -80,7 +82,7 @@ extension GetCommand {
   /// The downloads of the arguments and of the file.
   ///
   /// - Throws: `ValidationError`.
-  private func downloads() throws -> [Download] {
+  private func downloadPlan() throws -> DownloadPlan {
     var plan = DownloadPlan(
       try RequestPlan(requestOptions, content: contentOptions), segments: queueOptions.segments,
       linksEntries: queueOptions.link, createsFolders: createsFolders)
@@ -95,7 +97,7 @@ extension GetCommand {
       if !messages.quiet { file.notes.forEach { Console.report("httpcache: \($0)") } }
     }
     plan.makeFolders()
-    return plan.downloads
+    return plan
   }
 
   private func add(_ downloads: [Download], to queue: DownloadQueue) async throws -> Set<DownloadID> {

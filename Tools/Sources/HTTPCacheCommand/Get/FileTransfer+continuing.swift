@@ -41,7 +41,7 @@ extension FileTransfer {
     case .contradictory(let text):
       first.body.source.cancel()
       progress.length = known.length
-      throw UpstreamError(.protocol, text)
+      throw known.failure(for: text)
     }
   }
 
@@ -82,21 +82,13 @@ extension FileTransfer {
   /// The answer to the request for the rest of the part file; without a part to continue, that to the request for the
   /// whole.
   private func firstAnswer(_ policy: CachePolicy) async throws -> (CacheResponse, PartContinuation?) {
-    if let early = await continuation(policy) {
-      return (try await respond(to: early.request, policy), early)
+    guard let found = partContinuation(policy) else { return (try await respond(to: request, policy), nil) }
+    if await found.isCovered(by: fetcher.cache, for: request, partition: fetcher.options.partition) {
+      let whole = try await respond(to: request, policy)
+      guard found.goesOn(insteadOf: whole, now: clock.now) else { return (whole, nil) }
+      whole.body.source.cancel()
     }
-    let whole = try await respond(to: request, policy)
-    guard let late = continuation(insteadOf: whole, policy) else { return (whole, nil) }
-    whole.body.source.cancel()
-    return (try await respond(to: late.request, policy), late)
-  }
-
-  /// How to continue an earlier transfer; nil if the cache has about as many bytes, or the policy requests the whole
-  /// body again.
-  private func continuation(_ policy: CachePolicy) async -> PartContinuation? {
-    guard let part = output.part, let found = partContinuation(policy) else { return nil }
-    let cached = await cachedBytes()
-    return cached > 0 && cached >= part.received - Self.slack ? nil : found
+    return (try await respond(to: found.request, policy), found)
   }
 
   /// How to continue the part file, whatever the cache has; nil without a part file for the request.
@@ -108,33 +100,9 @@ extension FileTransfer {
     return PartContinuation(of: request, part: part, policy: policy, scope: scope)
   }
 
-  /// How to continue the part file after redirects have led to a URL of which the cache has nothing; nil if the entity
-  /// tag of the answer is not that of the part.
-  private func continuation(insteadOf whole: CacheResponse, _ policy: CachePolicy) -> PartContinuation? {
-    guard !whole.redirects.isEmpty, whole.head.headerFields[.contentEncoding] == nil,
-      case .forwarded(_, status: 200, _, collapsed: false) = whole.outcome,
-      let found = partContinuation(policy), found.record.fields[.eTag] != nil,
-      case .whole(isChanged: false) = found.answer(whole.head, from: whole.finalTarget, now: clock.now)
-    else { return nil }
-    return found
-  }
-
-  /// The part file is preferred only if the cache has this many bytes less. Continuing from the cache stores the
-  /// response, and a killed process loses up to 4 MiB of what it stores.
-  static let slack: Int64 = 8 << 20
-
   /// Why the whole body is fetched again.
   private static func restart(isChanged: Bool) -> String {
     isChanged
       ? "the response has changed since its first part came" : "the origin does not continue responses"
-  }
-
-  /// Number of bytes of an incomplete response after which the cache could continue.
-  private func cachedBytes() async -> Int64 {
-    let url = "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
-    guard let target = TargetURI.normalized(url), let page = try? await fetcher.cache.entries(.target(target))
-    else { return 0 }
-    return page.entries.compactMap { $0.record.storedRanges?.first }.filter { $0.lowerBound == 0 }
-      .map(\.upperBound).max() ?? 0
   }
 }

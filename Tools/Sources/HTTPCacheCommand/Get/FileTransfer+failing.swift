@@ -19,7 +19,8 @@ extension FileTransfer {
       // The bytes from before this transfer stay.
       output.part?.dropAdded()
       if output.leftover != nil { await output.keep() }
-      failure.detail = "--policy reload begins anew"
+      // Running again fails again.
+      if fetcher.policy != .reload { failure.detail = "--policy reload begins anew" }
       return failure
     }
     let told =
@@ -35,7 +36,8 @@ extension FileTransfer {
     switch told {
     case .stored: return .complete
     case .kept(let bytes)
-    where bytes + Self.slack >= leftover?.bytes ?? 0 && (leftover == nil || !isRedirected(progress)):
+    where bytes + PartContinuation.slack >= leftover?.bytes ?? 0
+      && (leftover == nil || !isRedirected(progress)):
       // The next request may be redirected to a URL under which the cache has nothing.
       if leftover != nil { await output.keep() }
       return .cached(bytes)

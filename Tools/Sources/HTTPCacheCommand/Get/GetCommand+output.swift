@@ -31,6 +31,22 @@ extension GetCommand {
     }
   }
 
+  /// Refuses to write two bodies to one file, which links may give two names.
+  ///
+  /// - Throws: the exit status of wrong usage.
+  func checkDistinct(_ destinations: [Output.Destination]) throws {
+    var names: [String: String] = [:]
+    for case .file(let name) in destinations {
+      guard let place = try? OutputPlace(name), let file = place.identity else { continue }
+      if let other = names.updateValue(name, forKey: file) {
+        Console.report(
+          "httpcache: \(other) and \(name) are one file, and each URL needs one of its own; remove the link, or "
+            + "fetch the URLs one by one with -o")
+        throw ExitStatus.usage.code
+      }
+    }
+  }
+
   /// Makes missing folders with `--create-dirs`. Writing into a folder that cannot be made fails and says so.
   func makeFolders(of destinations: [Output.Destination]) {
     guard createsFolders else { return }

@@ -177,6 +177,7 @@ struct GetCommand: AsyncParsableCommand {
       return (plan, urls, writeOut, try connection.clientOptions(maxTime: maxTime))
     }
     let destinations = destinations(of: urls)
+    try checkDistinct(destinations)
     makeFolders(of: destinations)
     let writesToTerminal = writesToTerminal(destinations)
     let isShown = !messages.quiet && Terminal.isTerminal(STDERR_FILENO) && !writesToTerminal

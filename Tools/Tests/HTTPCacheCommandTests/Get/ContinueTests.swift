@@ -129,7 +129,10 @@ import Testing
     _ = await CommandRun.get(from: origin, in: directory)
     let second = await CommandRun.get(from: origin, in: directory)
     #expect(second.status != 0)
-    #expect(second.errors.contains("the origin sends 10 bytes under the validator of 100000 bytes"))
+    #expect(
+      second.errors.contains(
+        "the origin sends 10 bytes under the validator of 100000 bytes; --policy reload begins anew"),
+      "\(second.errors)")
     #expect(directory.contents("out") == nil)
     let reload = await CommandRun.get(from: origin, in: directory, options: "--policy", "reload")
     #expect(reload.status == 0, "\(reload.errors)")

@@ -83,7 +83,7 @@ import Testing
     #expect(starts == [nil, 20_000, nil])
   }
 
-  @Test("a 200 with a Content-Range is an error, and leaves the part")
+  @Test("a 200 with a Content-Range is an error that names a way out, and leaves the part")
   func contradiction() async throws {
     let (run, content, _) = try await again { _ in
       ScriptedOrigin.Answer(
@@ -91,7 +91,26 @@ import Testing
         body: Array("no".utf8))
     }
     #expect(run.status == ExitStatus.brokenProtocol.rawValue)
+    #expect(run.errors.contains("; --policy reload begins anew"), "\(run.errors)")
     #expect(content == Array(Self.content.prefix(20_000)))
+  }
+
+  @Test("in a queue, another length under the same strong validator is an error that names a way out")
+  func contradictionInQueue() async throws {
+    let directory = try TemporaryDirectory()
+    let fields = "Cache-Control: no-store"
+    let first = ServedFile(content: Self.content, fields: fields, cut: 20_000)
+    let other = ServedFile(content: Array(Self.content.prefix(10)), fields: fields, hasRanges: false)
+    let origin = try await ScriptedOrigin { ($0.number == 0 ? first : other).answer($0) }
+    _ = await CommandRun.get(from: origin, in: directory)
+    let run = await CommandRun.get(from: origin, in: directory, options: "--queue", "test", "--retry", "0")
+    #expect(run.status == ExitStatus.brokenProtocol.rawValue)
+    #expect(
+      run.errors.contains("under the validator of 50000 bytes; get --no-resume begins anew"), "\(run.errors)")
+    let anew = await CommandRun.get(from: origin, in: directory, options: "--queue", "test", "--no-resume")
+    #expect(anew.status == 0, "\(anew.errors)")
+    #expect(directory.contents("out") == other.content)
+    try await origin.close()
   }
 
   /// Runs `get` twice: the first body comes directly and breaks off, then a redirect leads to another file.

@@ -281,4 +281,43 @@ import Testing
     #expect(names == ["x.txt", "x-2.txt", "x-2-2.txt"])
     #expect(FileName.unique("x.tar.gz", isTaken: ["x.tar.gz"].contains) == "x-2.tar.gz")
   }
+
+  @Test("one URL twice at once makes two files of their own, and leaves no part")
+  func oneURLTwice() async throws {
+    let directory = try TemporaryDirectory()
+    let file = ServedFile(content: ServedFile.bytes(200_000), fields: "Cache-Control: max-age=60")
+    let origin = try await ScriptedOrigin { file.answer($0) }
+    let url = origin.base + "/file"
+    let run = try await CommandProcess(
+      ["get", url, url, "--dir", directory.file("cache"), "-O"], in: directory
+    ).end()
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(directory.contents("file") == file.content && directory.contents("file-2") == file.content)
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+    #expect(!names.contains { $0.contains(".httpcache-part") }, "\(names)")
+    try await origin.close()
+  }
+
+  @Test(
+    "two URLs whose names are one file are refused before anything is asked",
+    arguments: ["symbolic", "hard", "missing"])
+  func oneFile(_ kind: String) async throws {
+    let directory = try TemporaryDirectory()
+    let file = ServedFile(content: ServedFile.bytes(100))
+    let origin = try await ScriptedOrigin { file.answer($0) }
+    if kind != "missing" { try Data("old".utf8).write(to: URL(fileURLWithPath: directory.file("b"))) }
+    if kind == "hard" {
+      try FileManager.default.linkItem(atPath: directory.file("b"), toPath: directory.file("a"))
+    } else {
+      try FileManager.default.createSymbolicLink(atPath: directory.file("a"), withDestinationPath: "b")
+    }
+    let run = try await CommandProcess(
+      ["get", origin.base + "/a", origin.base + "/b", "--dir", directory.file("cache"), "-O"], in: directory
+    ).end()
+    #expect(run.status == ExitStatus.usage.rawValue)
+    #expect(run.errors.contains("a and b are one file"), "\(run.errors)")
+    #expect(directory.contents("b") == (kind == "missing" ? nil : Array("old".utf8)))
+    #expect(origin.requests.isEmpty)
+    try await origin.close()
+  }
 }

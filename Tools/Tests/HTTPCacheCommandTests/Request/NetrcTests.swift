@@ -111,6 +111,44 @@ import Testing
     #expect(try await sent(netrc: both, "-H", "Authorization: own") == ["own", nil])
   }
 
+  @Test("a queue takes the entry of each host, too: after a redirect and for a mirror")
+  func queue() async throws {
+    let both = "machine 127.0.0.1 login a password 1 machine localhost login b password 2"
+    #expect(try await sent(netrc: both, "--queue", "test") == [basic("a", "1"), basic("b", "2")])
+    #expect(
+      try await sent(netrc: "machine 127.0.0.1 login a password 1", "--queue", "test")
+        == [basic("a", "1"), nil])
+    #expect(try await sent(netrc: both, "--queue", "test", "-u", "x:y") == [basic("x", "y"), nil])
+    #expect(
+      try await sentToMirror(netrc: both, "header=Accept: text/plain") == [basic("a", "1"), basic("b", "2")])
+    #expect(
+      try await sentToMirror(netrc: "machine 127.0.0.1 login a password 1", "header=Accept: text/plain")
+        == [basic("a", "1"), nil])
+    #expect(try await sentToMirror(netrc: both, "header=Authorization: own") == ["own", nil])
+    #expect(try await sentToMirror(netrc: both, "header=Authorization:") == [nil, nil])
+  }
+
+  /// The fields `Authorization` of the requests of a download, whose first URL has no file, and its mirror on another host
+  /// has it.
+  private func sentToMirror(netrc: String, _ option: String) async throws -> [String?] {
+    let directory = try TemporaryDirectory()
+    try Data(netrc.utf8).write(to: URL(fileURLWithPath: directory.file("netrc")))
+    let origin = try await ScriptedOrigin { request in
+      ScriptedOrigin.Answer(
+        head: "HTTP/1.1 \(request.number == 0 ? "404 Not Found" : "200 OK")\r\nContent-Length: 2",
+        body: Array("ok".utf8))
+    }
+    let port = origin.authority.split(separator: ":").last ?? ""
+    let list = "\(origin.base)/a\thttp://localhost:\(port)/b\n  out=\(directory.file("out"))\n  \(option)\n"
+    try Data(list.utf8).write(to: URL(fileURLWithPath: directory.file("list")))
+    let run = await CommandRun(
+      "get", "--dir", directory.file("cache"), "--netrc-file", directory.file("netrc"), "--input-file",
+      directory.file("list"))
+    #expect(run.status == 0, "\(run.errors)")
+    try await origin.close()
+    return origin.requests.map { $0.fields["authorization"] }
+  }
+
   @Test("the user of a URL gets the password of its entry; a password of the URL stays")
   func userOfURL() async throws {
     let two = "machine 127.0.0.1 login a password 1 machine 127.0.0.1 login b password 2"

@@ -89,6 +89,23 @@ enum OutputPlace: Equatable {
     return number
   }
 
+  /// Equal for two names of one file or FIFO; nil for descriptors and devices, which may be written to twice.
+  var identity: String? {
+    switch self {
+    case .descriptor: return nil
+    case .file(let path, exists: false):
+      // The folder may have several names, too.
+      var folder = stat()
+      let name = path.dropFirst(Self.folder(of: path).count)
+      guard stat(path.contains("/") ? Self.folder(of: path) : ".", &folder) == 0 else { return path }
+      return "\(folder.st_dev) \(folder.st_ino) \(name)"
+    case .file(let path, exists: true), .stream(let path):
+      var status = stat()
+      guard stat(path, &status) == 0, [S_IFREG, S_IFIFO].contains(status.st_mode & S_IFMT) else { return nil }
+      return "\(status.st_dev) \(status.st_ino)"
+    }
+  }
+
   private static func target(ofLink path: String) throws(OutputFailure) -> String {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink(path, &bytes, bytes.count)
