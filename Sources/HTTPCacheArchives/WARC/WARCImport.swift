@@ -52,7 +52,7 @@ struct WARCImport: ~Copyable {
 
   private mutating func all(_ name: String, _ output: inout RecordingOutput) throws(CacheError) {
     let isARC = try input.comes(ARCHeader.start.utf8)
-    let isWARC = try input.comes("WARC/".utf8)
+    let isWARC = try input.beginsRecord()
     let damage = input.damage
     let sound = isARC ? try arcRecords(&output) : try records(&output)
     guard sound == 0 else { return }
@@ -143,7 +143,7 @@ struct WARCImport: ~Copyable {
     // Some recorders end records in their own way.
     try input.skipLineEnds()
     if try input.isAtEnd() { return }
-    guard try input.comes("WARC/".utf8) else {
+    guard try input.beginsRecord() else {
       throw CacheError(.damaged, "the length of the record is wrong")
     }
   }
