@@ -14,8 +14,6 @@ enum HARTextForm: Sendable, Equatable {
 
   /// The bytes of a text that tell its form.
   static let startLength = 64
-  /// The first bytes of a list whose first piece is the start of a gzip member in hex.
-  private static let gzipPieces = Array(#"["1f8b"#.utf8)
 
   /// The form of the text of a body.
   ///
@@ -36,11 +34,18 @@ enum HARTextForm: Sendable, Equatable {
     if encoded == .text {
       // The oldest versions of Polly.js mark neither form. A decoded text that begins so would not be in gzip twice.
       let isGzip = ["gzip", "x-gzip"].contains(coding?.lowercased())
-      self = isGzip && start.starts(with: Self.gzipPieces) ? .pieces(.hex) : .text
+      self = isGzip && Self.beginsMember(start) ? .pieces(.hex) : .text
     } else {
       // Neither hex nor Base64 has brackets.
       self = start.first == UInt8(ascii: "[") ? .pieces(encoded) : encoded
     }
+  }
+
+  /// Whether a text begins like a list of pieces, in hex, of a gzip member. The first piece may be a single byte.
+  private static func beginsMember(_ start: [UInt8]) -> Bool {
+    func isDigit(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
+    return start.first == UInt8(ascii: "[") && start.filter(isDigit).starts(with: "1f8b".utf8)
+      && start.allSatisfy { isDigit($0) || #"[]", "#.utf8.contains($0) }
   }
 
   /// Whether the text has the body in its content coding.
