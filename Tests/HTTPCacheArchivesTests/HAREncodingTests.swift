@@ -154,12 +154,14 @@ struct HAREncodingTests {
   }
 
   @Test(
-    "a redirect stays without its body, whatever length is recorded",
+    "a redirect and a 204 stay without a body, whatever length is recorded",
     arguments: [#"{"size":178}"#, #"{"size":178,"text":""}"#, #"{"size":"369"}"#, "{}"])
   func redirect(_ content: String) async throws {
     let seed = try RecordingSeed(path: try path(content, status: 301, fields: [("Location", "/b")]))
     let (response, body) = try await onlyResponse(of: seed)
     #expect(body.isEmpty && response.head.headerFields[.location] == "/b" && seed.notes.isEmpty)
+    let noContent = try RecordingSeed(path: try path(content, status: 204))
+    #expect(noContent.count == 1 && noContent.notes.isEmpty)
     let cut = try RecordingSeed(
       path: try path(#"{"size":178,"text":"<html>"}"#, status: 301, fields: [("Location", "/b")]))
     #expect(cut.count == 0 && cut.notes.first?.contains("6 of 178 bytes") == true)
