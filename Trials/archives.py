@@ -31,7 +31,8 @@ NOTES = [(r"a response to ", "another method"), (r"the status |a part of a respo
          (r"answers a request with credentials", "credentials"), (r"the recording has no body", "no body"),
          (r"\d+ of \d+ bytes|the response was cut|chunks are broken|cut when it was", "cut"),
          (r"in several records", "in several records"), (r"the text is not|.*JSON does not have|.*encoding ", "encoding"),
-         (r"no request can select", "Vary"), (r"not an? (response to an )?http or https", "no http or https URL"),
+         (r"no request can select", "Vary"), (r"not an http or https URL", "no http or https URL"),
+         (r"not an HTTP response", "no HTTP response"),
          (r"not as HAR", "form"), (r".*left out$|not the header|.*length of the record", "damaged")]
 os.environ["SWIFT_BACKTRACE"] = "enable=no"
 

@@ -405,8 +405,10 @@ def warc(groups):
             if field(header, "Content-Type"):
                 found.fields = [("Content-Type", field(header, "Content-Type"))]
             found.reason = partial
-        elif not answer or not url:
+        elif not url:
             found.reason = "no http or https URL"
+        elif not answer:
+            found.reason = "no HTTP response"
         else:
             found.status, found.fields = answer[:2]
             cut = framed(found, answer[2])

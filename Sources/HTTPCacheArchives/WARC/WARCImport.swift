@@ -166,11 +166,14 @@ struct WARCImport: ~Copyable {
   private mutating func response(
     _ record: WARCRecord, end: Int64, to output: inout RecordingOutput
   ) throws(CacheError) {
-    guard let target = record.target,
-      let found = try message(to: target, at: record.time ?? 0, end: end, &output)
-    else {
+    guard let target = record.target else {
       try finish(end)
-      return output.note("\(place): not a response to an http or https URL")
+      return output.note(
+        "\(place): not an http or https URL: \(record["warc-target-uri"]?.prefix(200) ?? "")")
+    }
+    guard let found = try message(to: target, at: record.time ?? 0, end: end, &output) else {
+      try finish(end)
+      return output.note("\(place): \(target): not an HTTP response")
     }
     try finish(end)
     if let objection = found.head.objection ?? Self.objection(to: record) ?? found.objection {
