@@ -29,8 +29,14 @@ struct WARCFormTests: RecordingTests {
   func noMessage() throws {
     let seed = try seed(
       record("response", id: "1", "<html>"),
-      record("response", id: "2", to: "https://example.com/b", http("b")))
-    #expect(seed.count == 1 && seed.notes.count == 1)
+      record("response", id: "2", to: "https://example.com/b", http("b")),
+      record("response", id: "3", to: "ftp://example.com/c", http("c")))
+    #expect(seed.count == 1)
+    #expect(
+      seed.notes == [
+        "record 1: https://example.com/a: not an HTTP response",
+        "record 3: not an http or https URL: ftp://example.com/c",
+      ])
   }
 
   @Test("RFC 9110 §15.2: interim responses before the final one do not count")

@@ -255,6 +255,20 @@ struct WARCSeedTests {
     for length in [1, 10, whole.count / 2, whole.count - 1] { _ = try? seed(whole.prefix(length)) }
   }
 
+  @Test("RFC 5234 §2.3: the letters of a record's version may be in any case")
+  func lowerCase() async throws {
+    let records = ["a", "b", "c"].map { name in
+      record("response", id: name, to: "https://example.com/\(name)", response(name))
+        .replacing("WARC/1.0", with: name == "b" ? "WARC/1.0" : "warc/1.0")
+    }
+    let seed = try seed(Data(records.joined().utf8))
+    for name in ["a", "b", "c"] { #expect(try await seed.text("https://example.com/\(name)") == name) }
+    // Reading goes on with such a record behind a damaged one.
+    let damaged = try self.seed(Data(("warc/1.0\r\nnone\r\n\r\n" + records[2]).utf8))
+    #expect(try await damaged.text("https://example.com/c") == "c" && damaged.noteCount == 1)
+    #expect(seed.count == 3 && seed.notes.isEmpty)
+  }
+
   @Test("other files are refused", arguments: ["", "text", "WARC", "{", "\u{1F}\u{8B}"])
   func others(_ text: String) throws {
     #expect(throws: CacheError.self) { try seed(Data(text.utf8)) }

@@ -17,10 +17,13 @@ struct HAREntry: Codable, Sendable {
     var encoding: String?
     /// Whether the content coding that the fields name was kept: HAR itself means the decoded body.
     var isCoded: Bool?
+    /// Whether the text is in hex, in files of Polly.js before its version 6.
+    var isBinary: Bool?
 
     enum CodingKeys: String, CodingKey {
       case size, mimeType, text, encoding
       case isCoded = "_isCoded"
+      case isBinary = "_isBinary"
     }
   }
 
@@ -141,7 +144,7 @@ extension HAREntry.Content {
       size: members.count(.size), mimeType: members.lenient(String.self, .mimeType),
       text: try members.decodeIfPresent(String.self, forKey: .text),
       encoding: try members.decodeIfPresent(String.self, forKey: .encoding),
-      isCoded: members.lenient(Bool.self, .isCoded))
+      isCoded: members.lenient(Bool.self, .isCoded), isBinary: members.lenient(Bool.self, .isBinary))
   }
 }
 
@@ -206,10 +209,8 @@ extension HAREntry {
   var lacksBody: Bool {
     let content = response.content
     if let text = content?.text, !text.isEmpty { return false }
-    if request.method == "HEAD" || [204, 205, 304].contains(response.status) { return false }
+    if needsNoBody { return false }
     let fields = headers(response.headers)
-    // Clients follow a redirect without its body, which browsers do not read (RFC 9110 §15.4).
-    if (300..<400).contains(response.status), fields["location"] != nil { return false }
     if expectedLength ?? 0 > 0 { return true }
     let isCoded = Self.isCoded(fields)
     let announced = fields["content-length"].flatMap { Int64($0) }
@@ -219,10 +220,18 @@ extension HAREntry {
     return content?.size != 0 || response.bodySize ?? 0 > 0
   }
 
-  /// The length that the recorded body should have; nil if it is not known. mitmproxy writes the length of the coded body
-  /// as `size`, beside the decoded text.
+  /// Whether the response is whole without a body, whatever length is recorded: it has none (RFC 9110 §6.4.1 and
+  /// §15.3.6), or clients follow it without its body, which browsers do not read (§15.4).
+  private var needsNoBody: Bool {
+    if request.method == "HEAD" || [204, 205, 304].contains(response.status) { return true }
+    return (300..<400).contains(response.status) && headers(response.headers)["location"] != nil
+  }
+
+  /// The length that the recorded body should have; nil if it is not known, or if the response is whole without one.
+  /// mitmproxy writes the length of the coded body as `size`, beside the decoded text.
   var expectedLength: Int64? {
     guard let content = response.content, let size = content.size else { return nil }
+    if needsNoBody, content.text?.isEmpty ?? true { return nil }
     let fields = headers(response.headers)
     guard content.text != nil, content.isCoded != true, Self.isCoded(fields) else { return size }
     let announced = fields["content-length"].flatMap { Int64($0) }

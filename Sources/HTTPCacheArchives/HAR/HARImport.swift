@@ -14,28 +14,30 @@ enum HARImport {
     let decoder = JSONDecoder()
     while let slice = try scanner.next() {
       let place = "entry \(slice.number)"
-      guard !slice.isTooLarge, let entry = try? decoder.decode(HAREntry.self, from: Data(slice.json)) else {
-        output.note(
-          "\(place): \(slice.isTooLarge ? "larger than 8 MiB without its body" : "not as HAR 1.2 has it")")
+      let entry: HAREntry
+      do throws(CacheError) { entry = try slice.entry(decoder) } catch {
+        output.note("\(place): \(error.message)")
         continue
       }
       guard let target = TargetURI.recorded(entry.request.url) else {
         output.note("\(place): not an http or https URL: \(entry.request.url.prefix(200))")
         continue
       }
-      let head: RecordedHead
+      var head: RecordedHead
       var objection: String?
-      do throws(CacheError) { (head, objection) = try Self.head(entry, to: target) } catch {
+      let text: HARText
+      do throws(CacheError) {
+        (head, objection) = try Self.head(entry, to: target)
+        if objection == nil, entry.lacksBody { objection = "the recording has no body for it" }
+        if let objection { throw CacheError(.damaged, objection) }
+        text = try HARText(
+          entry.response.content, coding: head.fields[.contentEncoding], of: slice, in: file)
+      } catch {
+        guard error.code == .damaged else { throw error }
         output.note("\(place): \(target): \(error.message)")
         continue
       }
-      let content = entry.response.content
-      if objection == nil, entry.lacksBody { objection = "the recording has no body for it" }
-      if let objection {
-        output.note("\(place): \(target): \(objection)")
-        continue
-      }
-      let text = HARText(content?.text ?? "", encoding: content?.encoding, of: slice, in: file)
+      if text.form.isCoded { head.isDecoded = false }
       try add(head, of: entry, text: text, number: slice.number, to: &output)
     }
   }
@@ -79,17 +81,17 @@ enum HARImport {
       try output.archive.discardBody()
       return output.note("\(place): \(head.target): \(error.message)")
     }
-    let encoding = entry.response.content?.encoding
-    let isText = encoding == nil || encoding?.isEmpty == true
+    let isText = text.form == .text
     let body = try output.archive.endBody()
-    // A text may have lost its byte order mark.
-    if let size = entry.expectedLength, size > body.length + (isText ? 3 : 0),
+    // A text may have lost its byte order mark. Some programs, such as Polly.js and Optic, write the length of the text
+    // in Base64 or hex.
+    if let size = entry.expectedLength, size > body.length + (isText ? 3 : 0), size != reader.textLength,
       !isText || !Charset.isOther(head.fields[.contentType])
     {
       return output.note("\(place): \(head.target): \(body.length) of \(size) bytes were recorded")
     }
     let type = head.fields[.contentType]
-    if isText, Charset.isOther(type) || (!isASCII && !Charset.isUTF8(type)) {
+    if isText, body.length > 0, Charset.isOther(type) || (!isASCII && !Charset.isUTF8(type)) {
       head.fields[.contentType] = Charset.utf8(head.fields[.contentType])
     }
     try output.add(head, body: body, order: number, place: place)

@@ -2,7 +2,7 @@ import Foundation
 import HTTPCacheFiles
 import HTTPCacheStore
 
-/// The bytes of a body that a HAR file has as text or in Base64.
+/// The bytes of a body that a HAR file has as text, in Base64 or in hex.
 struct HARText: Sendable {
   private static let mark = "\u{1}long string "
 
@@ -17,32 +17,67 @@ struct HARText: Sendable {
   }
 
   private let place: Place
-  private let isBase64: Bool
+  let form: HARTextForm
 
+  /// The content of a request.
+  ///
   /// - Parameters:
   ///   - text: the text of an entry, which may be a placeholder.
   ///   - slice: the entry.
   init(_ text: String, encoding: String?, of slice: HARScanner.Slice, in file: CacheFile) {
-    isBase64 = encoding?.lowercased() == "base64"
-    if text.hasPrefix(Self.mark), let number = Int(text.dropFirst(Self.mark.count)),
+    form = encoding?.lowercased() == "base64" ? .base64 : .text
+    place = Self.place(of: text, slice, file)
+  }
+
+  /// The body of a response.
+  ///
+  /// - Parameters:
+  ///   - coding: the content coding that the fields of the response name.
+  ///   - slice: the entry.
+  /// - Throws: `CacheError.damaged` for an encoding that is not read, `CacheError.io`.
+  init(
+    _ content: HAREntry.Content?, coding: String?, of slice: HARScanner.Slice, in file: CacheFile
+  ) throws(CacheError) {
+    place = Self.place(of: content?.text ?? "", slice, file)
+    if let content {
+      form = try HARTextForm(content, start: try Self.start(of: place), coding: coding)
+    } else {
+      form = .text
+    }
+  }
+
+  private static func place(of text: String, _ slice: HARScanner.Slice, _ file: CacheFile) -> Place {
+    if text.hasPrefix(mark), let number = Int(text.dropFirst(mark.count)),
       slice.strings.indices.contains(number)
     {
-      place = .file(file, slice.strings[number])
-    } else {
-      place = .memory(text)
+      return .file(file, slice.strings[number])
+    }
+    return .memory(text)
+  }
+
+  /// The first bytes of a text.
+  private static func start(of place: Place) throws(CacheError) -> [UInt8] {
+    switch place {
+    case .memory(let text): return Array(text.utf8.prefix(HARTextForm.startLength))
+    case .file(let file, let range):
+      var escapes = JSONEscapes()
+      let count = Int(min(Int64(HARTextForm.startLength), range.upperBound - range.lowerBound))
+      return try escapes.decode(try file.read(count, at: range.lowerBound).array, isLast: false)
     }
   }
 
   /// Reads the body from its start.
   struct Reader {
     private var escapes = JSONEscapes()
-    private var base64: Base64Pieces?
+    private var decoder: HARTextDecoder
     private var text: BodyBytes?
     private let file: CacheFile?
     private var range: Range<Int64>
+    /// The number of bytes of the text that were read, before they were decoded.
+    private(set) var textLength: Int64 = 0
 
     init(_ text: HARText) {
-      base64 = text.isBase64 ? Base64Pieces() : nil
+      decoder = HARTextDecoder(text.form)
       switch text.place {
       case .memory(let string):
         self.text = BodyBytes(Array(string.utf8))
@@ -59,7 +94,8 @@ struct HARText: Sendable {
     mutating func next() throws(CacheError) -> BodyBytes? {
       while true {
         guard let piece = try textPiece() else { return nil }
-        let bytes = base64 == nil ? piece.bytes : try base64?.decode(piece.bytes, isLast: piece.isLast) ?? []
+        textLength += Int64(piece.bytes.count)
+        let bytes = try decoder.decode(piece.bytes, isLast: piece.isLast)
         if !bytes.isEmpty { return BodyBytes(bytes) }
       }
     }

@@ -15,7 +15,10 @@ public enum Seeds {
     if isFolder.boolValue { return try FolderSeed(path: path) }
     switch try SeedKind(of: try CacheFile(path: path), path) {
     case .har, .compressedHAR, .warc, .wacz: return try RecordingSeed(path: path)
-    case .archive, nil: return try ArchiveSeed(path: path)
+    case .archive: return try ArchiveSeed(path: path)
+    case nil:
+      let forms = "neither an archive nor a HAR, a WARC, an ARC or a WACZ file, or its beginning is damaged"
+      throw CacheError(.damaged, "\(path) is \(forms)")
     }
   }
 }
@@ -39,7 +42,7 @@ enum SeedKind {
     let start = try file.read(Int(min(64, try file.length())), at: 0).array
     if start.starts(with: ArchiveFormat.magic.dropLast()) {
       self = .archive
-    } else if ["WARC/", ARCHeader.start].contains(where: { start.starts(with: $0.utf8) }) {
+    } else if start.starts(with: ARCHeader.start.utf8) || WARCRecord.begins(start) {
       self = .warc
     } else if start.starts(with: [0x1F, 0x8B]) {
       self = try Self.isObject(Self.unpackedStart(of: file)) ? .compressedHAR : .warc

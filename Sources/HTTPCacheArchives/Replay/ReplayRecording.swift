@@ -36,8 +36,9 @@ struct ReplayRecording: Sendable {
     var scanner = try HARScanner.open(file, name)
     let decoder = JSONDecoder()
     while let slice = try scanner.next() {
-      guard let entry = try? decoder.decode(HAREntry.self, from: Data(slice.json)) else {
-        throw CacheError(.damaged, "entry \(slice.number) of \(name) is not as HAR 1.2 has it")
+      let entry: HAREntry
+      do throws(CacheError) { entry = try slice.entry(decoder) } catch {
+        throw CacheError(error.code, "entry \(slice.number) of \(name): \(error.message)")
       }
       guard let target = TargetURI.recorded(entry.request.url), (200...599).contains(entry.response.status)
       else { continue }
@@ -71,7 +72,7 @@ struct ReplayRecording: Sendable {
     let recorded = entry.response.content
     var fields = try entry.response.fields
     fields[fields: .transferEncoding] = []
-    let body = HARText(recorded?.text ?? "", encoding: recorded?.encoding, of: slice, in: file)
+    let body = try HARText(recorded, coding: fields[.contentEncoding], of: slice, in: file)
     if fields.contains(.contentLength), entry.request.method != "HEAD" {
       fields[fields: .contentLength] = []
       fields[.contentLength] = String(try body.length())
@@ -84,7 +85,7 @@ struct ReplayRecording: Sendable {
         status: HTTPResponse.Status(
           code: entry.response.status, reasonPhrase: entry.response.statusText ?? ""),
         headerFields: fields), body: body,
-      isDecoded: fields.contains(.contentEncoding) && recorded?.isCoded != true)
+      isDecoded: fields.contains(.contentEncoding) && recorded?.isCoded != true && !body.form.isCoded)
   }
 
   /// - Throws: `CacheError.damaged` if the text is not in the form that the entry names, `CacheError.io`.

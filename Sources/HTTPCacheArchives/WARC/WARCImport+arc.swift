@@ -42,11 +42,13 @@ extension WARCImport {
   ) throws(CacheError) {
     let place = self.place
     if header.url.hasPrefix(ARCHeader.start) { return try skip(to: end) }
-    guard let target = header.target,
-      let found = try message(to: target, at: header.time, end: end, &output)
-    else {
+    guard let target = header.target else {
       try skip(to: end)
-      return output.note("\(place): not a response to an http or https URL")
+      return output.note("\(place): not an http or https URL: \(header.url.prefix(200))")
+    }
+    guard let found = try message(to: target, at: header.time, end: end, &output) else {
+      try skip(to: end)
+      return output.note("\(place): \(target): not an HTTP response")
     }
     if let objection = found.head.objection ?? found.objection {
       output.note("\(place): \(target): \(objection)")

@@ -52,7 +52,7 @@ struct WARCImport: ~Copyable {
 
   private mutating func all(_ name: String, _ output: inout RecordingOutput) throws(CacheError) {
     let isARC = try input.comes(ARCHeader.start.utf8)
-    let isWARC = try input.comes("WARC/".utf8)
+    let isWARC = try input.beginsRecord()
     let damage = input.damage
     let sound = isARC ? try arcRecords(&output) : try records(&output)
     guard sound == 0 else { return }
@@ -143,7 +143,7 @@ struct WARCImport: ~Copyable {
     // Some recorders end records in their own way.
     try input.skipLineEnds()
     if try input.isAtEnd() { return }
-    guard try input.comes("WARC/".utf8) else {
+    guard try input.beginsRecord() else {
       throw CacheError(.damaged, "the length of the record is wrong")
     }
   }
@@ -166,11 +166,14 @@ struct WARCImport: ~Copyable {
   private mutating func response(
     _ record: WARCRecord, end: Int64, to output: inout RecordingOutput
   ) throws(CacheError) {
-    guard let target = record.target,
-      let found = try message(to: target, at: record.time ?? 0, end: end, &output)
-    else {
+    guard let target = record.target else {
       try finish(end)
-      return output.note("\(place): not a response to an http or https URL")
+      return output.note(
+        "\(place): not an http or https URL: \(record["warc-target-uri"]?.prefix(200) ?? "")")
+    }
+    guard let found = try message(to: target, at: record.time ?? 0, end: end, &output) else {
+      try finish(end)
+      return output.note("\(place): \(target): not an HTTP response")
     }
     try finish(end)
     if let objection = found.head.objection ?? Self.objection(to: record) ?? found.objection {

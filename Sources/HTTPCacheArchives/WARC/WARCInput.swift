@@ -101,6 +101,9 @@ struct WARCInput: ~Copyable {
     try have(bytes.count) && buffer[next...].starts(with: bytes)
   }
 
+  /// Whether the next bytes begin a record.
+  mutating func beginsRecord() throws(CacheError) -> Bool { WARCRecord.begins(try ahead(5)) }
+
   /// The next bytes, which stay the next; fewer at the end.
   mutating func ahead(_ count: Int) throws(CacheError) -> ArraySlice<UInt8> {
     _ = try have(count)
@@ -169,7 +172,7 @@ struct WARCInput: ~Copyable {
       guard try reader.byte() != nil else { return false }
       let start = reader.position
       var isRecord = true
-      for byte in "WARC/".utf8 where isRecord { isRecord = try reader.byte() == byte }
+      for byte in "warc/".utf8 where isRecord { isRecord = try reader.byte().map { $0 | 0x20 } == byte }
       reader.seek(to: start)
       if isRecord { return true }
     }
@@ -191,7 +194,7 @@ struct WARCInput: ~Copyable {
         if count == 0 { return false }
         rest -= Int64(count)
       }
-    } else if memberOffset > recordOffset, next > 0, buffer[next - 1] == 0x0A, try comes("WARC/".utf8) {
+    } else if memberOffset > recordOffset, next > 0, buffer[next - 1] == 0x0A, try beginsRecord() {
       return true
     }
     while try have(1), memberStart == recordStart {
@@ -199,7 +202,7 @@ struct WARCInput: ~Copyable {
       let end = line.map { $0 + 1 } ?? buffer.count
       taken += Int64(end - next)
       next = end
-      if line != nil, try comes("WARC/".utf8) { return true }
+      if line != nil, try beginsRecord() { return true }
     }
     return false
   }
@@ -215,7 +218,7 @@ struct WARCInput: ~Copyable {
         continue
       }
       reader.seek(to: start)
-      if try comes("WARC/".utf8) { return true }
+      if try beginsRecord() { return true }
       forget()
       reader.seek(to: start + 1)
     }

@@ -11,12 +11,18 @@ struct WARCRecord {
   /// The length of the block in bytes.
   let length: Int64
 
+  /// Whether bytes begin like a record. The letters may be in any case: the format defines them as a string of ABNF
+  /// (WARC 1.1 §4, RFC 5234 §2.3).
+  static func begins(_ bytes: some Collection<UInt8>) -> Bool {
+    String(decoding: bytes.prefix(5), as: UTF8.self).lowercased() == "warc/"
+  }
+
   /// Reads the header.
   ///
   /// - Returns: nil if the input does not go on with a header.
   /// - Throws: `CacheError.io`.
   init?(_ input: inout WARCInput) throws(CacheError) {
-    guard let version = try input.line(limit: 32), version.starts(with: "WARC/".utf8) else { return nil }
+    guard try input.beginsRecord(), try input.line(limit: 32) != nil else { return nil }
     var fields: [String: String] = [:]
     var (rest, last) = (Self.longestHeader, "")
     while true {
