@@ -270,6 +270,31 @@
       #expect(values.count > 10)
     }
 
+    @Test("alpha whose AV1 says that it has the limited range is brought to the full one")
+    func alphaRange() throws {
+      let (color, alpha) = try coded()
+      // The flag color_range of an image without colors, in the sequence header (AV1 §5.5.2).
+      var limited = alpha
+      #expect(limited.data[8] == 0x0A)
+      limited.data[8] = 0x08
+      let (full, expanded) = (
+        try decode(HEIFSample(items: [color, alpha], references: [("auxl", 2, [1])])),
+        try decode(HEIFSample(items: [color, limited], references: [("auxl", 2, [1])]))
+      )
+      var values: Set<UInt8> = []
+      for y in 0..<32 {
+        for x in 0..<48 {
+          let (from, to) = (
+            try #require(full.pixel(x: x, y: y)), try #require(expanded.pixel(x: x, y: y))
+          )
+          let expected = min(255, max(0, ((Double(from.w) - 16) * 255 / 219).rounded()))
+          #expect(to == SIMD4(from.x, from.y, from.z, UInt8(expected)))
+          values.insert(from.w)
+        }
+      }
+      #expect(values.count > 10)
+    }
+
     @Test(
       "a file that ends before the end of its items is cut short; a sequence without them is unsupported")
     func noItems() throws {

@@ -141,9 +141,8 @@
 
     /// The samples of an image of one channel.
     ///
-    /// - Parameter expandsRange: whether to bring a limited range to the full one (ITU-T H.273, equation 20). Alpha has
-    ///   the full range, whatever its file says (AV1 Image File Format §4.1).
-    private func plane(of handle: OpaquePointer, expandsRange: Bool = false) throws(ImageError) -> HEIFPlane {
+    /// - Parameter expandsRange: whether to bring a limited range to the full one (ITU-T H.273, equation 20).
+    private func plane(of handle: OpaquePointer, expandsRange: Bool) throws(ImageError) -> HEIFPlane {
       try withImage(handle, heif_colorspace_undefined, heif_chroma_undefined) { (image) throws(ImageError) in
         let channel =
           heif_image_has_channel(image, heif_channel_Y) != 0 ? heif_channel_Y : heif_channel_R
@@ -250,8 +249,14 @@
       return all
     }
 
+    /// Brings the alpha of an AVIF to the full range, which it should have (AV1 Image File Format §4.1): where its bytes
+    /// state the limited range, libavif and the browsers expand it. HEVC that states nothing has the limited range, so
+    /// alpha of a HEIC stays.
     private func alpha(_ item: Int) throws(ImageError) -> HEIFPlane {
-      try Self.withHandle(context, item) { (handle) throws(ImageError) in try plane(of: handle) }
+      let isAV1 = items.types[item] == "av01"
+      return try Self.withHandle(context, item) { (handle) throws(ImageError) in
+        try plane(of: handle, expandsRange: isAV1)
+      }
     }
 
     /// Pixels with alpha, which is not multiplied with the colors.
