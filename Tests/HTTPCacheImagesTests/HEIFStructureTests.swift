@@ -311,6 +311,38 @@
       }
     }
 
+    @Test("a sequence without a brand of still images shows its primary image; without one it is unsupported")
+    func sequenceBrands() throws {
+      let (color, alpha) = try coded()
+      let plain = HEIFSample(items: [color, alpha], references: [("auxl", 2, [1])]).bytes
+      var all = plain.array
+      all.replaceSubrange(8..<12, with: "avis".utf8)
+      all.replaceSubrange(16..<24, with: "avismsf1".utf8)
+      let (image, expected) = (
+        try ImageFormats.standard.decode(BodyBytes(all)), try ImageFormats.standard.decode(plain)
+      )
+      #expect(image.pixels.array == expected.pixels.array)
+
+      let place = try #require(all.indices.first { all[$0...].starts(with: "pitm".utf8) })
+      all.replaceSubrange(place..<place + 4, with: "free".utf8)
+      #expect(throws: ImageError.damaged("its boxes name no primary image")) {
+        try ImageFormats.standard.decode(BodyBytes(all))
+      }
+      #expect(throws: ImageError.unsupported("HEIF: a sequence without a still image")) {
+        try ImageFormats.standard.decode(BodyBytes(all + HEIFSample.box("moov", [])))
+      }
+    }
+
+    @Test("another operating point of AV1 than the first is unsupported if it has another size")
+    func operatingPoint() throws {
+      var (color, _) = try coded()
+      color.properties[color.properties.count - 1] = HEIFSample.ispe(96, 64)
+      #expect(
+        error(HEIFSample(items: [color])) == .damaged("its picture has another size than its header"))
+      color.properties.append(HEIFSample.box("a1op", [1]))
+      expectUnsupported(HEIFSample(items: [color]), "an operating point of AV1 other than the first")
+    }
+
     @Test("ISO 14496-12 §4.2.2: a length of 0 of the box of the items is up to the end of the file")
     func openEnded() throws {
       let (color, alpha) = try coded()

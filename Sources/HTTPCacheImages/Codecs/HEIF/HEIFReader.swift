@@ -90,7 +90,11 @@
       return image
     }
 
-    private static var otherSize: ImageError { .damaged("its picture has another size than its header") }
+    private var otherSize: ImageError {
+      items.isOtherOperatingPoint(items.primary, in: bytes)
+        ? .unsupported("HEIF: an operating point of AV1 other than the first")
+        : .damaged("its picture has another size than its header")
+    }
 
     /// Decodes an item, neither cropped nor turned.
     private func withImage<Result>(
@@ -118,7 +122,7 @@
           Int(heif_image_get_width(image, heif_channel_interleaved)) == size.width,
           Int(heif_image_get_height(image, heif_channel_interleaved)) == size.height,
           Int(stride) >= size.width * 4
-        else { throw Self.otherSize }
+        else { throw otherSize }
         return DecodedImage.makePixels(size) { target in
           for row in 0..<size.height {
             UnsafeMutableRawPointer(target + row * size.width)
@@ -131,7 +135,7 @@
     /// The pixels of an image without colors: libheif does not bring a limited range to the full one.
     private func gray() throws(ImageError) -> BodyBytes {
       let plane = try plane(of: handle, expandsRange: true)
-      guard plane.size == storedSize else { throw Self.otherSize }
+      guard plane.size == storedSize else { throw otherSize }
       return DecodedImage.makePixels(plane.size) { target in
         for (index, sample) in plane.samples.enumerated() {
           target[index] = SIMD4(sample, sample, sample, 255)
