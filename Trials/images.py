@@ -11,10 +11,20 @@ Pixels are compared as they are in the file, without profiles: turned upright by
 any color where both are transparent. What the first picture of a GIF does not cover must be transparent. They may differ
 by 1 of 255 in a PNG of 16 bits, by 2 in JPEG and WebP, and by 3 in AVIF and HEIC. Colors of half the resolution are
 repeated here and blended there in AVIF and HEIC: of them, the means of 8 x 8 pixels are compared, which may differ by 8.
+
+A picture unlike Pillow's is compared with that of another program, and is not "different" if the two agree. "As a third
+decoder":
+- AVIF: the samples that avifdec decodes, converted by the formulas of ITU-T H.273 without rounding, each color sample
+  repeated, cropped and turned as avifdec reports; at most 2 of 255 apart. Needs NumPy. The list names the distance of
+  Pillow's picture from the same one.
+- PNG and GIF: the picture of ffmpeg, and of a PNG that of GraphicsMagick (libpng), equal in each pixel.
+"As its library": progressive JPEG and HEIC, of which djpeg and heif-convert make a picture that is equal in each pixel. They
+have the program's libjpeg-turbo and libheif: Pillow's versions of these compute other pixels.
+
 What ends by a signal, or not at all, is a failure; all else is a figure, to be looked into.
 """
-import collections, hashlib, io, os, re, subprocess, sys, tarfile, tempfile, time, warnings, zipfile
-from PIL import Image, ImageChops, ImageOps, ImageStat
+import collections, hashlib, io, os, re, shutil, subprocess, sys, tarfile, tempfile, warnings, zipfile
+from PIL import Image, ImageChops, ImageOps, ImageStat, PngImagePlugin
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import servers
 
@@ -24,13 +34,27 @@ try:
 except ImportError:
     print("without HEIC: there is no pillow-heif")
 
+try:
+    import numpy
+except ImportError:
+    numpy = None
+for tool in ("avifdec", "ffmpeg", "gm", "djpeg", "heif-convert"):
+    if not shutil.which(tool) or tool == "avifdec" and not numpy:
+        print(f"without comparing with {tool}{': it or NumPy is missing' if tool == 'avifdec' else ': it is missing'}")
+
 BINARY = os.path.realpath(sys.argv[1])
 BATCH, BATCH_BYTES, PATIENCE = 40, 40 << 20, 120
 NAMES = (".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".apng", ".webp", ".gif", ".avif", ".heic", ".heif", ".hif")
 STARTS = re.compile(rb"\xff\xd8\xff|\x89PNG|GIF8[79]a|RIFF....WEBP|....ftyp.{0,40}?(?:avi[fs]|hei[cxms]|hev[cx])", re.S)
-KINDS = ["equal", "refused by both", "refused here alone", "refused by Pillow alone", "different"]
+KINDS = ["equal", "refused by both", "refused here alone", "refused by Pillow alone", "different", "as a third decoder",
+         "as its library"]
+# The parts of red and blue in the brightness by matrix (ITU-T H.273, table 4). MIAF takes 601 for an unspecified one.
+PARTS = {1: (.2126, .0722), 2: (.299, .114), 4: (.3, .11), 5: (.299, .114), 6: (.299, .114), 7: (.212, .087),
+         9: (.2627, .0593)}
 # An image of more than twice this number is an error for Pillow: 100 million, as for the program.
 Image.MAX_IMAGE_PIXELS = 50_000_000
+# The program writes color profiles of up to 8 MiB into its PNG.
+PngImagePlugin.MAX_TEXT_CHUNK = 8 << 20
 warnings.simplefilter("ignore")
 os.environ["SWIFT_BACKTRACE"] = "enable=no"
 bodies = {}
@@ -103,8 +127,8 @@ def by_pillow(body):
     image = Image.open(io.BytesIO(body))
     image.load()
     covered = image.dispose_extent if image.format == "GIF" else None
-    # XMP, and the text in which ImageMagick keeps EXIF in PNG, turn images for Pillow alone.
-    for key in ("xmp", "XML:com.adobe.xmp", "Raw profile type exif", "Raw profile type APP1"):
+    # XMP turns images for Pillow alone.
+    for key in ("xmp", "XML:com.adobe.xmp"):
         image.info.pop(key, None)
     try:
         turned = ImageOps.exif_transpose(image)
@@ -138,6 +162,111 @@ def difference(ours, theirs, tolerance, is_halved):
         return ""
     box = change.point(lambda value: 255 if value > tolerance else 0).getbbox(alpha_only=False)
     return f"by up to {most}, of blocks {blocks}, on average {', '.join('%.2f' % each for each in mean)}, in {box} of {ours.size}"
+
+
+def by_formula(source):
+    """The pixels of an AVIF by the formulas of H.273, as an array of four numbers each; None if they cannot be told."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = os.path.join(folder, "a.y4m")
+        done = subprocess.run(["avifdec", "--no-strict", source, target], capture_output=True, text=True, errors="replace")
+        if done.returncode or not os.path.exists(target):
+            return None
+        facts = dict(re.findall(r"^ +\* (\S+).*?: (.*)$", done.stdout, re.M))
+        with open(target, "rb") as file:
+            header, _, samples = file.readline().decode(), file.readline(), file.read()
+        opacity = None
+        if facts["Alpha"] != "Absent" and "alpha" not in header:
+            # avifdec writes alpha into a Y4M only beside whole colors of 8 bits.
+            target = os.path.join(folder, "a.png")
+            subprocess.run(["avifdec", "--no-strict", "-d", "8", source, target], capture_output=True)
+            opacity = numpy.asarray(Image.open(target).convert("RGBA"))[..., 3] / 255
+    width, height, form, bits, alpha = re.search(
+        r" W(\d+) H(\d+) .*?C(420|422|444|mono)(?:jpeg)?(?:p?(10|12))?(alpha)?", header).groups()
+    width, height, bits = int(width), int(height), int(bits or 8)
+    if int(facts["Matrix"]) not in PARTS or facts["Alpha"] == "Premultiplied":
+        return None
+    samples = numpy.frombuffer(samples, "<u2" if bits > 8 else "u1")
+    across, down = {"420": (2, 2), "422": (2, 1)}.get(form, (1, 1))
+    sizes = [(height, width)] + [(-(-height // down), -(-width // across))] * (0 if form == "mono" else 2)
+    planes = []
+    for size in sizes + [(height, width)] * bool(alpha):
+        planes.append(samples[:size[0] * size[1]].reshape(size))
+        samples = samples[size[0] * size[1]:]
+    top, half = 2 ** bits - 1, 2 ** (bits - 1)
+    black, range_of_luma, range_of_color = (0, top, top) if facts["Range"] == "Full" else [
+        value * 2 ** (bits - 8) for value in (16, 219, 224)]
+    luma = (planes[0] - float(black)) / range_of_luma
+    blue, red = [((plane - float(half)) / range_of_color).repeat(across, 1).repeat(down, 0)[:height, :width]
+                 for plane in planes[1:3]] if form != "mono" else (0, 0)
+    part_of_red, part_of_blue = PARTS[int(facts["Matrix"])]
+    red, blue = luma + 2 * (1 - part_of_red) * red, luma + 2 * (1 - part_of_blue) * blue
+    green = (luma - part_of_red * red - part_of_blue * blue) / (1 - part_of_red - part_of_blue)
+    if opacity is None:
+        opacity = planes[-1] / top if alpha else numpy.ones_like(luma)
+    pixels = numpy.stack([red, green, blue, opacity], 2).clip(0, 1) * 255
+    if "clap" in facts:
+        part = [int(above) / int(below) for above, below in re.findall(r": (-?\d+)/(\d+)", facts["clap"])]
+        # Where a crop begins between two pixels, it begins at the first of both.
+        x, y = [int((whole - size) / 2 + shift) for whole, size, shift in zip((width, height), part, part[2:])]
+        pixels = pixels[y:y + round(part[1]), x:x + round(part[0])]
+    pixels = numpy.rot90(pixels, int(facts.get("irot", "0")[0]))
+    if "imir" in facts:
+        pixels = pixels[::-1] if "Mode 0" in facts["imir"] else pixels[:, ::-1]
+    return pixels
+
+
+def distance(image, formula):
+    """The greatest distance of the pixels from those by the formulas; None for another size."""
+    pixels = numpy.asarray(image)
+    if pixels.shape != formula.shape:
+        return None
+    change = numpy.abs(pixels - formula)
+    # The colors of a transparent pixel are free.
+    change[..., :3][(formula[..., 3] < .5) & (pixels[..., 3] == 0)] = 0
+    return float(change.max())
+
+
+# The programs that write another picture, by the first bytes of a file: to standard output, or to a PNG.
+FFMPEG = ["ffmpeg", "-v", "error", "-i", "IN", "-frames:v", "1", "-pix_fmt", "rgba", "-c:v", "png", "-f", "image2pipe",
+          "-"]
+PROGRAMS = [
+    (rb"\x89PNG|GIF8", FFMPEG),
+    (rb"\x89PNG", ["gm", "convert", "IN", "png32:-"]),
+    (rb"\xff\xd8.*\xff\xc2", ["djpeg", "-rgb", "IN"]),
+    (rb"....ftyp.{0,56}?(?:hei[cxms]|hev[cx])", ["heif-convert", "IN", "OUT"]),
+]
+
+
+def third_picture(command, source):
+    """The picture of another program; None without one."""
+    output = source + ".png"
+    command = [{"IN": source, "OUT": output}.get(word, word) for word in command]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=PATIENCE)
+        return Image.open(output if output in command else io.BytesIO(done.stdout)).convert("RGBA")
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+
+
+def by_third(body, ours, theirs):
+    """The program that shows an image like this one and unlike Pillow, in words; empty without one."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "image")
+        with open(source, "wb") as file:
+            file.write(body)
+        if re.match(rb"....ftyp.{0,56}?avi[fs]", body, re.S):
+            formula = by_formula(source) if numpy and shutil.which("avifdec") else None
+            here = None if formula is None else distance(ours, formula)
+            if here is None or here > 2:
+                return ""
+            there = distance(theirs, formula)
+            return f"avifdec: {here:.1f} here, " + ("not cropped there" if there is None else f"{there:.1f} there")
+        for start, command in PROGRAMS:
+            if re.match(start, body, re.S):
+                third = third_picture(command, source)
+                if third and not difference(ours, third, 0, False):
+                    return command[0]
+    return ""
 
 
 def by_httpcache(count, patience):
@@ -179,8 +308,11 @@ for place in sys.argv[2:]:
                     kind, why = (3, repr(error)) if os.path.exists(result) else (1, f"{refusal} | {error!r}")
                 else:
                     if os.path.exists(result):
-                        why = difference(Image.open(result).convert("RGBA"), theirs, tolerance, is_halved(body))
-                        kind = 4 if why else 0
+                        ours = Image.open(result).convert("RGBA")
+                        why = difference(ours, theirs, tolerance, is_halved(body))
+                        third = by_third(body, ours, theirs) if why else ""
+                        kind = 6 if third in ("djpeg", "heif-convert") else 5 if third else 4 if why else 0
+                        why = f"{third}; {why}" if third else why
                     else:
                         kind, why = 2, refusal or "nothing was written"
                 figures[KINDS[kind]] += 1

@@ -128,6 +128,17 @@
           == whole.pixels.array)
     }
 
+    @Test("a code size that giflib does not take is unsupported: the file is whole")
+    func codeSize() throws {
+      var bytes = GIFSample(pictures: [.init((0, 0, 4, 3), color: 1)]).bytes.array
+      // Behind the screen, the palette, the control of the picture and its place.
+      let place = 13 + 3 * GIFSample.palette.count + 8 + 10
+      #expect(bytes[place] == 7)
+      bytes[place] = 11
+      #expect(error(BodyBytes(bytes)) == .unsupported("GIF: a code size of more than 8 bits"))
+      #expect(error(BodyBytes(bytes.prefix(place))) == .truncated)
+    }
+
     @Test("GIF89a §27: all pictures of a file without a trailer; a cut inside of a picture is an error")
     func noTrailer() throws {
       let pictures: [GIFSample.Picture] = [

@@ -270,6 +270,31 @@
       #expect(values.count > 10)
     }
 
+    @Test("alpha whose AV1 says that it has the limited range is brought to the full one")
+    func alphaRange() throws {
+      let (color, alpha) = try coded()
+      // The flag color_range of an image without colors, in the sequence header (AV1 §5.5.2).
+      var limited = alpha
+      #expect(limited.data[8] == 0x0A)
+      limited.data[8] = 0x08
+      let (full, expanded) = (
+        try decode(HEIFSample(items: [color, alpha], references: [("auxl", 2, [1])])),
+        try decode(HEIFSample(items: [color, limited], references: [("auxl", 2, [1])]))
+      )
+      var values: Set<UInt8> = []
+      for y in 0..<32 {
+        for x in 0..<48 {
+          let (from, to) = (
+            try #require(full.pixel(x: x, y: y)), try #require(expanded.pixel(x: x, y: y))
+          )
+          let expected = min(255, max(0, ((Double(from.w) - 16) * 255 / 219).rounded()))
+          #expect(to == SIMD4(from.x, from.y, from.z, UInt8(expected)))
+          values.insert(from.w)
+        }
+      }
+      #expect(values.count > 10)
+    }
+
     @Test(
       "a file that ends before the end of its items is cut short; a sequence without them is unsupported")
     func noItems() throws {
@@ -284,6 +309,38 @@
       #expect(throws: ImageError.unsupported("HEIF: a sequence without a still image")) {
         try ImageFormats.standard.decode(sequence)
       }
+    }
+
+    @Test("a sequence without a brand of still images shows its primary image; without one it is unsupported")
+    func sequenceBrands() throws {
+      let (color, alpha) = try coded()
+      let plain = HEIFSample(items: [color, alpha], references: [("auxl", 2, [1])]).bytes
+      var all = plain.array
+      all.replaceSubrange(8..<12, with: "avis".utf8)
+      all.replaceSubrange(16..<24, with: "avismsf1".utf8)
+      let (image, expected) = (
+        try ImageFormats.standard.decode(BodyBytes(all)), try ImageFormats.standard.decode(plain)
+      )
+      #expect(image.pixels.array == expected.pixels.array)
+
+      let place = try #require(all.indices.first { all[$0...].starts(with: "pitm".utf8) })
+      all.replaceSubrange(place..<place + 4, with: "free".utf8)
+      #expect(throws: ImageError.damaged("its boxes name no primary image")) {
+        try ImageFormats.standard.decode(BodyBytes(all))
+      }
+      #expect(throws: ImageError.unsupported("HEIF: a sequence without a still image")) {
+        try ImageFormats.standard.decode(BodyBytes(all + HEIFSample.box("moov", [])))
+      }
+    }
+
+    @Test("another operating point of AV1 than the first is unsupported if it has another size")
+    func operatingPoint() throws {
+      var (color, _) = try coded()
+      color.properties[color.properties.count - 1] = HEIFSample.ispe(96, 64)
+      #expect(
+        error(HEIFSample(items: [color])) == .damaged("its picture has another size than its header"))
+      color.properties.append(HEIFSample.box("a1op", [1]))
+      expectUnsupported(HEIFSample(items: [color]), "an operating point of AV1 other than the first")
     }
 
     @Test("ISO 14496-12 §4.2.2: a length of 0 of the box of the items is up to the end of the file")

@@ -173,7 +173,13 @@
         guard DGifGetRecordType(file, &type) == GIF_OK else { throw error(file.pointee.Error) }
         switch type {
         case IMAGE_DESC_RECORD_TYPE:
-          guard DGifGetImageDesc(file) == GIF_OK else { throw error(file.pointee.Error) }
+          guard DGifGetImageDesc(file) == GIF_OK else {
+            // giflib has the error of a failed read also for a code size that it does not take.
+            guard file.pointee.Error != D_GIF_ERR_READ_FAILED || isAtEnd(file) else {
+              throw .unsupported("GIF: a code size of more than 8 bits")
+            }
+            throw error(file.pointee.Error)
+          }
           guard file.pointee.Image.Left >= 0, file.pointee.Image.Top >= 0 else {
             throw .damaged("a picture is outside of the screen")
           }
@@ -183,6 +189,11 @@
         default: break
         }
       }
+    }
+
+    /// Whether giflib has read all bytes.
+    private static func isAtEnd(_ file: UnsafeMutablePointer<GifFileType>) -> Bool {
+      file.pointee.UserData?.assumingMemoryBound(to: Source.self).pointee.bytes.isEmpty ?? true
     }
 
     private static func readExtension(

@@ -93,14 +93,23 @@ extension HEIFItems {
     return transforms
   }
 
-  /// The file for libheif: without references to auxiliary images, whose sizes libheif does not compare, and with the length
-  /// of its boxes.
+  /// Whether an image is an operating point of AV1 other than the first (AV1 Image File Format §2.3.2.1), such as one of
+  /// several sizes. libheif 1.15 decodes the first.
+  func isOtherOperatingPoint(_ item: Int, in bytes: UnsafeRawBufferPointer) -> Bool {
+    properties(of: item).contains { $0.type == "a1op" && bytes[$0.content].first ?? 0 != 0 }
+  }
+
+  /// The file for libheif: without references to auxiliary images, whose sizes libheif does not compare, with the length of
+  /// its boxes and with a brand of still images.
   func prepared(_ bytes: BodyBytes) -> BodyBytes {
     let auxiliary = references.filter { $0.type == "auxl" }
-    guard isOpenEnded || !auxiliary.isEmpty || !hiddenPlaces.isEmpty else { return bytes }
+    guard isOpenEnded || !auxiliary.isEmpty || !hiddenPlaces.isEmpty || brandPlace != nil else {
+      return bytes
+    }
     var all = bytes.array
     // libheif gives no handle of a hidden item; the other flags have no meaning (ISO 23008-12 §6.4.2).
     for place in hiddenPlaces { all[place] &= 0xFE }
+    if let brandPlace { all.replaceSubrange(brandPlace..<brandPlace + 4, with: "mif1".utf8) }
     for reference in auxiliary {
       all.replaceSubrange(reference.place..<reference.place + 4, with: "free".utf8)
     }

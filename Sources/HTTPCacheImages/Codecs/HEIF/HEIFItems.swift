@@ -31,6 +31,8 @@ struct HEIFItems {
   private(set) var partsOfItems: [Int: [Int]] = [:]
   /// The box of the items.
   let meta: HEIFBoxes.Box
+  /// Where a brand of still images must be written for libheif; nil if the file type has one.
+  private(set) var brandPlace: Int?
   /// Whether the box of the items says that it goes up to the end of the file.
   let isOpenEnded: Bool
   private(set) var propertyBoxes: [HEIFBoxes.Box] = []
@@ -53,13 +55,13 @@ struct HEIFItems {
         break
       }
       if box.type == "moov" { isSequence = true }
+      if box.type == "ftyp" { brandPlace = Self.brandPlace(file, box) }
       guard box.type == "meta" else { continue }
       guard found == nil else { throw .damaged("it has two boxes 'meta'") }
       found = box
     }
-    guard let meta = found else {
-      throw isSequence && !isCut ? .unsupported("HEIF: a sequence without a still image") : .truncated
-    }
+    let noStillImage = ImageError.unsupported("HEIF: a sequence without a still image")
+    guard let meta = found else { throw isSequence && !isCut ? noStillImage : .truncated }
     self.meta = meta
     var first = file.reader(of: meta.start..<meta.content.upperBound)
     isOpenEnded = try first.number(4) == 0
@@ -70,7 +72,7 @@ struct HEIFItems {
       }
     }
     guard let primaryBox = boxes["pitm"], let infos = boxes["iinf"] else {
-      throw .damaged("its boxes name no primary image")
+      throw isSequence ? noStillImage : .damaged("its boxes name no primary image")
     }
     var reader = file.reader(of: primaryBox.content)
     primary = try reader.number(try reader.versionAndFlags().version == 0 ? 2 : 4)
@@ -86,6 +88,21 @@ struct HEIFItems {
   }
 
   private static let single: Set<String> = ["pitm", "iinf", "iref", "iprp", "iloc", "idat"]
+
+  /// The brands of still images, one of which libheif 1.15 wants among the compatible ones.
+  private static let stillBrands: Set<String> = ["heic", "heix", "mif1", "avif"]
+
+  /// The place of the first compatible brand of a file type without a brand of still images, such as that of a sequence
+  /// with a primary image (ISO 14496-12 §4.3).
+  private static func brandPlace(_ file: HEIFBoxes, _ fileType: HEIFBoxes.Box) -> Int? {
+    // Behind the major brand and its version.
+    var reader = file.reader(of: fileType.content.dropFirst(8))
+    let start = reader.position
+    while let brand = try? reader.type() {
+      if stillBrands.contains(brand) { return nil }
+    }
+    return reader.position > start ? start : nil
+  }
 
   /// Whether an item is an auxiliary image that is alpha (ISO 23008-12, annex B.2.2.3; MIAF §7.3.5.2).
   private func isAlpha(_ item: Int, _ bytes: UnsafeRawBufferPointer) -> Bool {

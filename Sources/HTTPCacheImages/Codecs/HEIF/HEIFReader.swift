@@ -90,7 +90,11 @@
       return image
     }
 
-    private static var otherSize: ImageError { .damaged("its picture has another size than its header") }
+    private var otherSize: ImageError {
+      items.isOtherOperatingPoint(items.primary, in: bytes)
+        ? .unsupported("HEIF: an operating point of AV1 other than the first")
+        : .damaged("its picture has another size than its header")
+    }
 
     /// Decodes an item, neither cropped nor turned.
     private func withImage<Result>(
@@ -118,7 +122,7 @@
           Int(heif_image_get_width(image, heif_channel_interleaved)) == size.width,
           Int(heif_image_get_height(image, heif_channel_interleaved)) == size.height,
           Int(stride) >= size.width * 4
-        else { throw Self.otherSize }
+        else { throw otherSize }
         return DecodedImage.makePixels(size) { target in
           for row in 0..<size.height {
             UnsafeMutableRawPointer(target + row * size.width)
@@ -131,7 +135,7 @@
     /// The pixels of an image without colors: libheif does not bring a limited range to the full one.
     private func gray() throws(ImageError) -> BodyBytes {
       let plane = try plane(of: handle, expandsRange: true)
-      guard plane.size == storedSize else { throw Self.otherSize }
+      guard plane.size == storedSize else { throw otherSize }
       return DecodedImage.makePixels(plane.size) { target in
         for (index, sample) in plane.samples.enumerated() {
           target[index] = SIMD4(sample, sample, sample, 255)
@@ -141,9 +145,8 @@
 
     /// The samples of an image of one channel.
     ///
-    /// - Parameter expandsRange: whether to bring a limited range to the full one (ITU-T H.273, equation 20). Alpha has
-    ///   the full range, whatever its file says (AV1 Image File Format §4.1).
-    private func plane(of handle: OpaquePointer, expandsRange: Bool = false) throws(ImageError) -> HEIFPlane {
+    /// - Parameter expandsRange: whether to bring a limited range to the full one (ITU-T H.273, equation 20).
+    private func plane(of handle: OpaquePointer, expandsRange: Bool) throws(ImageError) -> HEIFPlane {
       try withImage(handle, heif_colorspace_undefined, heif_chroma_undefined) { (image) throws(ImageError) in
         let channel =
           heif_image_has_channel(image, heif_channel_Y) != 0 ? heif_channel_Y : heif_channel_R
@@ -250,8 +253,14 @@
       return all
     }
 
+    /// Brings the alpha of an AVIF to the full range, which it should have (AV1 Image File Format §4.1): where its bytes
+    /// state the limited range, libavif and the browsers expand it. HEVC that states nothing has the limited range, so
+    /// alpha of a HEIC stays.
     private func alpha(_ item: Int) throws(ImageError) -> HEIFPlane {
-      try Self.withHandle(context, item) { (handle) throws(ImageError) in try plane(of: handle) }
+      let isAV1 = items.types[item] == "av01"
+      return try Self.withHandle(context, item) { (handle) throws(ImageError) in
+        try plane(of: handle, expandsRange: isAV1)
+      }
     }
 
     /// Pixels with alpha, which is not multiplied with the colors.
