@@ -43,9 +43,10 @@ enum HARTextForm: Sendable, Equatable {
 
   /// Whether a text begins like a list of pieces, in hex, of a gzip member. The first piece may be a single byte.
   private static func beginsMember(_ start: [UInt8]) -> Bool {
-    func isDigit(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
-    return start.first == UInt8(ascii: "[") && start.filter(isDigit).starts(with: "1f8b".utf8)
-      && start.allSatisfy { isDigit($0) || #"[]", "#.utf8.contains($0) }
+    let marks = "[]\", ".utf8
+    return start.first == UInt8(ascii: "[")
+      && start.filter { $0.hexValue != nil }.starts(with: "1f8b".utf8)
+      && start.allSatisfy { $0.hexValue != nil || marks.contains($0) }
   }
 
   /// Whether the text has the body in its content coding.
@@ -92,12 +93,12 @@ private struct HexPieces {
     var output: [UInt8] = []
     output.reserveCapacity(piece.count / 2 + 1)
     for byte in piece where byte > 0x20 {
-      guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { throw damaged }
+      guard let digit = byte.hexValue else { throw damaged }
       if let first = high {
-        output.append(first << 4 | UInt8(digit))
+        output.append(first << 4 | digit)
         high = nil
       } else {
-        high = UInt8(digit)
+        high = digit
       }
     }
     if isLast, high != nil { throw damaged }

@@ -50,7 +50,11 @@ extension DownloadAttempt {
       try await fill(
         part.file, from: isStored ? response : nil, request: request, validators: validators)
     }
-    try place(part.file, at: file, validators: validators)
+    do throws(DownloadFailure) { try place(part.file, at: file, validators: validators) } catch {
+      // The next attempt takes the body from the cache, if it is there.
+      if stored(request, validators) != nil { part.file.discard() }
+      throw error
+    }
     return .done(source, received: received)
   }
 
