@@ -206,7 +206,7 @@ def body_of(found, content, answer, coding):
         if found.is_decoded and text == "" and size is not None and size in (announced, number_of(answer.get("bodySize"))):
             told = []
         if announced == 0:
-            told = [size] if size else []
+            told = [size] if size and size > 0 else []
         known = text == "" or size == 0 or announced == 0
         return "" if is_empty or known and not told else "no body"
     try:
