@@ -209,8 +209,8 @@ extension HAREntry {
   var lacksBody: Bool {
     let content = response.content
     if let text = content?.text, !text.isEmpty { return false }
-    if needsNoBody { return false }
     let fields = headers(response.headers)
+    if needsNoBody(fields) { return false }
     if expectedLength ?? 0 > 0 { return true }
     let isCoded = Self.isCoded(fields)
     let announced = fields["content-length"].flatMap { Int64($0) }
@@ -222,17 +222,17 @@ extension HAREntry {
 
   /// Whether the response is whole without a body, whatever length is recorded: it has none (RFC 9110 §6.4.1 and
   /// §15.3.6), or clients follow it without its body, which browsers do not read (§15.4).
-  private var needsNoBody: Bool {
-    if request.method == "HEAD" || [204, 205, 304].contains(response.status) { return true }
-    return (300..<400).contains(response.status) && headers(response.headers)["location"] != nil
+  private func needsNoBody(_ fields: [String: String]) -> Bool {
+    request.method == "HEAD" || [204, 205, 304].contains(response.status)
+      || (300..<400).contains(response.status) && fields["location"] != nil
   }
 
   /// The length that the recorded body should have; nil if it is not known, or if the response is whole without one.
   /// mitmproxy writes the length of the coded body as `size`, beside the decoded text.
   var expectedLength: Int64? {
     guard let content = response.content, let size = content.size else { return nil }
-    if needsNoBody, content.text?.isEmpty ?? true { return nil }
     let fields = headers(response.headers)
+    if content.text?.isEmpty ?? true, needsNoBody(fields) { return nil }
     guard content.text != nil, content.isCoded != true, Self.isCoded(fields) else { return size }
     let announced = fields["content-length"].flatMap { Int64($0) }
     return size == response.bodySize || size == announced ? nil : size

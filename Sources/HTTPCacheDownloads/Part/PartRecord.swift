@@ -253,7 +253,7 @@ extension PartRecord {
   /// - Parameter contradiction: the text of `Answer.contradictory`.
   /// - Returns: an error with the cause `LengthContradiction`.
   public func failure(for contradiction: String) -> UpstreamError {
-    UpstreamError(.protocol, contradiction, cause: LengthContradiction(length: length ?? 0))
+    LengthContradiction(length: length ?? 0).error(contradiction)
   }
 
   private var knownLength: KnownLength? { KnownLength(length, validator: validator, of: fields) }
@@ -281,7 +281,7 @@ extension PartRecord {
       return response.body
     }
     if let text = knownLength.contradiction(of: response.head, receivedAt: now) {
-      throw UpstreamError(.protocol, text, cause: LengthContradiction(length: knownLength.length))
+      throw failure(for: text)
     }
     // An announced length is that of the body already.
     if response.body.length != nil { return response.body }

@@ -63,7 +63,7 @@ package final class ExactBody: BodySource {
   }
 
   private func contradiction(_ text: String) -> UpstreamError {
-    UpstreamError(.protocol, text, cause: LengthContradiction(length: expected))
+    LengthContradiction(length: expected).error(text)
   }
 
   package func cancel() {

@@ -155,10 +155,8 @@ extension HTTPCache {
     _ = try? await running.abandoned(place.key.target)?.ended(within: ExchangeRunner.keepingLimit)
     if running.contains(place.key.target) { return .max }
     let variants = (try? engine.lookup.stored(for: place.key, rules: place.rules)) ?? []
-    return variants.map(\.record).filter { isSame($0.response.head) }.map { record -> Int64 in
-      guard let ranges = record.storedRanges else { return record.bodyLength ?? 0 }
-      return ranges.first.map { $0.lowerBound == 0 ? $0.upperBound : 0 } ?? 0
-    }.max() ?? 0
+    return variants.map(\.record).filter { isSame($0.response.head) }
+      .map { $0.part?.prefix ?? $0.bodyLength ?? 0 }.max() ?? 0
   }
 
   /// Stores a response that the caller fetched outside this cache and asks to store. If RFC 9111 §3 does not

@@ -124,8 +124,7 @@ struct Exchange: Sendable {
     let known = knownLength(of: head, isDecoded: isDecoded, receivedAt: response.responseTime)
     let range = forward.completion == nil ? nil : PartialContent.rangeOfWhole(head)
     if let text = range ?? known?.contradiction(of: head, receivedAt: response.responseTime) {
-      let cause = LengthContradiction(length: known?.length ?? 0)
-      return .contradictory(UpstreamError(.protocol, text, cause: cause))
+      return .contradictory(LengthContradiction(length: known?.length ?? 0).error(text))
     }
     if countsAsFailure(head.status.code),
       case .answerStale = failed(status: head.status.code, now: response.responseTime)

@@ -169,9 +169,8 @@ final class Transfer: Sendable {
   }
 
   private func longer(_ received: Int64) -> UpstreamError {
-    UpstreamError(
-      .protocol, "the body is longer than its Content-Length",
-      cause: LengthContradiction(length: (extent.end ?? extent.limit ?? received) - extent.start))
+    LengthContradiction(length: (extent.end ?? extent.limit ?? received) - extent.start)
+      .error("the body is longer than its Content-Length")
   }
 
   private func shorter(_ received: Int64, than end: Int64) -> UpstreamError {

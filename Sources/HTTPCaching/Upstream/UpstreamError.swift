@@ -74,4 +74,7 @@ public struct LengthContradiction: Error, Sendable, Hashable, CustomStringConver
 
   /// The length in words.
   public var description: String { "the body does not have its \(length) bytes" }
+
+  /// The error of a body or response that contradicts the length.
+  package func error(_ message: String) -> UpstreamError { UpstreamError(.protocol, message, cause: self) }
 }
