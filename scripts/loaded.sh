@@ -4,6 +4,7 @@
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
 
+export TEST_LIMIT=${TEST_LIMIT:-1800}
 if [ $# = 0 ]; then
   # Build first, because a build proves nothing under load.
   swift_build --build-tests "${root[@]}"
