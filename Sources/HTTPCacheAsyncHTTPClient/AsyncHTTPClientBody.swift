@@ -93,37 +93,41 @@
 
     /// Handles the result of a pull.
     private func received(_ result: Result<ByteBuffer?, any Error>) throws -> BodyBytes? {
-      try state.withLock { state in
-        state.waitsSince = nil
-        let wasStopped = state.isCancelled || Task.isCancelled
-        switch result {
-        case .success(let buffer?):
-          state.received += Int64(buffer.readableBytes)
-          if let length, state.received > length {
-            throw ended(&state, "the body is longer than the \(length) bytes announced")
-          }
-          return BodyBytes(buffer)
-        case .success(nil):
-          let received = state.received
-          if state.hasTimedOut { throw timedOut(&state) }
-          if wasStopped { throw CancellationError() }
-          if let length, received < length {
-            throw ended(&state, "the body ended after \(received) of \(length) bytes")
-          }
-          state.isEnded = true
-          return nil
-        case .failure(let error):
-          if state.hasTimedOut { throw timedOut(&state) }
-          state.isEnded = true
-          if wasStopped { throw CancellationError() }
-          throw UpstreamError(asyncHTTPClient: error)
+      do { return try state.withLock { try bytes(of: result, &$0) } } catch {
+        pump.stop()
+        throw error
+      }
+    }
+
+    private func bytes(of result: Result<ByteBuffer?, any Error>, _ state: inout State) throws -> BodyBytes? {
+      state.waitsSince = nil
+      let wasStopped = state.isCancelled || Task.isCancelled
+      switch result {
+      case .success(let buffer?):
+        state.received += Int64(buffer.readableBytes)
+        if let length, state.received > length {
+          throw ended(&state, "the body is longer than the \(length) bytes announced")
         }
+        return BodyBytes(buffer)
+      case .success(nil):
+        let received = state.received
+        if state.hasTimedOut { throw timedOut(&state) }
+        if wasStopped { throw CancellationError() }
+        if let length, received < length {
+          throw ended(&state, "the body ended after \(received) of \(length) bytes")
+        }
+        state.isEnded = true
+        return nil
+      case .failure(let error):
+        if state.hasTimedOut { throw timedOut(&state) }
+        state.isEnded = true
+        if wasStopped { throw CancellationError() }
+        throw UpstreamError(asyncHTTPClient: error)
       }
     }
 
     private func ended(_ state: inout State, _ message: String) -> UpstreamError {
       state.isEnded = true
-      pump.stop()
       return UpstreamError(.protocol, message)
     }
 

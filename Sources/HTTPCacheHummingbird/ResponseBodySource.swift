@@ -52,10 +52,10 @@
     }
 
     func cancel() {
-      let writing = state.withLock { state in
+      // The body is released outside of the lock: what the route's closure holds may end then.
+      let (writing, _) = state.withLock { state in
         state.isCancelled = true
-        state.body = nil
-        return state.writing
+        return (state.writing, state.body.take())
       }
       writing?.cancel()
       pipe.fail(CancellationError())

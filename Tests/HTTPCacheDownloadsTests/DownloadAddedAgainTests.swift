@@ -56,6 +56,68 @@ struct DownloadAddedAgainTests {
     try kitchen.add("/file", to: "file")
     #expect(try await kitchen.end(id) == .done(.destination))
   }
+
+  @Test(
+    "another URL to the destination of a download that has not ended is an error", arguments: [false, true])
+  func otherURL(isPaused: Bool) async throws {
+    let kitchen = try DownloadKitchen(onDisk: true) { $0.totalLimit = 0 }
+    let id = try kitchen.add("/file", to: "file")
+    if isPaused { kitchen.queue.pause(id) }
+    let failure = #expect(throws: DownloadError.self) { try kitchen.add("/other", to: "file") }
+    #expect(failure?.code == .destinationInUse)
+    #expect(failure?.message.contains("https://example.com/file") == true, "\(String(describing: failure))")
+    // Each of two URLs without a destination, or with its own, is another download.
+    for (path, name) in [("/file", "copy"), ("/other", "other"), ("/file", nil), ("/other", nil)] {
+      #expect(try kitchen.add(path, to: name) != id)
+    }
+    #expect(try kitchen.add("/file", to: "file") == id)
+    // In the list of a later process, too.
+    await kitchen.queue.close()
+    let reopened = try kitchen.reopen { $0.totalLimit = 0 }
+    #expect(throws: DownloadError.self) { try reopened.add(kitchen.download("/other", to: "file")) }
+    #expect(reopened.downloads.count == 5)
+    await reopened.close()
+  }
+
+  @Test("a download that has ended gives its destination to another URL", arguments: ["done", "cancelled"])
+  func otherURLAfterwards(end: String) async throws {
+    let kitchen = try DownloadKitchen(onDisk: true)
+    if end == "cancelled" { kitchen.queue.setLimits(total: 0) }
+    let first = try kitchen.add("/file", to: "file")
+    if end == "cancelled" {
+      kitchen.queue.cancel(first)
+    } else {
+      #expect(try await kitchen.end(first) == .done(.fetched))
+    }
+    let updates = kitchen.queue.updates(of: first)
+    var download = try kitchen.download("/other", to: "file")
+    download.replacesExisting = true
+    let second = try kitchen.queue.add(download)
+    #expect(kitchen.queue.downloads.map(\.id) == [second])
+    // The stream of the first one ends.
+    for await status in updates { #expect(status.id == first) }
+    kitchen.queue.setLimits(total: 4)
+    #expect(try await kitchen.end(second) == .done(.fetched))
+    #expect(kitchen.contents("file") == kitchen.origin.content)
+  }
+
+  @Test("a watcher that is cancelled while its download changes ends")
+  func cancelledWatchers() async throws {
+    let kitchen = try DownloadKitchen { $0.totalLimit = 0 }
+    let queue = kitchen.queue
+    let id = try kitchen.add()
+    // A signal that is given under the lock that the cancelled watcher's end takes would stop both for ever.
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { for priority in 0..<20_000 { queue.setPriority(priority, of: id) } }
+      for _ in 0..<2_000 {
+        let watcher = Task { for await _ in queue.updates(of: id) {} }
+        await Task.yield()
+        watcher.cancel()
+        group.addTask { await watcher.value }
+      }
+    }
+    #expect(queue.status(of: id)?.download.priority == 19_999)
+  }
 }
 
 /// A call that a test changes.

@@ -9,35 +9,49 @@ extension DownloadQueue {
   /// request and settings, and if it has ended, it starts again. A file that it made is validated with the
   /// stored ETag or Last-Modified instead of being fetched again.
   ///
+  /// A queue has one download for each destination: one of another URL leaves the list for the new one if it has ended, and
+  /// is an error, `DownloadError.Code.destinationInUse`, if not.
+  ///
   /// - Returns: the identifier of the download.
   /// - Throws: `DownloadError`.
   @discardableResult
   public func add(_ download: Download) throws(DownloadError) -> DownloadID {
     try check(download)
-    let result = shared.withLock { shared -> Result<DownloadID, DownloadError> in
-      if shared.isClosed { return .failure(DownloadError(.closed, "the queue \(name) is closed")) }
-      if let equal = shared.state.equal(to: download) {
-        shared.state.change(equal) { item in
-          item.download = download
-          if item.state.isEnded { item.startAgain() }
-        }
-        shared.watchers.tell(equal, of: shared.state)
-        return .success(equal)
+    let result = withLock { shared -> Result<(id: DownloadID, removed: Removed?), DownloadError> in
+      do throws(DownloadError) { return .success(try add(download, to: &shared)) } catch {
+        return .failure(error)
       }
-      guard shared.state.items.count < configuration.countLimit else {
-        return .failure(
-          DownloadError(.tooMany, "the queue \(name) has \(configuration.countLimit) downloads"))
-      }
-      var id: DownloadID
-      repeat { id = DownloadID(rawValue: .random(in: 1 ... .max)) } while shared.state.items[id] != nil
-      let position = shared.state.nextPosition()
-      shared.state.insert(DownloadItem(id: id, download: download, position: position))
-      shared.watchers.tell(id, of: shared.state)
-      return .success(id)
     }
-    let id = try result.get()
+    let (id, removed) = try result.get()
+    removed.map(finish)
     changed()
     return id
+  }
+
+  private func add(
+    _ download: Download, to shared: inout Shared
+  ) throws(DownloadError) -> (id: DownloadID, removed: Removed?) {
+    if shared.isClosed { throw DownloadError(.closed, "the queue \(name) is closed") }
+    let known = shared.state.item(inPlaceOf: download)
+    if let known, known.download.url == download.url {
+      shared.state.change(known.id) { item in
+        item.download = download
+        if item.state.isEnded { item.startAgain() }
+      }
+      shared.watchers.tell(known.id)
+      return (known.id, nil)
+    }
+    if let known, !known.state.isEnded { throw DownloadError(destinationOf: known) }
+    guard known != nil || shared.state.items.count < configuration.countLimit else {
+      throw DownloadError(.tooMany, "the queue \(name) has \(configuration.countLimit) downloads")
+    }
+    let removed = known.map { Removed($0.id, from: &shared) }
+    var id: DownloadID
+    repeat { id = DownloadID(rawValue: .random(in: 1 ... .max)) } while shared.state.items[id] != nil
+    let position = shared.state.nextPosition()
+    shared.state.insert(DownloadItem(id: id, download: download, position: position))
+    shared.watchers.tell(id)
+    return (id, removed)
   }
 
   private func check(_ download: Download) throws(DownloadError) {
@@ -78,7 +92,7 @@ extension DownloadQueue {
   /// Starts a paused, cancelled or failed download, or one that waits for a retry, at once, with its tries and
   /// its time counted anew.
   public func resume(_ id: DownloadID) {
-    let retry = shared.withLock { shared -> Task<Void, Never>? in
+    let retry = withLock { shared -> Task<Void, Never>? in
       shared.state.change(id) { item in
         switch item.state {
         case .paused, .cancelled, .failed, .waiting:
@@ -87,7 +101,7 @@ extension DownloadQueue {
         case .validating, .receiving, .verifying, .done: break
         }
       }
-      shared.watchers.tell(id, of: shared.state)
+      shared.watchers.tell(id)
       return shared.retries.removeValue(forKey: id)
     }
     retry?.cancel()
@@ -96,18 +110,14 @@ extension DownloadQueue {
 
   /// Takes a download out of the list, and stops it. Its entry of the cache and its file stay.
   public func remove(_ id: DownloadID) {
-    let (removed, tasks, watchers) = shared.withLock { shared in
-      // A download that runs removes its part when it has ended; one that never began has none.
-      let removed = shared.tasks[id] == nil ? shared.state.items[id].flatMap { $0.hasBegun ? $0 : nil } : nil
-      shared.state.remove(id)
-      let watchers = shared.watchers.take(id)
-      shared.watchers.tell(id, of: shared.state)
-      return (removed, [shared.tasks[id], shared.retries.removeValue(forKey: id)], watchers)
-    }
-    if let removed { removePart(of: removed) }
-    for task in tasks { task?.cancel() }
-    for watcher in watchers { watcher.finish() }
+    finish(withLock { Removed(id, from: &$0) })
     changed()
+  }
+
+  /// Ends what a removed download still does.
+  private func finish(_ removed: Removed) {
+    removed.part.map(removePart)
+    for task in removed.tasks { task.cancel() }
   }
 
   /// Changes the priority of a download. A running one goes on.
@@ -117,9 +127,9 @@ extension DownloadQueue {
 
   /// Puts a download before another one, whose priority it gets; nil puts it behind all of its own priority.
   public func move(_ id: DownloadID, before other: DownloadID?) {
-    shared.withLock { shared in
+    withLock { shared in
       shared.state.move(id, before: other)
-      shared.watchers.tell(id, of: shared.state)
+      shared.watchers.tell(id)
     }
     changed()
   }
@@ -127,7 +137,7 @@ extension DownloadQueue {
   /// Changes the limits of transfers at a time; nil leaves a limit. A total of 0 starts none; the limit per host
   /// is at least 1. Running transfers go on.
   public func setLimits(total: Int? = nil, perHost: Int? = nil) {
-    shared.withLock { shared in
+    withLock { shared in
       if let total { shared.state.totalLimit = max(0, total) }
       if let perHost { shared.state.perHostLimit = max(1, perHost) }
     }
@@ -139,10 +149,10 @@ extension DownloadQueue {
   public func setRateLimit(_ bytesPerSecond: Int64?) { limiter.setRate(bytesPerSecond) }
 
   private func stop(_ id: DownloadID, _ state: (DownloadItem) -> DownloadState?) {
-    let tasks = shared.withLock { shared -> [Task<Void, Never>?] in
+    let tasks = withLock { shared -> [Task<Void, Never>?] in
       guard let item = shared.state.items[id], let next = state(item) else { return [] }
       shared.state.change(id) { $0.state = next }
-      shared.watchers.tell(id, of: shared.state)
+      shared.watchers.tell(id)
       return [shared.tasks[id], shared.retries.removeValue(forKey: id)]
     }
     for task in tasks { task?.cancel() }
@@ -150,9 +160,9 @@ extension DownloadQueue {
   }
 
   private func change(_ id: DownloadID, _ body: (inout DownloadItem) -> Void) {
-    shared.withLock { shared in
+    withLock { shared in
       shared.state.change(id, body)
-      shared.watchers.tell(id, of: shared.state)
+      shared.watchers.tell(id)
     }
     changed()
   }
@@ -164,5 +174,29 @@ extension DownloadItem {
     state = .waiting(.slot)
     (tries, firstTry, changes, received, furthest, hasBegun) = (0, nil, 0, 0, 0, false)
     usesOneStream = false
+  }
+}
+
+/// The work that is left when a download was taken out of the list, to be done outside of the lock.
+private struct Removed: Sendable {
+  /// The download that has left a part.
+  let part: DownloadItem?
+  let tasks: [Task<Void, Never>]
+
+  init(_ id: DownloadID, from shared: inout DownloadQueue.Shared) {
+    // A download that runs removes its part when it has ended; one that never began has none.
+    part = shared.tasks[id] == nil ? shared.state.items[id].flatMap { $0.hasBegun ? $0 : nil } : nil
+    tasks = [shared.tasks[id], shared.retries.removeValue(forKey: id)].compactMap(\.self)
+    shared.state.remove(id)
+    shared.watchers.end(id)
+  }
+}
+
+extension DownloadError {
+  fileprivate init(destinationOf item: DownloadItem) {
+    self.init(
+      .destinationInUse,
+      "the download of \(item.download.url) to \(item.download.destination ?? "") has not ended; remove it, or choose "
+        + "another file")
   }
 }

@@ -10,13 +10,13 @@ extension DownloadQueue {
 
   /// Starts the downloads that have a slot.
   func startDue() {
-    shared.withLock { shared in
+    withLock { shared in
       guard !shared.isClosed else { return }
       for item in shared.state.takeStarting() {
         shared.state.change(item.id, isSaved: item.firstTry == nil) {
           if $0.firstTry == nil { $0.firstTry = clock.now }
         }
-        shared.watchers.tell(item.id, of: shared.state)
+        shared.watchers.tell(item.id)
         shared.tasks[item.id] = Task { await self.run(item) }
       }
     }
@@ -42,7 +42,7 @@ extension DownloadQueue {
   /// An attempt tells how far it is. A download that was told to stop keeps its state, but must know its own file.
   private func heard(_ news: AttemptNews, of id: DownloadID) {
     var mustSave = false
-    shared.withLock { shared in
+    withLock { shared in
       guard let item = shared.state.items[id] else { return }
       guard item.state.isRunning || news.isPlacing else { return }
       switch news {
@@ -67,14 +67,14 @@ extension DownloadQueue {
           }
         }
       }
-      shared.watchers.tell(id, of: shared.state)
+      shared.watchers.tell(id)
     }
     if mustSave { save() }
   }
 
   private func ended(_ ended: DownloadItem, _ end: AttemptEnd) {
     let id = ended.id
-    let isRemoved = shared.withLock { shared in
+    let isRemoved = withLock { shared in
       shared.tasks[id] = nil
       let now = clock.now
       shared.state.change(id) { item in
@@ -82,7 +82,7 @@ extension DownloadQueue {
       }
       shared.state.ended(id)
       if let item = shared.state.items[id] { scheduleRetry(of: item, now: now, &shared) }
-      shared.watchers.tell(id, of: shared.state)
+      shared.watchers.tell(id)
       return shared.state.items[id] == nil
     }
     if isRemoved { removePart(of: ended) }
@@ -148,14 +148,14 @@ extension DownloadQueue {
   }
 
   private func retryIsDue(_ id: DownloadID) {
-    shared.withLock { shared in
+    withLock { shared in
       shared.retries[id] = nil
       switch shared.state.items[id]?.state {
       case .waiting(.retry), .waiting(.network): break
       default: return
       }
       shared.state.change(id, isSaved: false) { $0.state = .waiting(.slot) }
-      shared.watchers.tell(id, of: shared.state)
+      shared.watchers.tell(id)
     }
     startDue()
   }
@@ -163,15 +163,15 @@ extension DownloadQueue {
   /// Stops all attempts, and lets another process open the queue. Downloads that were waiting or running go on
   /// when the queue is opened next.
   public func close() async {
-    let (tasks, ends, requests) = shared.withLock { shared in
+    let (tasks, requests) = withLock { shared in
       shared.isClosed = true
       let tasks = Array(shared.tasks.values) + Array(shared.retries.values)
       shared.retries = [:]
-      return (tasks, shared.watchers.takeAll(), shared.requests.take())
+      shared.watchers.endAll()
+      return (tasks, shared.requests.take())
     }
     requests?.close()
     for task in tasks { task.cancel() }
-    for end in ends { end() }
     for task in tasks { await task.value }
     save()
     list?.close()
@@ -179,14 +179,14 @@ extension DownloadQueue {
 
   /// Writes what changed to the list on disk.
   func save() {
-    guard let list else { return shared.withLock { $0.state.unsaved = [] } }
+    guard let list else { return withLock { $0.state.unsaved = [] } }
     var failure: CacheError?
     do throws(CacheError) {
       try list.save(
-        { shared.withLock { $0.state.takeUnsaved() } },
-        all: { shared.withLock { Array($0.state.items.values) } })
+        { withLock { $0.state.takeUnsaved() } },
+        all: { withLock { Array($0.state.items.values) } })
     } catch { failure = error }
-    shared.withLock { $0.listError = failure }
+    withLock { $0.listError = failure }
   }
 }
 

@@ -36,7 +36,7 @@ public final class DownloadQueue: Sendable {
   let limiter: RateLimiter
   /// Nil for a cache without a directory: then the list ends with the process.
   let list: DownloadList?
-  let shared: Mutex<Shared>
+  private let shared: Mutex<Shared>
 
   var clock: any CacheClock { cache.configuration.clock }
 
@@ -66,11 +66,19 @@ public final class DownloadQueue: Sendable {
         state: QueueState(
           items, totalLimit: configuration.totalLimit, perHostLimit: configuration.perHostLimit)))
     let now = clock.now
-    shared.withLock { shared in
+    withLock { shared in
       for item in items { scheduleRetry(of: item, now: now, &shared) }
     }
     listen()
     startDue()
+  }
+
+  /// Reads or changes the state under the lock, and gives the signals that are due afterwards: a task that is woken may be
+  /// one that is being cancelled, which waits for the lock (docs/concurrency.md).
+  func withLock<Result: Sendable>(_ body: (inout Shared) -> Result) -> Result {
+    let (result, giveSignals) = shared.withLock { shared in (body(&shared), shared.watchers.takeDue()) }
+    giveSignals()
+    return result
   }
 
   /// The downloads of a list as they were last saved, without opening a queue; also while a queue has the list
@@ -225,6 +233,6 @@ extension DownloadQueue {
   func listen() {
     guard let file = list?.file else { return }
     let pipe = RequestPipe(file) { [weak self] request in self?.apply(request.change, to: request.id) }
-    shared.withLock { $0.requests = pipe }
+    withLock { $0.requests = pipe }
   }
 }

@@ -16,7 +16,7 @@ struct QueueState: Sendable {
   }
 
   private(set) var items: [DownloadID: DownloadItem] = [:]
-  /// The download of a URL to a destination.
+  /// The download to a destination, or of a URL without a destination.
   private var identities: [DownloadIdentity: DownloadID] = [:]
   /// The downloads that wait for a slot and have no running attempt, in the order in which they start.
   private(set) var ready: [Turn] = []
@@ -60,8 +60,10 @@ struct QueueState: Sendable {
     return lastPosition
   }
 
-  /// The download of the same URL to the same destination.
-  func equal(to download: Download) -> DownloadID? { identities[DownloadIdentity(SharedDownload(download))] }
+  /// The download to the same destination, or, without a destination, of the same URL.
+  func item(inPlaceOf download: Download) -> DownloadItem? {
+    identities[DownloadIdentity(SharedDownload(download))].flatMap { items[$0] }
+  }
 
   mutating func insert(_ item: DownloadItem) {
     items[item.id] = item
@@ -89,7 +91,9 @@ struct QueueState: Sendable {
 
   mutating func remove(_ id: DownloadID) {
     guard let item = items.removeValue(forKey: id) else { return }
-    identities[DownloadIdentity(item.shared)] = nil
+    let identity = DownloadIdentity(item.shared)
+    // An older list may have two downloads to one destination.
+    if identities[identity] == id { identities[identity] = nil }
     summary.count(item, sign: -1)
     if isReady(item) { removeTurn(of: item) }
     unsaved.insert(id)
@@ -194,15 +198,16 @@ struct QueueState: Sendable {
   }
 }
 
-/// The URL and the destination of a download, without copies of them. Two downloads with equal values count as one.
+/// The destination of a download, or its URL if it has none, without copies of them. A queue has one download for each.
 private struct DownloadIdentity: Hashable {
   private let shared: SharedDownload
 
   init(_ shared: SharedDownload) { self.shared = shared }
 
   private var values: (String?, String?, String?, String?) {
+    if let destination = shared.download.destination { return (nil, nil, nil, destination) }
     let request = shared.download.request
-    return (request.scheme, request.authority, request.path, shared.download.destination)
+    return (request.scheme, request.authority, request.path, nil)
   }
 
   static func == (lhs: DownloadIdentity, rhs: DownloadIdentity) -> Bool { lhs.values == rhs.values }

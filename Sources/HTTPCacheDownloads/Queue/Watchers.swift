@@ -1,81 +1,91 @@
-/// The tasks that watch downloads. A slow one finds the latest snapshot only.
+/// The tasks that watch downloads. A change gives a signal to its watchers; a watcher then reads what is there, so that a
+/// slow one finds the latest state only.
 struct Watchers: Sendable {
-  private var ofDownloads: [DownloadID: [Int: AsyncStream<DownloadStatus>.Continuation]] = [:]
-  private var ofSummary: [Int: AsyncStream<DownloadSummary>.Continuation] = [:]
-  private var ofChanges: [Int: Changes] = [:]
+  typealias Signal = AsyncStream<Void>.Continuation
+
+  enum Subject: Sendable {
+    case download(DownloadID)
+    case summary
+    /// All downloads, of which these have changed.
+    case changes(of: Set<DownloadID>)
+  }
+
+  private var signals: [Int: Signal] = [:]
+  private var ofDownloads: [DownloadID: Set<Int>] = [:]
+  private var ofSummary: Set<Int> = []
+  /// The downloads that changed since a watcher of all changes last asked.
+  private var changes: [Int: Set<DownloadID>] = [:]
+  private var due: Set<Int> = []
+  private var ended: [Signal] = []
   private var lastID = 0
 
-  /// The downloads that changed since a watcher of all changes last asked.
-  private struct Changes {
-    var ids: Set<DownloadID>
-    let signal: AsyncStream<Void>.Continuation
-  }
-
-  mutating func add(_ id: DownloadID, _ continuation: AsyncStream<DownloadStatus>.Continuation) -> Int {
+  /// Adds a watcher; its first signal is due at once.
+  ///
+  /// - Returns: its number.
+  mutating func add(_ subject: Subject, _ signal: Signal) -> Int {
     lastID += 1
-    ofDownloads[id, default: [:]][lastID] = continuation
+    signals[lastID] = signal
+    due.insert(lastID)
+    switch subject {
+    case .download(let id): ofDownloads[id, default: []].insert(lastID)
+    case .summary: ofSummary.insert(lastID)
+    case .changes(let ids): changes[lastID] = ids
+    }
     return lastID
   }
 
-  mutating func add(_ continuation: AsyncStream<DownloadSummary>.Continuation) -> Int {
-    lastID += 1
-    ofSummary[lastID] = continuation
-    return lastID
-  }
-
-  /// Adds a watcher of all changes, which has seen no download so far.
-  mutating func add(_ ids: Set<DownloadID>, _ signal: AsyncStream<Void>.Continuation) -> Int {
-    lastID += 1
-    ofChanges[lastID] = Changes(ids: ids, signal: signal)
-    signal.yield()
-    return lastID
+  mutating func remove(_ watcher: Int, of subject: Subject) {
+    signals[watcher] = nil
+    switch subject {
+    case .download(let id):
+      ofDownloads[id]?.remove(watcher)
+      if ofDownloads[id]?.isEmpty == true { ofDownloads[id] = nil }
+    case .summary: ofSummary.remove(watcher)
+    case .changes: changes[watcher] = nil
+    }
   }
 
   /// The downloads that changed since the last call.
   mutating func takeChanges(of watcher: Int) -> Set<DownloadID> {
-    guard let ids = ofChanges[watcher]?.ids else { return [] }
-    ofChanges[watcher]?.ids = []
+    guard let ids = changes[watcher] else { return [] }
+    changes[watcher] = []
     return ids
   }
 
-  mutating func removeChanges(_ watcher: Int) { ofChanges[watcher] = nil }
-
-  mutating func remove(_ watcher: Int, of id: DownloadID?) {
-    guard let id else {
-      ofSummary[watcher] = nil
-      return
-    }
-    ofDownloads[id]?[watcher] = nil
-    if ofDownloads[id]?.isEmpty == true { ofDownloads[id] = nil }
-  }
-
-  mutating func tell(_ id: DownloadID, of state: QueueState) {
-    if let watchers = ofDownloads[id], let status = state.items[id]?.status {
-      for watcher in watchers.values { watcher.yield(status) }
-    }
-    for watcher in ofSummary.values { watcher.yield(state.summary) }
-    for watcher in ofChanges.keys {
-      ofChanges[watcher]?.ids.insert(id)
-      ofChanges[watcher]?.signal.yield()
+  /// A download has changed.
+  mutating func tell(_ id: DownloadID) {
+    due.formUnion(ofDownloads[id] ?? [])
+    due.formUnion(ofSummary)
+    for watcher in changes.keys {
+      changes[watcher]?.insert(id)
+      due.insert(watcher)
     }
   }
 
-  /// The watchers of a download that was removed, for the caller to end outside of its lock.
-  mutating func take(_ id: DownloadID) -> [AsyncStream<DownloadStatus>.Continuation] {
-    ofDownloads.removeValue(forKey: id).map { Array($0.values) } ?? []
+  /// A download was removed.
+  mutating func end(_ id: DownloadID) {
+    for watcher in ofDownloads.removeValue(forKey: id) ?? [] {
+      signals.removeValue(forKey: watcher).map { ended.append($0) }
+    }
+    tell(id)
   }
 
-  /// Calls that end all watchers, for the caller to make outside of its lock.
-  mutating func takeAll() -> [@Sendable () -> Void] {
-    defer {
-      ofDownloads = [:]
-      ofSummary = [:]
-      ofChanges = [:]
+  /// The queue was closed.
+  mutating func endAll() {
+    ended += signals.values
+    (signals, ofDownloads, ofSummary, changes) = ([:], [:], [], [:])
+  }
+
+  /// The call that gives all signals that are due, for the caller to make outside of its lock.
+  mutating func takeDue() -> @Sendable () -> Void {
+    if due.isEmpty, ended.isEmpty { return {} }
+    // In the order in which they were added, so that a simulation makes the same steps each time.
+    let signals = due.sorted().compactMap { self.signals[$0] }
+    let ended = ended
+    (due, self.ended) = ([], [])
+    return {
+      for signal in signals { signal.yield() }
+      for signal in ended { signal.finish() }
     }
-    var ends: [@Sendable () -> Void] = []
-    for watcher in ofDownloads.values.flatMap(\.values) { ends.append { watcher.finish() } }
-    for watcher in ofSummary.values { ends.append { watcher.finish() } }
-    for watcher in ofChanges.values { ends.append { watcher.signal.finish() } }
-    return ends
   }
 }

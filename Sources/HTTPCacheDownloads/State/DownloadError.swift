@@ -14,6 +14,8 @@ public struct DownloadError: Error, Sendable, CustomStringConvertible {
     public static let invalidRequest = Code(description: "not a request that can be downloaded")
     /// The destination is not an absolute path with a file name.
     public static let invalidDestination = Code(description: "invalid destination")
+    /// A download of another URL that has not ended goes to this destination.
+    public static let destinationInUse = Code(description: "destination in use")
     /// Another queue of this name is open, in this process or in another.
     public static let inUse = Code(description: "in use")
     /// No process has the queue of this name open, or the file system has no pipes.

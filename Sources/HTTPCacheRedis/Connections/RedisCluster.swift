@@ -282,12 +282,12 @@
 
     /// Closes all connections. Nothing can be sent afterwards.
     func close() async {
-      let nodes: [RedisNode] = state.withLock { state in
+      let (nodes, refresh) = state.withLock { state in
         state.isClosed = true
-        state.refresh?.cancel()
         defer { state.nodes = [:] }
-        return Array(state.nodes.values)
+        return (Array(state.nodes.values), state.refresh)
       }
+      refresh?.cancel()
       for node in nodes { node.close() }
     }
   }

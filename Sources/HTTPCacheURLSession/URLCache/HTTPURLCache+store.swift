@@ -16,17 +16,16 @@ extension HTTPURLCache {
     let adopted = AdoptedResponse(
       response, body: body, isDecoded: Self.isDecoded(response, body), userInfo: userInfo,
       isMemoryOnly: isMemoryOnly)
-    CallingThreadExecutor.wait { [cache, partition] in
-      _ = await cache.adopt(
-        adopted, to: request, partition: partition,
-        asking: .inPlace { limit in
-          // A hook may need one of the threads that are blocked here.
-          await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) {
-              continuation.resume()
-            }
+    CallingThreadExecutor.wait { [cache, partition] executor in
+      let turn = HookTurn(executor: executor) { limit in
+        // A hook may need one of the threads that are blocked here.
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+          DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) {
+            continuation.resume()
           }
-        })
+        }
+      }
+      _ = await cache.adopt(adopted, to: request, partition: partition, asking: turn)
     }
   }
 

@@ -52,7 +52,8 @@ extension HTTPCache {
     /// The source of the time.
     public var clock: any CacheClock
     /// Runs the tasks that the engine starts: transfers, background work, hooks. nil is Swift's default
-    /// executor. Such a task does not inherit its caller's executor (SE-0417).
+    /// executor. Such a task does not inherit its caller's executor (SE-0417). It must not run a job before `enqueue`
+    /// returns: the thread that makes a job runnable may hold a lock, or be cancelling the job's task.
     public var executor: (any TaskExecutor)?
 
     /// Makes a configuration: 32 MiB of memory, what the directory has of disk (1 GiB if it is new), private.

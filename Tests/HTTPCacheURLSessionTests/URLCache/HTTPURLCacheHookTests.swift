@@ -100,6 +100,20 @@ import Testing
     gate.open()
   }
 
+  @Test func hookThatIsCancelledGoesOnElsewhere() async throws {
+    // The hook's sleep ends where it is cancelled. It goes on, and waits again, on another thread.
+    let gate = Gate()
+    let hook = StoringHook { _, proposal in
+      try? await Task.sleep(for: .seconds(600))
+      await Task.yield()
+      try? await Task.detached { try await gate.pass() }.value
+      return proposal
+    }
+    #expect(try stored(in: cache(hook)) == nil)
+    await gate.waitForArrivals(1)
+    gate.open()
+  }
+
   @Test func callersThatTakeAllThreadsOfThePoolComeBack() async throws {
     let hook = StoringHook { _, proposal in
       await Task.detached { await Task.yield() }.value

@@ -4,9 +4,6 @@ import Testing
 
 @Suite("What comes another way: rules and hooks count for it too", .timeLimit(.minutes(10)))
 struct AdoptionTests {
-  /// A hook that takes a minute has failed.
-  private let turn = HookTurn.inPlace { _ in try? await Task.sleep(for: .seconds(60)) }
-
   private func adopt(
     _ test: TestCache<TestOrigin>, _ fields: HTTPFields = [.cacheControl: "max-age=60"],
     userInfo: [UInt8] = [], isMemoryOnly: Bool = false
@@ -15,7 +12,7 @@ struct AdoptionTests {
       AdoptedResponse(
         HTTPResponse(status: .ok, headerFields: fields), body: BodyBytes(Array("body".utf8)),
         isDecoded: false, userInfo: userInfo, isMemoryOnly: isMemoryOnly),
-      to: test.request("/a"), asking: turn)
+      to: test.request("/a"), asking: .concurrent(test.clock, executor: nil))
     return try await test.cache.store.entries(.all, after: nil, limit: 9).entries.first?.record
   }
 

@@ -51,7 +51,7 @@ struct OtherHostTests {
       AdoptedResponse(
         HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"]), body: BodyBytes(),
         isDecoded: false, userInfo: [], isMemoryOnly: false),
-      to: request, asking: .inPlace { _ in })
+      to: request, asking: .concurrent(test.clock, executor: nil))
     #expect(refusal == .policy)
     #expect(test.cache.stored(for: request) == nil)
     #expect(test.cache.stored(for: test.request("/a")) != nil)

@@ -82,7 +82,7 @@ struct CookieFlowTests {
         AdoptedResponse(
           HTTPResponse(status: .ok, headerFields: fields), body: BodyBytes(Array("x".utf8)),
           isDecoded: false, userInfo: [], isMemoryOnly: false),
-        to: test.request("/"), asking: .inPlace { _ in })
+        to: test.request("/"), asking: .concurrent(test.clock, executor: nil))
       #expect((test.cache.stored(for: test.request("/")) != nil) == isStored)
     }
   }

@@ -69,7 +69,7 @@ struct RequestContentTests {
       AdoptedResponse(
         HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"]),
         body: BodyBytes(Array("other".utf8)), isDecoded: false, userInfo: [], isMemoryOnly: false),
-      to: test.request("/new", [.contentLength: "3"]), asking: .inPlace { _ in })
+      to: test.request("/new", [.contentLength: "3"]), asking: .concurrent(test.clock, executor: nil))
     #expect(test.cache.stored(for: test.request("/new")) == nil)
   }
 

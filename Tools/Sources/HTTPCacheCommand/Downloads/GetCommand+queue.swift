@@ -104,7 +104,13 @@ extension GetCommand {
     var ids: Set<DownloadID> = []
     if !queueOptions.resume {
       let urls = Set(downloads.map(\.url))
-      for status in queue.downloads where urls.contains(status.download.url) { queue.remove(status.id) }
+      let destinations = Set(downloads.compactMap(\.destination))
+      for status in queue.downloads
+      where urls.contains(status.download.url)
+        || status.download.destination.map(destinations.contains) == true
+      {
+        queue.remove(status.id)
+      }
       for url in urls { _ = try await queue.cache.remove(.target(url)) }
     }
     for download in downloads {

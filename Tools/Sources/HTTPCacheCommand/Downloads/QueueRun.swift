@@ -62,6 +62,11 @@ struct QueueRun {
     case .unavailable, .notOpen:
       Console.report("httpcache: \(error)")
       return ExitStatus.cacheUnavailable.code
+    case .destinationInUse:
+      Console.report(
+        "httpcache: \(error.message); httpcache downloads remove --queue \(name) takes it out of the list, as does "
+          + "get --no-resume")
+      return ExitStatus.usage.code
     default:
       Console.report("httpcache: \(error)")
       return ExitStatus.usage.code

@@ -259,6 +259,29 @@ import Testing
     try await origin.close()
   }
 
+  @Test("a file that a waiting download of another URL makes is refused with the ways out")
+  func destinationInUse() async throws {
+    let origin = try await origin()
+    let store = try HTTPCache.open(HTTPCache.Configuration(directory: directory.file("cache")))
+    var configuration = DownloadQueue.Configuration()
+    configuration.totalLimit = 0
+    let queue = try DownloadQueue(
+      name: "q", cache: store, upstream: ScriptedNothing(), configuration: configuration)
+    try queue.add(Download(origin.base + "/a", to: directory.file("file")))
+    await queue.close()
+    let arguments = ["get", "--queue", "q", origin.base + "/b", "-o", directory.file("file")] + cache
+    let refused = await CommandRun(arguments)
+    #expect(refused.status == ExitStatus.usage.rawValue)
+    #expect(
+      refused.errors.contains("the download of \(origin.base)/a to \(directory.file("file")) has not ended"),
+      "\(refused.errors)")
+    #expect(refused.errors.contains("httpcache downloads remove --queue q"), "\(refused.errors)")
+    let anew = await CommandRun(arguments + ["--no-resume"])
+    #expect(anew.status == 0, "\(anew.errors)")
+    #expect(origin.requests.map(\.line) == ["GET /b HTTP/1.1"])
+    try await origin.close()
+  }
+
   @Test("--no-resume fetches the whole file again")
   func noResume() async throws {
     let origin = try await origin()
