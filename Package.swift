@@ -149,7 +149,7 @@ let package = Package(
     .target(
       name: "HTTPCacheImages",
       dependencies: [
-        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheLibC",
+        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheFiles", "HTTPCacheLibC",
         .target(name: "CTurboJPEG", condition: .when(traits: ["ImageCodecs"])),
         .target(name: "CSpng", condition: .when(traits: ["ImageCodecs"])),
         .target(name: "CWebP", condition: .when(traits: ["ImageCodecs"])),
@@ -348,7 +348,8 @@ let package = Package(
     .testTarget(
       name: "HTTPCacheImagesTests",
       dependencies: [
-        "HTTPCacheImages", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheTesting",
+        "HTTPCacheImages", "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheFiles",
+        "HTTPCacheTesting",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       resources: [.copy("Fixtures")],

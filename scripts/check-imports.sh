@@ -22,7 +22,7 @@ allowed() {
       echo "$system|CSystemShims|Dispatch|Foundation|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|HTTPCacheFiles" ;;
     HTTPCacheArchives) echo "$system|CZlib|Foundation|HTTPTypes|HTTPCacheFiles|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching" ;;
     HTTPCacheImages)
-      echo "$system|Dispatch|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|CTurboJPEG|CSpng|CWebP|CGif|CHeif|CoreGraphics|Foundation|ImageIO|UniformTypeIdentifiers" ;;
+      echo "$system|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheFiles|CTurboJPEG|CSpng|CWebP|CGif|CHeif|CoreGraphics|Foundation|ImageIO|UniformTypeIdentifiers" ;;
     HTTPCacheNIO) echo "$system|HTTPCaching|NIOCore" ;;
     HTTPCacheAsyncHTTPClient)
       echo "$system|Foundation|HTTPTypes|HTTPCacheSemantics|HTTPCaching|HTTPCacheNIO|AsyncHTTPClient|Logging|NIOCore|NIOPosix|NIOHTTP1|NIOHPACK|NIOHTTP2|NIOSSL|ServiceLifecycle" ;;

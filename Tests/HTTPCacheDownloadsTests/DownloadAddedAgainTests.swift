@@ -79,26 +79,49 @@ struct DownloadAddedAgainTests {
     await reopened.close()
   }
 
-  @Test("a download that has ended gives its destination to another URL", arguments: ["done", "cancelled"])
+  @Test(
+    "a download that has ended gives its destination to another URL",
+    arguments: ["done", "failed", "cancelled"])
   func otherURLAfterwards(end: String) async throws {
-    let kitchen = try DownloadKitchen(onDisk: true)
+    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true) { $0.tryLimit = 1 }
+    if end != "done" { kitchen.origin.change { $0.cuts = [200_000] } }
     if end == "cancelled" { kitchen.queue.setLimits(total: 0) }
     let first = try kitchen.add("/file", to: "file")
-    if end == "cancelled" {
-      kitchen.queue.cancel(first)
-    } else {
-      #expect(try await kitchen.end(first) == .done(.fetched))
-    }
     let updates = kitchen.queue.updates(of: first)
+    if end == "cancelled" { kitchen.queue.cancel(first) }
+    let last = try await kitchen.end(first)
+    #expect(last.failure != nil || end != "failed", "\(last)")
+    kitchen.queue.setLimits(total: 0)
     var download = try kitchen.download("/other", to: "file")
     download.replacesExisting = true
     let second = try kitchen.queue.add(download)
     #expect(kitchen.queue.downloads.map(\.id) == [second])
-    // The stream of the first one ends.
-    for await status in updates { #expect(status.id == first) }
+    #expect(try kitchen.partFiles() == [])
+    // A watcher that has read nothing finds how the first one ended, and then its end.
+    var states: [DownloadState] = []
+    for await status in updates { states.append(status.state) }
+    #expect(states == [last])
     kitchen.queue.setLimits(total: 4)
     #expect(try await kitchen.end(second) == .done(.fetched))
     #expect(kitchen.contents("file") == kitchen.origin.content)
+  }
+
+  @Test(
+    "an attempt that still ends keeps its destination, also of a removed download", arguments: [false, true])
+  func oneAttempt(isRemoved: Bool) throws {
+    let first = DownloadID(rawValue: 1)
+    var state = QueueState([], totalLimit: 4, perHostLimit: 4)
+    let item = DownloadItem(
+      id: first, download: try Download("https://a.example/1", to: "/file"), position: 1)
+    state.insert(item)
+    #expect(state.takeStarting().map(\.id) == [first])
+    if isRemoved { state.remove(first) } else { state.change(first) { $0.state = .cancelled } }
+    let second = DownloadItem(
+      id: DownloadID(rawValue: 2), download: try Download("https://a.example/2", to: "/file"), position: 2)
+    state.insert(second)
+    #expect(state.takeStarting().isEmpty)
+    state.ended(first)
+    #expect(state.takeStarting().map(\.id) == [second.id])
   }
 
   @Test("a watcher that is cancelled while its download changes ends")
@@ -110,8 +133,9 @@ struct DownloadAddedAgainTests {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { for priority in 0..<5_000 { queue.setPriority(priority, of: id) } }
       for _ in 0..<500 {
-        let watcher = Task { for await _ in queue.updates(of: id) {} }
-        await Task.yield()
+        let begun = Gate()
+        let watcher = Task { for await _ in queue.updates(of: id) { begun.open() } }
+        try? await begun.pass()
         watcher.cancel()
         group.addTask { await watcher.value }
       }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheFiles
 import HTTPCacheTesting
 import HTTPCaching
 import Testing
@@ -42,7 +43,7 @@ struct CancelledDecodingTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<count {
         group.addTask {
-          try await DecodeThreads.run {
+          try await SeparateThreads.run {
             running.increment()
             // Each waits for all others.
             while running.value < count { sched_yield() }

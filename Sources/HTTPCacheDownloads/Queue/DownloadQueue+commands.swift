@@ -33,12 +33,12 @@ extension DownloadQueue {
   ) throws(DownloadError) -> (id: DownloadID, removed: Removed?) {
     if shared.isClosed { throw DownloadError(.closed, "the queue \(name) is closed") }
     let known = shared.state.item(inPlaceOf: download)
-    if let known, known.download.url == download.url {
+    if let known, TargetURI.normalized(known.download.url) == TargetURI.normalized(download.url) {
       shared.state.change(known.id) { item in
         item.download = download
         if item.state.isEnded { item.startAgain() }
       }
-      shared.watchers.tell(known.id)
+      shared.watchers.tell(known.id, of: shared.state)
       return (known.id, nil)
     }
     if let known, !known.state.isEnded { throw DownloadError(destinationOf: known) }
@@ -50,7 +50,7 @@ extension DownloadQueue {
     repeat { id = DownloadID(rawValue: .random(in: 1 ... .max)) } while shared.state.items[id] != nil
     let position = shared.state.nextPosition()
     shared.state.insert(DownloadItem(id: id, download: download, position: position))
-    shared.watchers.tell(id)
+    shared.watchers.tell(id, of: shared.state)
     return (id, removed)
   }
 
@@ -101,7 +101,7 @@ extension DownloadQueue {
         case .validating, .receiving, .verifying, .done: break
         }
       }
-      shared.watchers.tell(id)
+      shared.watchers.tell(id, of: shared.state)
       return shared.retries.removeValue(forKey: id)
     }
     retry?.cancel()
@@ -129,7 +129,7 @@ extension DownloadQueue {
   public func move(_ id: DownloadID, before other: DownloadID?) {
     withLock { shared in
       shared.state.move(id, before: other)
-      shared.watchers.tell(id)
+      shared.watchers.tell(id, of: shared.state)
     }
     changed()
   }
@@ -152,7 +152,7 @@ extension DownloadQueue {
     let tasks = withLock { shared -> [Task<Void, Never>?] in
       guard let item = shared.state.items[id], let next = state(item) else { return [] }
       shared.state.change(id) { $0.state = next }
-      shared.watchers.tell(id)
+      shared.watchers.tell(id, of: shared.state)
       return [shared.tasks[id], shared.retries.removeValue(forKey: id)]
     }
     for task in tasks { task?.cancel() }
@@ -162,7 +162,7 @@ extension DownloadQueue {
   private func change(_ id: DownloadID, _ body: (inout DownloadItem) -> Void) {
     withLock { shared in
       shared.state.change(id, body)
-      shared.watchers.tell(id)
+      shared.watchers.tell(id, of: shared.state)
     }
     changed()
   }
@@ -188,7 +188,7 @@ private struct Removed: Sendable {
     part = shared.tasks[id] == nil ? shared.state.items[id].flatMap { $0.hasBegun ? $0 : nil } : nil
     tasks = [shared.tasks[id], shared.retries.removeValue(forKey: id)].compactMap(\.self)
     shared.state.remove(id)
-    shared.watchers.end(id)
+    shared.watchers.tell(id, of: shared.state)
   }
 }
 

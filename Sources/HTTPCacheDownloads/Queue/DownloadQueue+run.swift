@@ -16,7 +16,7 @@ extension DownloadQueue {
         shared.state.change(item.id, isSaved: item.firstTry == nil) {
           if $0.firstTry == nil { $0.firstTry = clock.now }
         }
-        shared.watchers.tell(item.id)
+        shared.watchers.tell(item.id, of: shared.state)
         shared.tasks[item.id] = Task { await self.run(item) }
       }
     }
@@ -67,7 +67,7 @@ extension DownloadQueue {
           }
         }
       }
-      shared.watchers.tell(id)
+      shared.watchers.tell(id, of: shared.state)
     }
     if mustSave { save() }
   }
@@ -82,7 +82,7 @@ extension DownloadQueue {
       }
       shared.state.ended(id)
       if let item = shared.state.items[id] { scheduleRetry(of: item, now: now, &shared) }
-      shared.watchers.tell(id)
+      shared.watchers.tell(id, of: shared.state)
       return shared.state.items[id] == nil
     }
     if isRemoved { removePart(of: ended) }
@@ -155,7 +155,7 @@ extension DownloadQueue {
       default: return
       }
       shared.state.change(id, isSaved: false) { $0.state = .waiting(.slot) }
-      shared.watchers.tell(id)
+      shared.watchers.tell(id, of: shared.state)
     }
     startDue()
   }

@@ -19,35 +19,51 @@ extension DownloadQueue {
   /// The snapshots of a download from now on, the current one first. A reader that is slow gets the latest one
   /// and not those before it. Ends when the download is removed or the queue is closed.
   public func updates(of id: DownloadID) -> AsyncStream<DownloadStatus> {
-    stream(of: .download(id)) { shared, _ in shared.state.items[id]?.status }
+    stream { shared, mailbox in
+      shared.state.items[id].map { shared.watchers.add(mailbox, $0.status) }
+    } read: {
+      $0
+    }
   }
 
   /// The snapshots of all downloads together from now on, the current one first. A reader that is slow gets the
   /// latest one and not those before it. Ends when the queue is closed.
   public func summaries() -> AsyncStream<DownloadSummary> {
-    stream(of: .summary) { shared, _ in shared.state.summary }
+    stream { shared, mailbox in
+      shared.watchers.add(mailbox, shared.state.summary)
+    } read: {
+      $0
+    }
   }
 
   /// The snapshots of downloads that changed, from now on, all downloads first. A slow reader gets each download
   /// once, as it is now. Ends when the queue is closed or the reading task is cancelled. A removed download is
   /// left out.
   public func changes() -> AsyncStream<[DownloadStatus]> {
-    stream(of: .changes(of: withLock { Set($0.state.items.keys) })) { shared, watcher in
-      shared.watchers.takeChanges(of: watcher).compactMap { shared.state.items[$0]?.status }
+    stream { (shared: inout Shared, mailbox: Mailbox<Set<DownloadID>>) in
+      shared.watchers.add(mailbox, Set(shared.state.items.keys))
+    } read: { [weak self] ids in
+      self?.withLock { shared in ids.compactMap { shared.state.items[$0]?.status } } ?? []
     }
   }
 
-  /// The values that `read` finds at each signal; the stream ends when it finds none.
-  private func stream<Element: Sendable>(
-    of subject: Watchers.Subject, _ read: @escaping @Sendable (inout Shared, _ watcher: Int) -> Element?
+  /// The values that come into a mailbox, each of them as it is read, in a stream that ends with the watcher.
+  ///
+  /// - Parameter add: adds the watcher and returns its number, or nil if there is nothing to watch.
+  private func stream<Value: Sendable, Element: Sendable>(
+    _ add: (inout Shared, Mailbox<Value>) -> Int?, read: @escaping @Sendable (Value) -> Element
   ) -> AsyncStream<Element> {
     let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    let watcher = withLock { $0.isClosed ? nil : $0.watchers.add(subject, signal) }
+    let mailbox = Mailbox<Value>(signal)
+    let watcher = withLock { $0.isClosed ? nil : add(&$0, mailbox) }
     guard let watcher else { return AsyncStream { $0.finish() } }
-    signal.onTermination = { [weak self] _ in self?.withLock { $0.watchers.remove(watcher, of: subject) } }
-    return AsyncStream { [weak self] in
-      for await _ in signals { return self?.withLock { read(&$0, watcher) } ?? nil }
-      return nil
+    signal.onTermination = { [weak self] _ in self?.withLock { $0.watchers.remove(watcher) } }
+    return AsyncStream {
+      for await _ in signals {
+        if let value = mailbox.take() { return read(value) }
+      }
+      // The last value may have come with the end.
+      return mailbox.take().map(read)
     }
   }
 

@@ -73,6 +73,8 @@ public final class DownloadQueue: Sendable {
     startDue()
   }
 
+  deinit { withLock { $0.watchers.endAll() } }
+
   /// Reads or changes the state under the lock, and gives the signals that are due afterwards: a task that is woken may be
   /// one that is being cancelled, which waits for the lock (docs/concurrency.md).
   func withLock<Result: Sendable>(_ body: (inout Shared) -> Result) -> Result {

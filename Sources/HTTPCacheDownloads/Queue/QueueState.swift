@@ -15,14 +15,22 @@ struct QueueState: Sendable {
     }
   }
 
+  /// The places that a running attempt takes.
+  struct Running: Sendable {
+    let host: String
+    let destination: String?
+  }
+
   private(set) var items: [DownloadID: DownloadItem] = [:]
   /// The download to a destination, or of a URL without a destination.
   private var identities: [DownloadIdentity: DownloadID] = [:]
   /// The downloads that wait for a slot and have no running attempt, in the order in which they start.
   private(set) var ready: [Turn] = []
-  /// The host of each running attempt, also of those that were told to stop and have not ended.
-  private(set) var running: [DownloadID: String] = [:]
+  /// The running attempts, also those that were told to stop and have not ended.
+  private(set) var running: [DownloadID: Running] = [:]
   private var perHost: [String: Int] = [:]
+  /// The destinations of the running attempts, also of downloads that were removed: each has one attempt at a time.
+  private var destinations: Set<String> = []
   private(set) var summary = DownloadSummary()
   /// The downloads that changed since the list was last saved; a removed one is not in `items`.
   var unsaved: Set<DownloadID> = []
@@ -92,7 +100,7 @@ struct QueueState: Sendable {
   mutating func remove(_ id: DownloadID) {
     guard let item = items.removeValue(forKey: id) else { return }
     let identity = DownloadIdentity(item.shared)
-    // An older list may have two downloads to one destination.
+    // A list that a program wrote wrongly may have two downloads to one destination.
     if identities[identity] == id { identities[identity] = nil }
     summary.count(item, sign: -1)
     if isReady(item) { removeTurn(of: item) }
@@ -104,13 +112,16 @@ struct QueueState: Sendable {
     var starting: [DownloadItem] = []
     var index = 0
     while running.count < totalLimit, index < ready.count {
-      guard let item = items[ready[index].id], perHost[item.host, default: 0] < perHostLimit else {
+      guard let item = items[ready[index].id], perHost[item.host, default: 0] < perHostLimit,
+        item.download.destination.map({ !destinations.contains($0) }) ?? true
+      else {
         index += 1
         continue
       }
       change(item.id, isSaved: false) { $0.state = .validating }
-      running[item.id] = item.host
+      running[item.id] = Running(host: item.host, destination: item.download.destination)
       perHost[item.host, default: 0] += 1
+      item.download.destination.map { _ = destinations.insert($0) }
       items[item.id].map { starting.append($0) }
     }
     return starting
@@ -118,9 +129,10 @@ struct QueueState: Sendable {
 
   /// The attempt of a download has ended: its slot is free.
   mutating func ended(_ id: DownloadID) {
-    guard let host = running.removeValue(forKey: id) else { return }
-    perHost[host, default: 1] -= 1
-    if perHost[host] == 0 { perHost[host] = nil }
+    guard let attempt = running.removeValue(forKey: id) else { return }
+    perHost[attempt.host, default: 1] -= 1
+    if perHost[attempt.host] == 0 { perHost[attempt.host] = nil }
+    attempt.destination.map { _ = destinations.remove($0) }
     if let item = items[id], isReady(item) { insertTurn(of: item) }
   }
 

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCaching
@@ -178,7 +179,7 @@ extension ImageCache {
     let (formats, pixelLimit) = (configuration.formats, configuration.pixelLimit)
     return try await decodePermits.with(handle) {
       try Task.checkCancellation()
-      return try await DecodeThreads.run {
+      return try await SeparateThreads.run {
         var image: DecodedImage
         do throws(ImageError) {
           let decoder = try formats.decoder(for: bytes)
@@ -238,7 +239,7 @@ extension ImageCache {
   func storeVariant(_ image: DecodedImage, of fetched: FetchedImage, _ request: ImageRequest) async {
     guard let encoder = configuration.variantEncoder, fetched.isKept, let record = fetched.record,
       let partition = Self.partition(of: request),
-      let bytes = try? await DecodeThreads.run({ try encoder.encode(image) })
+      let bytes = try? await SeparateThreads.run({ try encoder.encode(image) })
     else { return }
     let head = HTTPResponse(
       status: .ok,

@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// Lets a limited number of tasks work at once: of those that wait, the most urgent one, then the oldest.
@@ -67,23 +66,5 @@ final class Permits: Sendable {
       return state.waiting.removeValue(forKey: first.key)
     }
     next?.continuation.resume()
-  }
-}
-
-/// Runs work that keeps a thread busy outside of Swift's own threads, which other tasks need. Each job has a serial queue:
-/// on Linux, jobs of concurrent queues share as many threads as there are processors with the tasks of Swift.
-final class DecodeThreads: TaskExecutor {
-  private static let shared = DecodeThreads()
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    DispatchQueue(label: "HTTPCacheImages").async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-  }
-
-  /// Runs `body` in the task of the caller, so that it sees whether the task is cancelled.
-  ///
-  /// - Throws: what `body` throws.
-  static func run<Value: Sendable>(_ body: @Sendable () throws -> Value) async throws -> Value {
-    try await withTaskExecutorPreference(shared) { try body() }
   }
 }

@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCaching
 import HTTPTypes
@@ -16,9 +17,9 @@ extension HTTPURLCache {
     let adopted = AdoptedResponse(
       response, body: body, isDecoded: Self.isDecoded(response, body), userInfo: userInfo,
       isMemoryOnly: isMemoryOnly)
-    CallingThreadExecutor.wait { [cache, partition] executor in
-      let turn = HookTurn(executor: executor) { limit in
-        // A hook may need one of the threads that are blocked here.
+    CallingThreadExecutor.wait { [cache, partition] in
+      // A hook may need one of the threads that are blocked here.
+      let turn = HookTurn(executor: SeparateThreads.shared) { limit in
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
           DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) {
             continuation.resume()

@@ -100,8 +100,8 @@ import Testing
     gate.open()
   }
 
-  @Test func hookThatIsCancelledGoesOnElsewhere() async throws {
-    // The hook's sleep ends where it is cancelled. It goes on, and waits again, on another thread.
+  @Test func hookThatIsCancelledGoesOn() async throws {
+    // The sleep ends when the hook is cancelled; the hook then waits again.
     let gate = Gate()
     let hook = StoringHook { _, proposal in
       try? await Task.sleep(for: .seconds(600))
@@ -112,6 +112,18 @@ import Testing
     #expect(try stored(in: cache(hook)) == nil)
     await gate.waitForArrivals(1)
     gate.open()
+  }
+
+  @Test func hookThatKeepsItsThreadIsLeftAlone() throws {
+    let isOver = DispatchSemaphore(value: 0)
+    @Sendable func keepThread() { isOver.wait() }
+    let hook = StoringHook { _, proposal in
+      await Task.yield()
+      keepThread()
+      return proposal
+    }
+    #expect(try stored(in: cache(hook)) == nil)
+    isOver.signal()
   }
 
   @Test func callersThatTakeAllThreadsOfThePoolComeBack() async throws {

@@ -48,7 +48,10 @@ struct QueueOptionGroup: ParsableArguments {
 
   @Flag(
     inversion: .prefixedNo,
-    help: "Continue what an earlier run received. --no-resume removes it, and the stored response.")
+    help: """
+      Continue what an earlier run received. --no-resume removes it, and the stored response, and downloads of other \
+      URLs to the same files.
+      """)
   var resume = true
 
   /// Whether an option is given that only a queue can fulfil.

@@ -63,9 +63,7 @@ struct QueueRun {
       Console.report("httpcache: \(error)")
       return ExitStatus.cacheUnavailable.code
     case .destinationInUse:
-      Console.report(
-        "httpcache: \(error.message); httpcache downloads remove --queue \(name) takes it out of the list, as does "
-          + "get --no-resume")
+      Console.report("httpcache: \(error.message); get --no-resume takes it out of the list")
       return ExitStatus.usage.code
     default:
       Console.report("httpcache: \(error)")
