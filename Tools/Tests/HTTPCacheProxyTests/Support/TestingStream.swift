@@ -19,14 +19,23 @@ struct TestingStream: Sendable {
     self.stream = stream
   }
 
-  /// Waits until a task waits for bytes.
+  /// Waits until a task waits for bytes, with its timer set: one that is set when the test has moved the time does not fire.
   func waitForReader() async {
-    await poll { stream.state.withLock { $0.reader != nil } }
+    await poll {
+      stream.state.withLock { $0.reader != nil && Self.isSet($0.timer?.deadline, for: $0.readDeadline) }
+    }
   }
 
-  /// Waits until a task waits for the peer to take bytes.
+  /// Waits until a task waits for the peer to take bytes, with its timer set.
   func waitForWriter() async {
-    await poll { stream.state.withLock { $0.writer != nil } }
+    await poll {
+      stream.state.withLock { $0.writer != nil && Self.isSet($0.timer?.deadline, for: $0.writeDeadline) }
+    }
+  }
+
+  private static func isSet(_ timer: NIODeadline?, for deadline: NIODeadline?) -> Bool {
+    guard let deadline, deadline < .distantFuture else { return true }
+    return timer.map { $0 <= deadline } ?? false
   }
 
   /// Bytes arrive.
