@@ -19,8 +19,8 @@ limited() {
 unfinished() {
   awk '
     /^◇ Test .* started\.$/ { sub(/^◇ Test /, ""); sub(/ started\.$/, ""); if ($0 !~ /^(run$|case )/) running[$0] = 1 }
-    /(✔|✘|➜) Test .* ((passed|failed) after [0-9.]+ seconds|skipped)/ {
-      sub(/^.*(✔|✘|➜) Test /, ""); sub(/( with [0-9]+ test cases?)? ((passed|failed) after [0-9.]+ seconds|skipped).*$/, "")
+    /(✔|✘|➜) Test .* ((passed|failed) after [0-9.]+ seconds|skipped[.:])/ {
+      sub(/^.*(✔|✘|➜) Test /, ""); sub(/( with [0-9]+ test cases?)? ((passed|failed) after [0-9.]+ seconds|skipped[.:]).*$/, "")
       delete running[$0] }
     END { for (name in running) print "did not end: " name }' "$1"
 }
