@@ -29,8 +29,6 @@ struct QueueState: Sendable {
   /// The running attempts, also those that were told to stop and have not ended.
   private(set) var running: [DownloadID: Running] = [:]
   private var perHost: [String: Int] = [:]
-  /// The destinations of the running attempts, also of downloads that were removed: each has one attempt at a time.
-  private var destinations: Set<String> = []
   private(set) var summary = DownloadSummary()
   /// The downloads that changed since the list was last saved; a removed one is not in `items`.
   var unsaved: Set<DownloadID> = []
@@ -113,7 +111,7 @@ struct QueueState: Sendable {
     var index = 0
     while running.count < totalLimit, index < ready.count {
       guard let item = items[ready[index].id], perHost[item.host, default: 0] < perHostLimit,
-        item.download.destination.map({ !destinations.contains($0) }) ?? true
+        !hasAttempt(to: item.download.destination)
       else {
         index += 1
         continue
@@ -121,10 +119,14 @@ struct QueueState: Sendable {
       change(item.id, isSaved: false) { $0.state = .validating }
       running[item.id] = Running(host: item.host, destination: item.download.destination)
       perHost[item.host, default: 0] += 1
-      item.download.destination.map { _ = destinations.insert($0) }
       items[item.id].map { starting.append($0) }
     }
     return starting
+  }
+
+  /// Whether an attempt writes to a destination, which has one at a time. It may be that of a download that was removed.
+  private func hasAttempt(to destination: String?) -> Bool {
+    destination != nil && running.values.contains { $0.destination == destination }
   }
 
   /// The attempt of a download has ended: its slot is free.
@@ -132,7 +134,6 @@ struct QueueState: Sendable {
     guard let attempt = running.removeValue(forKey: id) else { return }
     perHost[attempt.host, default: 1] -= 1
     if perHost[attempt.host] == 0 { perHost[attempt.host] = nil }
-    attempt.destination.map { _ = destinations.remove($0) }
     if let item = items[id], isReady(item) { insertTurn(of: item) }
   }
 

@@ -1,6 +1,5 @@
 import HTTPCaching
 import HTTPTypes
-import Synchronization
 
 /// A task that Foundation loads itself although our protocol was chosen: on Linux a protocol is not asked
 /// about tasks, and sees neither the file of a download task nor the body of an upload task.
