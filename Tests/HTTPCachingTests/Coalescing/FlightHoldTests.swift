@@ -70,6 +70,7 @@ struct FlightHoldTests {
     let cancelled = (1...3).map { _ in Task { try await follow(coalescing) } }
     let late = Task { try await follow(coalescing, within: .seconds(9)) }
     try await until { coalescing.waiters(of: key) == 4 }
+    await clock.waitForSleepers()
     for follower in cancelled { follower.cancel() }
     #expect(coalescing.waiters(of: key) == 1)
     clock.advance(by: .seconds(9))

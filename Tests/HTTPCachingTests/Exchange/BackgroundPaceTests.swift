@@ -7,7 +7,8 @@ import Testing
 @Suite(
   "The body of a validation in the background does not keep its place for ever", .timeLimit(.minutes(10)))
 struct BackgroundPaceTests {
-  /// A body of single octets, with five minutes before each.
+  /// A body with five minutes before each piece, which is as long as a fetch may be ahead of its reader: so the reader waits
+  /// for most of them, however the two take turns.
   private final class DrippingBody: BodySource {
     let length: Int64? = nil
     let trailers: HTTPFields = [:]
@@ -23,7 +24,7 @@ struct BackgroundPaceTests {
       }
       guard isThere else { return nil }
       clock.advance(by: .seconds(300))
-      return BodyBytes([1])
+      return BodyBytes(repeatElement(1, count: Int(TransferState.window)))
     }
 
     func cancel() { left.withLock { $0 = 0 } }
