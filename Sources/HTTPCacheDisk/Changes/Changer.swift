@@ -35,7 +35,7 @@ final class Changer: Sendable {
   /// Removes the matching entries (`DiskStore.remove`).
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     if case .all = selection { return try await removeAll() }
-    return try await change(selection, .removes).rows.count
+    return try await change(selection, .removes).count
   }
 
   /// Marks the matching entries (`DiskStore.mark`).
@@ -44,7 +44,7 @@ final class Changer: Sendable {
   ) async throws(CacheError) -> Int? {
     do throws(CacheError) {
       let change = try await change(selection, .marks(mark))
-      return change.isSaved ? nil : change.rows.count
+      return change.isSaved ? nil : change.count
     } catch {
       guard error.code == .noSpace else { throw error }
       return try await remove(selection)
@@ -54,11 +54,15 @@ final class Changer: Sendable {
   private func change(
     _ selection: CacheSelection, _ effect: Epoch.Effect
   ) async throws(CacheError) -> SelectionChange {
-    let change = try await thread.run { [self] (opened) throws(CacheError) in
+    var change = try await thread.run { [self] (opened) throws(CacheError) in
       try begin(selection, effect, in: opened)
     }
     if change.isDone { return change }
-    if change.isSaved, effect != .removes { applyPendingEpochs() } else { try await finish(change) }
+    if change.isSaved, effect != .removes {
+      applyPendingEpochs()
+    } else {
+      change.count = try await finish(change)
+    }
     return change
   }
 
@@ -104,8 +108,8 @@ final class Changer: Sendable {
     let rows = try epoch.rows(
       limit: rowsAtOnce + 1, hashes: transaction.hashes, on: transaction.connection)
     if rows.count <= rowsAtOnce {
-      (change.rows, change.isDone) = (rows, true)
-      try epoch.apply(to: rows, in: &transaction)
+      change.isDone = true
+      change.count = try epoch.apply(to: rows, in: &transaction)
     } else if try epoch.save(transaction.connection) {
       _ = transaction.state.nextSequence()
       change.isSaved = true
@@ -114,20 +118,26 @@ final class Changer: Sendable {
   }
 
   /// Changes the rows that are left, some in each transaction, and deletes the epoch.
-  private func finish(_ change: SelectionChange) async throws(CacheError) {
+  ///
+  /// - Returns: the number of rows that it changed.
+  @discardableResult
+  private func finish(_ change: SelectionChange) async throws(CacheError) -> Int {
     var rest = change.rows[...]
+    var count = 0
     repeat {
       let some = Array(rest.prefix(Self.rowsAtOnce))
       rest = rest.dropFirst(some.count)
-      try await thread.run { [isLast = rest.isEmpty] (opened) throws(CacheError) in
+      count += try await thread.run { [isLast = rest.isEmpty] (opened) throws(CacheError) in
         try opened.write { (transaction) throws(CacheError) in
-          try change.epoch.apply(to: some, in: &transaction)
+          let count = try change.epoch.apply(to: some, in: &transaction)
           if isLast, change.isSaved { try change.epoch.remove(transaction.connection) }
           // Without an epoch in the index, this transaction is the one that makes the change visible.
           if !change.isSaved { transaction.bumpGenerations(change.epoch.selection) }
+          return count
         }
       }
     } while !rest.isEmpty
+    return count
   }
 
   // MARK: Removing everything
@@ -176,7 +186,7 @@ final class Changer: Sendable {
       _ = opened.removeSetAside()
       try opened.emptyLog(clock)
     }
-    return removal.rows.count
+    return removal.count
   }
 
   // MARK: Epochs

@@ -7,6 +7,8 @@ struct SelectionChange: Sendable {
   var isSaved = false
   /// The ids of the rows to change; empty for an invalidation whose epoch is in the index.
   var rows: [Int64] = []
+  /// The number of rows that it has changed: another change may remove some of them first.
+  var count = 0
   /// Whether all rows are changed.
   var isDone = false
 }
@@ -30,8 +32,11 @@ extension Epoch {
 
   /// Changes these rows, except for those that were freshened since. What else a selection asks for stays as it was
   /// when `rows` found them; for a group, asking again would read all its members for each row.
-  func apply(to rows: [Int64], in transaction: inout Transaction) throws(CacheError) {
+  ///
+  /// - Returns: the number of rows that it changed.
+  func apply(to rows: [Int64], in transaction: inout Transaction) throws(CacheError) -> Int {
     let connection = transaction.connection
+    var count = 0
     for id in rows {
       let row = try connection.rows(where: "id = ? AND mark < ?", [.integer(id), .integer(sequence)]).first
       guard let row else { continue }
@@ -39,6 +44,8 @@ extension Epoch {
       case .removes: try transaction.delete(row)
       case .marks(let mark): try transaction.mark(id, as: mark)
       }
+      count += 1
     }
+    return count
   }
 }

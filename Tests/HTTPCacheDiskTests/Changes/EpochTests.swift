@@ -105,6 +105,20 @@ struct EpochTests {
     #expect(try await again.verify(repair: false).isSound)
   }
 
+  @Test("two removals of the same entries at once remove each of them once")
+  func twice() async throws {
+    let fixture = try Fixture()
+    _ = try await fill(fixture)
+    let store = fixture.store
+    let selection = CacheSelection.prefix("https://example.com/many/")
+    async let first = store.remove(selection)
+    async let second = store.remove(selection)
+    let removed = try await (first, second)
+    #expect(removed.0 + removed.1 == Self.count)
+    #expect(store.usage.diskEntries == 1)
+    #expect(try await store.verify(repair: false).isSound)
+  }
+
   @Test("a store that continues an epoch holds an owner lock: if it ends, its files without rows are swept")
   func announced() async throws {
     let fixture = try Fixture()

@@ -172,6 +172,22 @@ struct SharedChangeTests {
     #expect(try await node.get("/").text == "2")
   }
 
+  @Test("A change is made again once it is in the log, also while its first time takes long")
+  func again() async throws {
+    let clock = ManualClock(now: Timestamp(seconds: 1_700_000_000))
+    let store = GatedStore(MemoryStore(capacity: 1 << 20, clock: clock))
+    var configuration = HTTPCache.Configuration(rules: CacheRules(mode: .shared), clock: clock)
+    configuration.shared = LoopbackTier(LoopbackServer(clock: clock))
+    let cache = HTTPCache(configuration: configuration, store: store)
+    #expect(await cache.join(within: .seconds(5)))
+    store.holdsRemovals = true
+    let change = Task { try await cache.remove(.target(TestFleet.target("/"))) }
+    await store.gate.waitForArrivals(2)
+    store.gate.open()
+    _ = try await change.value
+    await cache.close()
+  }
+
   @Test("An own change does not hide another node's change that was made before it")
   func ownPosition() async throws {
     let fleet = try await filled(2, ["/a", "/b"])

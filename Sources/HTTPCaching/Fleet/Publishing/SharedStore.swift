@@ -86,11 +86,10 @@ final class SharedStore: StoreLayer {
   /// Removes the entries that match, here and on the other nodes.
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     guard fleet.concernsOthers(selection) else { return try await base.remove(selection) }
-    let (first, _) = await adding(.remove, selection) { [base] () async throws(CacheError) in
+    let (first, again) = try await adding(.remove, selection) { [base] () async throws(CacheError) in
       try await base.remove(selection)
     }
-    let again = try await base.remove(selection)
-    return try first.get() + again
+    return first + again
   }
 
   /// Invalidates the entries that match, here and on the other nodes, or ends their lifetime.
@@ -103,11 +102,9 @@ final class SharedStore: StoreLayer {
       case .invalidated: .invalidate
       case .expired: .expire
       }
-    let (first, _) = await adding(kind, selection) { [base] () async throws(CacheError) in
+    return try await adding(kind, selection) { [base] () async throws(CacheError) in
       try await base.mark(selection, as: mark)
-    }
-    try await base.mark(selection, as: mark)
-    return try first.get()
+    }.first
   }
 
   /// Removes all entries of a partition, here, in the tier and on the other nodes.
@@ -115,28 +112,27 @@ final class SharedStore: StoreLayer {
     guard fleet.shares(mode: mode, partition: partition) else {
       return try await base.wipe(mode: mode, partition: partition)
     }
-    let (first, isAdded) = await adding(.wipe, .partition(mode: mode, partition)) {
+    let (first, again) = try await adding(.wipe, .partition(mode: mode, partition)) {
       [base] () async throws(CacheError) in
       try await base.wipe(mode: mode, partition: partition)
     }
-    if isAdded { await fleet.wipeTier(mode: mode, partition: partition) }
-    let again = try await base.wipe(mode: mode, partition: partition)
-    return try first.get() + again
+    return first + again
   }
 
-  /// Makes a change here while it is added to the log: neither waits for the other, because a removal of many entries
-  /// takes as long as a node may take to answer, and so does a tier that is away.
-  ///
-  /// The caller makes the change again: a look-up before it was in the log may have stored what was changed.
-  ///
-  /// - Returns: what the change here gave, and whether the change is in the log.
+  /// Makes a change here while it is added to the log, and again once it is there, because a look-up before that may have
+  /// stored what was changed. None of them waits for another: a removal of many entries takes as long as a node may take
+  /// to answer, and so does a tier that is away.
   private func adding<Value: Sendable>(
     _ kind: SharedChange.Kind, _ selection: CacheSelection,
     _ change: @escaping @Sendable () async throws(CacheError) -> Value
-  ) async -> (Result<Value, CacheError>, isAdded: Bool) {
+  ) async throws(CacheError) -> (first: Value, again: Value) {
     async let first = Self.attempt(change)
     let isAdded = await fleet.add(kind, selection)
-    return (await first, isAdded)
+    if isAdded, kind == .wipe, case .partition(let mode, let partition) = selection {
+      await fleet.wipeTier(mode: mode, partition: partition)
+    }
+    let again = await Self.attempt(change)
+    return (try await first.get(), try again.get())
   }
 
   private static func attempt<Value: Sendable>(
