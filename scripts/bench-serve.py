@@ -72,8 +72,10 @@ ROWS = [
     ("1 KiB, TLS, HTTP/2", "1k", True, ["h2load", "-t1", "-c16", "-m16"], None),
     ("16 KiB, TLS, HTTP/2", "16k", True, ["h2load", "-t1", "-c16", "-m16"], None),
     ("1 KiB, not modified", "1k", False, WRK + ["-c64", "-H", "If-None-Match: *"], None),
-    # This field takes the slow path of serve; nginx and Varnish do not read it.
-    ("1 KiB, the slow path", "1k", False, WRK + ["-c64", "-H", "Trailer: x"], None),
+    ("1 KiB, a field of the connection", "1k", False, WRK + ["-c64", "-H", "Connection: x"], None),
+    ("two ranges of 1 KiB", "1k", False, WRK + ["-c64", "-H", "Range: bytes=0-99,200-299"], None),
+    # The slow path of serve: a longer body than it prepares.
+    ("100 KiB", "100k", False, WRK + ["-c64"], None),
     (MISS, "1k", False, WRK + ["-c64"], 1),
     (PASS, "no/1k", False, WRK + ["-c64"], None),
     ("4 KiB, half of them misses", "4k", False, WRK + ["-c64"], 0.5),
@@ -313,7 +315,7 @@ def servers(command, folder):
 def prepare(folder):
     folder.chmod(0o755)
     (folder / "www").mkdir()
-    for name, size in (("1k", 1 << 10), ("4k", 4 << 10), ("16k", 16 << 10), ("100m", 100_000_000)):
+    for name, size in (("1k", 1 << 10), ("4k", 4 << 10), ("16k", 16 << 10), ("100k", 100 << 10), ("100m", 100_000_000)):
         (folder / "www" / name).write_bytes(b"a" * size)
     clear, secure = PORTS["nginx"]
     for name, text in (("origin", ORIGIN_SERVERS), ("nginx", CACHE_SERVERS)):

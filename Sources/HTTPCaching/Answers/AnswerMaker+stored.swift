@@ -44,8 +44,12 @@ extension AnswerMaker {
     case .head(let planned): (head, body) = (planned, BodyBytes())
     case .body(let planned, let range):
       (head, body) = (planned, whole[Int(range.lowerBound)..<Int(range.upperBound)])
-    // The boundary of several ranges is a new one for each answer.
-    case .parts, nil: return nil
+    case .parts(let complete, let ranges):
+      let parts = MultipartRanges(
+        ranges, total: Int64(whole.count), contentType: complete.headerFields[.contentType])
+      guard parts.length <= longestBody else { return nil }
+      (head, body) = (parts.head(of: complete), parts.content(of: whole))
+    case nil: return nil
     }
     guard body.count <= longestBody else { return nil }
     addOwnFields(to: &head, found.outcome, key: asked.key, isSeed: found.variant.record.isSeed)

@@ -88,15 +88,12 @@ final class AnswerMaker: Sendable {
           reader: reader, range: range, trailers: isOfWhole ? stored.trailers : [:], counts: counts,
           onDamage: readFailed))
     case .parts(let whole, let ranges):
-      // Random, so that no body can contain it on purpose.
-      let boundary = "swift-http-cache-" + String(UInt64.random(in: .min ... .max), radix: 16)
-      let source = MultipartRangesSource(
-        reader: reader, ranges: ranges, total: length,
-        contentType: whole.headerFields[.contentType], boundary: boundary,
-        counts: counts, onDamage: readFailed)
-      head = MultipartRangesSource.head(whole, boundary: boundary, length: source.length)
-      if isCounted { counts.hitBytes = source.length ?? 0 }
-      body = MessageBody(source)
+      let parts = MultipartRanges(
+        ranges, total: length, contentType: whole.headerFields[.contentType])
+      head = parts.head(of: whole)
+      if isCounted { counts.hitBytes = parts.length }
+      body = MessageBody(
+        MultipartRangesSource(reader: reader, parts: parts, counts: counts, onDamage: readFailed))
     }
     if isCounted { shelf.store.count(counts) }
     addOwnFields(to: &head, outcome, key: asked.key, isSeed: variant.record.isSeed)

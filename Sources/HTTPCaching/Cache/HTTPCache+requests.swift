@@ -186,7 +186,7 @@ extension HTTPCache {
   /// The answer from memory to a request, without counting a hit; nil if the caller has to call `peek` or `respond`.
   ///
   /// - Parameters:
-  ///   - request: with scheme, authority and path. A request with content, or for several ranges, gets nil.
+  ///   - request: with scheme, authority and path. A request with content gets nil.
   ///   - options: partition and whether decoded bodies are accepted.
   ///   - longestBody: the maximum length of the answer's body in bytes.
   public func memoryHit(

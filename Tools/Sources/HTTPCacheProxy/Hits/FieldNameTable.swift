@@ -9,7 +9,7 @@ enum FieldNameTable {
     case .accept, .acceptEncoding, .acceptLanguage, .origin: return true
     // The proxy sets such fields by the client.
     case .other: return !name.tellsOfClient
-    case .ignored, .refused, .connection, .te, .client, .host, .cookie: return false
+    case .ignored, .connection, .client, .host, .cookie: return false
     }
   }
 
@@ -20,10 +20,9 @@ enum FieldNameTable {
     return other(name)
   }
 
-  /// A field that is not in the table: conditions, ranges, directives, credentials, and all that are not known. The
-  /// slow path decides what its name means and whether it is allowed, and about names that an origin may read as others.
+  /// A field that is not in the table: conditions, ranges, directives, credentials, what concerns the message or the
+  /// connection, and all that are not known. The slow path's code decides what its name means and whether it is allowed.
   private static func other(_ name: UnsafeRawBufferPointer) -> PlainRequest.Field {
-    if name.contains(where: { $0 == 0x5F || $0 == 0x2E }) { return .refused }
     let tellsOfClient =
       name.count > 12 && isEqual(UnsafeRawBufferPointer(rebasing: name[..<12]), "x-forwarded-")
     return tellsOfClient ? .client : .other
@@ -52,12 +51,6 @@ enum FieldNameTable {
     // They tell the origin alone of the client.
     add("x-forwarded-for", "x-real-ip", as: .ignored)
     add("forwarded", "x-forwarded", as: .client)
-    // The origin evaluates them (RFC 9111 §4.3.2).
-    add("if-match", "if-unmodified-since", as: .refused)
-    // They concern the framing of the message, or the connection (RFC 9110 §7.6.1).
-    add("content-length", "transfer-encoding", "trailer", "expect", "upgrade", as: .refused)
-    add("proxy-authorization", "http2-settings", as: .refused)
-    add("te", as: .te)
     // They have no effect on HTTP/1.1, and are not passed on.
     add("keep-alive", "proxy-connection", as: .ignored)
     return known

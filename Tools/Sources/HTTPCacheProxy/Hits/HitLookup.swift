@@ -46,7 +46,8 @@ final class HitLookup {
   /// Prepares the answer as the slow path would make it.
   private func prepare(_ head: RequestHead) -> PreparedAnswer.Content? {
     let routing = Routing(mode: context.mode, via: context.via, client: client)
-    guard case .cached(let request)? = try? routing.route(head, framing: .none), !request.bypassesCache,
+    guard head.isPersistent, (try? head.framing()) == Framing.none,
+      case .cached(let request)? = try? routing.route(head, framing: .none), !request.bypassesCache,
       let hit = context.cache.memoryHit(
         for: request.head, options: RequestOptions(partition: request.partition, redirectLimit: 0),
         longestBody: Self.longestBody),

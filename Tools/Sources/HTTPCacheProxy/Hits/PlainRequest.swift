@@ -1,20 +1,18 @@
 import HTTPCacheLibC
 import NIOHPACK
 
-/// Recognises plain requests in arriving bytes: a GET or HEAD of HTTP/1.1 for a path, without fields that change the
-/// connection or the framing, or that only the origin can answer.
+/// Recognises plain requests in arriving bytes: a GET or HEAD of HTTP/1.1 for a path, whose head is whole.
 ///
 /// Two plain requests with equal keys get equal answers from memory at one time, if `Vary` names only fields of the key
-/// (`FieldNameTable.isKeyed`).
+/// (`FieldNameTable.isKeyed`). Whether there is such an answer, `HitLookup` decides once for a key: there is none for a
+/// request with content, or that ends its connection or changes its protocol.
 struct PlainRequest {
   /// Meaning of a field for a plain request.
   enum Field: UInt8 {
     /// Not part of the key: the value only matters if `Vary` names the field.
     case ignored
-    /// Must be `keep-alive`, or name `TE` besides.
+    /// As `other`, unless it is `keep-alive`, or names `TE` besides: that changes nothing.
     case connection
-    /// Must be `trailers`: the client can take them, and no answer from memory has some.
-    case te
     /// Tells of the client. Counts only from a trusted proxy, and is removed from other requests.
     case client
     case host
@@ -27,8 +25,6 @@ struct PlainRequest {
     case origin
     /// Any other field: its name is part of the key, too.
     case other
-    /// A plain request must not have it.
-    case refused
   }
 
   /// Longer heads are not recognised.
@@ -74,7 +70,7 @@ struct PlainRequest {
     return nil
   }
 
-  /// Takes a field line; false if the request is not plain.
+  /// Takes a field line; false if it is none.
   private mutating func take(
     _ bytes: UnsafeRawBufferPointer, _ line: Range<Int>, isTrusted: Bool
   ) -> Bool {
@@ -84,32 +80,23 @@ struct PlainRequest {
     let name = UnsafeRawBufferPointer(rebasing: bytes[line.lowerBound..<colon])
     let value = UnsafeRawBufferPointer(rebasing: bytes[colon + 1..<line.upperBound])
     switch FieldNameTable.field(name) {
-    case .refused: return false
-    case .ignored: return true
-    case .cookie:
-      key.append(Field.cookie.rawValue)
-      return true
-    case .connection:
-      return FieldNameTable.isEqual(value, " keep-alive") || FieldNameTable.isEqual(value, " te")
-        || FieldNameTable.isEqual(value, " keep-alive, te")
-        || FieldNameTable.isEqual(value, " te, keep-alive")
-    case .te:
-      key.append(Field.te.rawValue)
-      return FieldNameTable.isEqual(value, " trailers")
-    case .client where !isTrusted: return true
-    case .client:
-      key.append(Field.client.rawValue)
-      append(bytes, line)
-      return true
-    case .other:
+    case .ignored: break
+    case .connection where Self.changesNothing(connection: value): break
+    case .client where !isTrusted: break
+    case .cookie: key.append(Field.cookie.rawValue)
+    case .connection, .client, .other:
       key.append(Field.other.rawValue)
       append(bytes, line)
-      return true
     case let field:
       key.append(field.rawValue)
       append(bytes, colon + 1..<line.upperBound)
-      return true
     }
+    return true
+  }
+
+  private static func changesNothing(connection value: UnsafeRawBufferPointer) -> Bool {
+    FieldNameTable.isEqual(value, " keep-alive") || FieldNameTable.isEqual(value, " te")
+      || FieldNameTable.isEqual(value, " keep-alive, te") || FieldNameTable.isEqual(value, " te, keep-alive")
   }
 
   /// Appends a part that has no line feed, and a line feed. So different requests have different keys.
@@ -155,7 +142,7 @@ struct PlainRequest {
 }
 
 extension PlainRequest {
-  /// Sets `key` for a request over HTTP/2 without a body. The key differs from every key of HTTP/1.1.
+  /// Sets `key` for a well-formed request over HTTP/2 without a body. The key differs from every key of HTTP/1.1.
   ///
   /// - Parameter isTrusted: whether the client is a proxy that tells of its clients.
   /// - Returns: false if the request is not plain.
@@ -165,7 +152,7 @@ extension PlainRequest {
     // A target of HTTP/1.1 does not begin so.
     key.append(0)
     for (name, value, _) in headers {
-      guard let mark = Self.mark(of: name, value), mark != Field.refused.rawValue else { return false }
+      guard let mark = Self.mark(of: name, value) else { return false }
       // No value has a line feed, so different requests have different keys.
       guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return false }
       if mark == Field.ignored.rawValue || mark == Field.client.rawValue && !isTrusted { continue }
@@ -191,15 +178,7 @@ extension PlainRequest {
     case ":authority": return 0x82
     default:
       var name = name
-      let field = name.withUTF8 { FieldNameTable.field(UnsafeRawBufferPointer($0)) }
-      // HTTP/2 has no fields for one connection (RFC 9113 §8.2.2).
-      if field == .connection || name == "keep-alive" || name == "proxy-connection"
-        || name.utf8.first == 0x3A
-      {
-        return nil
-      }
-      if field == .te, value != "trailers" { return nil }
-      return field.rawValue
+      return name.withUTF8 { FieldNameTable.field(UnsafeRawBufferPointer($0)) }.rawValue
     }
   }
 }

@@ -40,12 +40,6 @@ struct PlainRequestTests {
     ] {
       #expect(find(Self.start + field + "\r\n\r\n")?.key == plain)
     }
-    #expect(find(Self.start + "TE: trailers\r\n\r\n") != nil)
-    // RFC 9113 §8.2.2: such a request is malformed.
-    for field in [("keep-alive", "600"), ("proxy-connection", "x"), ("connection", "te"), ("te", "gzip")] {
-      #expect(key(Self.pseudo + [field]) == nil)
-    }
-    #expect(key(Self.pseudo + [("te", "trailers")]) != nil)
   }
 
   @Test(
@@ -84,17 +78,10 @@ struct PlainRequestTests {
   }
 
   @Test(
-    "fields that change the request or the connection, and whatever the slow path refuses, are not plain",
+    "heads with other control characters, or a line without a colon, are not plain",
     arguments: [
-      "If-Match: \"a\"\r\n", "If-Unmodified-Since: Tue, 14 Nov 2023 22:13:20 GMT\r\n",
-      "Proxy-Authorization: Basic x\r\n", "Connection: close\r\n", "Connection: keep-alive, x\r\n",
-      "Connection:keep-alive\r\n", "Content-Length: 0\r\n", "Transfer-Encoding: chunked\r\n",
-      "Expect: 100-continue\r\n", "Upgrade: websocket\r\n",
-      "X_Request_ID: a\r\n", "TE: gzip\r\n", "TE: trailers, gzip\r\n", "Connection: TE, x\r\n",
-      "Trailer: a\r\n",
-      "X_Forwarded_Host: a\r\n", "X.Forwarded.Host: a\r\n",
-      "User-Agent: a\u{0}b\r\n",
-      "User-Agent: a\rb\r\n", "User-Agent: a\n", "Accept\rEncoding: gzip\r\n", "User-Agent\r\n",
+      "User-Agent: a\u{0}b\r\n", "User-Agent: a\rb\r\n", "User-Agent: a\n", "Accept\rEncoding: gzip\r\n",
+      "User-Agent\r\n",
     ])
   func others(field: String) {
     #expect(find(Self.start + field + "\r\n") == nil)
@@ -117,6 +104,12 @@ struct PlainRequestTests {
       "User-Agent : x\r\n", "X-Unknown: a\r\nX-Other: a\r\n", "Range: bytes=0-1\r\n", "Range: bytes=0-2\r\n",
       "If-None-Match: \"a\"\r\n", "If-Modified-Since: x\r\n", "Cache-Control: no-cache\r\n",
       "Pragma: no-cache\r\n", "If-Range: x\r\n", "Authorization: Basic x\r\n", "Authorization: Basic y\r\n",
+      "If-Match: \"a\"\r\n", "If-Unmodified-Since: Tue, 14 Nov 2023 22:13:20 GMT\r\n",
+      "Proxy-Authorization: Basic x\r\n", "Connection: close\r\n", "Connection: keep-alive, x\r\n",
+      "Connection:keep-alive\r\n", "Content-Length: 0\r\n", "Content-Length: 1\r\n",
+      "Transfer-Encoding: chunked\r\n", "Expect: 100-continue\r\n", "Upgrade: websocket\r\n",
+      "X_Request_ID: a\r\n", "TE: trailers\r\n", "TE: gzip\r\n", "Connection: TE, x\r\n", "Trailer: a\r\n",
+      "X_Forwarded_Host: a\r\n", "X.Forwarded.Host: a\r\n",
     ]
     let keys = try fields.map { try #require(find(Self.start + $0 + "\r\n")).key }
     #expect(Set(keys).count == fields.count)
