@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 /// Where bodies go.
 extension GetCommand {
@@ -55,5 +56,16 @@ extension GetCommand {
       guard !folder.isEmpty else { continue }
       try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
+  }
+}
+
+extension HTTPResponse {
+  /// Status and fields as text, without the version of HTTP.
+  var text: String {
+    var text = "HTTP \(status.code)"
+    if !status.reasonPhrase.isEmpty { text += " \(status.reasonPhrase)" }
+    text += "\n"
+    for field in headerFields { text += "\(field.name.rawName): \(field.value)\n" }
+    return text + "\n"
   }
 }

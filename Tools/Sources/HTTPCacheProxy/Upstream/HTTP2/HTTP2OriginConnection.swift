@@ -1,4 +1,6 @@
+package import HTTPCaching
 import NIOCore
+import NIOHPACK
 import NIOHTTP2
 import Synchronization
 
@@ -143,4 +145,9 @@ final class HTTP2OriginConnection: Sendable {
     if isLast { channel.close(promise: nil) }
     hook?(1, isUnused)
   }
+}
+
+extension UpstreamError {
+  /// Whether the origin's HTTP/2 failed, so that HTTP/1.1 may work.
+  package var isOfHTTP2: Bool { cause is any NIOHTTP2Error || cause is any NIOHPACKError }
 }
