@@ -54,15 +54,11 @@ final class Changer: Sendable {
   private func change(
     _ selection: CacheSelection, _ effect: Epoch.Effect
   ) async throws(CacheError) -> SelectionChange {
-    var change = try await thread.run { [self] (opened) throws(CacheError) in
+    let change = try await thread.run { [self] (opened) throws(CacheError) in
       try begin(selection, effect, in: opened)
     }
     if change.isDone { return change }
-    if change.isSaved, effect != .removes {
-      applyPendingEpochs()
-    } else {
-      change.count = try await finish(change)
-    }
+    if change.isSaved, effect != .removes { applyPendingEpochs() } else { try await finish(change) }
     return change
   }
 
@@ -93,9 +89,10 @@ final class Changer: Sendable {
       effect == .removes
       ? try opened.makingRoom(byDeletingFilesOf: first, clause.values, for: work) : try work()
     if !change.isDone, effect == .removes || !change.isSaved {
-      change.rows = try opened.index.withWriter { [epoch = change.epoch] (connection) throws(CacheError) in
+      let rows = try opened.index.withWriter { [epoch = change.epoch] (connection) throws(CacheError) in
         try epoch.rows(hashes: opened.hashes, on: connection)
       }
+      change.found(rows)
     }
     return change
   }
@@ -104,12 +101,13 @@ final class Changer: Sendable {
     _ selection: CacheSelection, _ effect: Epoch.Effect, in transaction: inout Transaction
   ) throws(CacheError) -> SelectionChange {
     let epoch = Epoch(selection: selection, effect: effect, sequence: transaction.state.sequence + 1)
-    var change = SelectionChange(epoch: epoch)
+    var change = SelectionChange(epoch: epoch, removal: try epoch.removal(on: transaction.connection))
     let rows = try epoch.rows(
       limit: rowsAtOnce + 1, hashes: transaction.hashes, on: transaction.connection)
     if rows.count <= rowsAtOnce {
+      change.found(rows)
       change.isDone = true
-      change.count = try epoch.apply(to: rows, in: &transaction)
+      try epoch.apply(to: rows, in: &transaction)
     } else if try epoch.save(transaction.connection) {
       _ = transaction.state.nextSequence()
       change.isSaved = true
@@ -118,26 +116,20 @@ final class Changer: Sendable {
   }
 
   /// Changes the rows that are left, some in each transaction, and deletes the epoch.
-  ///
-  /// - Returns: the number of rows that it changed.
-  @discardableResult
-  private func finish(_ change: SelectionChange) async throws(CacheError) -> Int {
+  private func finish(_ change: SelectionChange) async throws(CacheError) {
     var rest = change.rows[...]
-    var count = 0
     repeat {
       let some = Array(rest.prefix(Self.rowsAtOnce))
       rest = rest.dropFirst(some.count)
-      count += try await thread.run { [isLast = rest.isEmpty] (opened) throws(CacheError) in
+      try await thread.run { [isLast = rest.isEmpty] (opened) throws(CacheError) in
         try opened.write { (transaction) throws(CacheError) in
-          let count = try change.epoch.apply(to: some, in: &transaction)
+          try change.epoch.apply(to: some, in: &transaction)
           if isLast, change.isSaved { try change.epoch.remove(transaction.connection) }
           // Without an epoch in the index, this transaction is the one that makes the change visible.
           if !change.isSaved { transaction.bumpGenerations(change.epoch.selection) }
-          return count
         }
       }
     } while !rest.isEmpty
-    return count
   }
 
   // MARK: Removing everything

@@ -99,6 +99,14 @@ extension Epoch {
     return true
   }
 
+  /// The number of the epoch in the index that removes the same selection; nil if this one removes nothing, or there is
+  /// none.
+  func removal(on connection: SQLiteConnection) throws(CacheError) -> Int64? {
+    guard effect == .removes, let columns else { return nil }
+    return try connection.number(
+      "SELECT sequence FROM epoch WHERE kind = ? AND mode = ? AND scope = ? AND name = ?", columns)
+  }
+
   /// Removes the epoch after it was applied, unless a later one has replaced it.
   func remove(_ connection: SQLiteConnection) throws(CacheError) {
     guard let columns else { return }

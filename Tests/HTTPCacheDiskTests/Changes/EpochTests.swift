@@ -105,7 +105,7 @@ struct EpochTests {
     #expect(try await again.verify(repair: false).isSound)
   }
 
-  @Test("two removals of the same entries at once remove each of them once")
+  @Test("two removals of the same entries at once count each of them once")
   func twice() async throws {
     let fixture = try Fixture()
     _ = try await fill(fixture)

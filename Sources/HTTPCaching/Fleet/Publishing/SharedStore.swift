@@ -102,9 +102,11 @@ final class SharedStore: StoreLayer {
       case .invalidated: .invalidate
       case .expired: .expire
       }
-    return try await adding(kind, selection) { [base] () async throws(CacheError) in
+    let counts = try await adding(kind, selection) { [base] () async throws(CacheError) in
       try await base.mark(selection, as: mark)
-    }.first
+    }
+    // Both mark the same responses, in any order.
+    return [counts.first, counts.again].compactMap(\.self).max()
   }
 
   /// Removes all entries of a partition, here, in the tier and on the other nodes.
@@ -120,8 +122,10 @@ final class SharedStore: StoreLayer {
   }
 
   /// Makes a change here while it is added to the log, and again once it is there, because a look-up before that may have
-  /// stored what was changed. None of them waits for another: a removal of many entries takes as long as a node may take
-  /// to answer, and so does a tier that is away.
+  /// stored what was changed. The first time does not delay the second: a removal of many entries takes as long as a node
+  /// may take to answer. A wipe is made again when the tier has removed its responses, too.
+  ///
+  /// - Returns: what each gave.
   private func adding<Value: Sendable>(
     _ kind: SharedChange.Kind, _ selection: CacheSelection,
     _ change: @escaping @Sendable () async throws(CacheError) -> Value
