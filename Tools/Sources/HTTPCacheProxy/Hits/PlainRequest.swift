@@ -153,8 +153,10 @@ extension PlainRequest {
     key.append(0)
     for (name, value, _) in headers {
       guard let mark = Self.mark(of: name, value) else { return false }
-      // No value has a line feed, so different requests have different keys.
-      guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return false }
+      // No value has a line feed, so different requests have different keys. The slow path refuses spaces around values.
+      guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }), value.utf8.first != 0x20,
+        value.utf8.last != 0x20
+      else { return false }
       if mark == Field.ignored.rawValue || mark == Field.client.rawValue && !isTrusted { continue }
       key.append(mark)
       if mark == Field.cookie.rawValue { continue }

@@ -40,6 +40,8 @@ final class PreparedAnswer {
   var size: Int {
     guard let content else { return key.count + 256 }
     let fields = content.headers?.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 64 } ?? 0
-    return key.count + content.bytes.storageCapacity + content.target.utf8.count + fields + 256
+    // The body of several ranges is made for the answer; others are parts of the stored body.
+    let body = content.status == HTTPResponse.Status.partialContent.code ? content.hit.body.count : 0
+    return key.count + content.bytes.storageCapacity + body + content.target.utf8.count + fields + 256
   }
 }

@@ -129,8 +129,7 @@ struct HitPathTests {
     "X-Forwarded-Port: 1", "Connection: TE", "Connection: keep-alive, TE", "Connection: close", "TE: gzip",
     "Proxy-Connection: close", "X-Correlation-ID: 2", "Baggage: a=b",
     "If-Modified-Since: Tue, 14 Nov 2023 22:13:20 GMT", "If-Modified-Since: Tue, 14 Nov 2023 22:13:19 GMT",
-    "TE: trailers", "User-Agent: a\u{1}b", "Bad Name: 1", "If-Match: \"t\"", "If-Match: \"other\"",
-    "If-Unmodified-Since: Tue, 14 Nov 2023 22:13:20 GMT", "Expect: 100-continue", "Upgrade: h2c",
+    "TE: trailers", "User-Agent: a\u{1}b", "Bad Name: 1", "Expect: 100-continue", "Upgrade: h2c",
     "Connection: x", "Connection: Upgrade", "Proxy-Authorization: Basic x", "HTTP2-Settings: AAMAAABk",
   ]
 

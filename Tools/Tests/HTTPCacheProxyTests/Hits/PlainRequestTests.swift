@@ -59,6 +59,12 @@ struct PlainRequestTests {
     #expect(key(stream, isTrusted: true) != key(Self.pseudo, isTrusted: true))
   }
 
+  @Test("a value over HTTP/2 with a space at its begin or end is left to the slow path")
+  func spaces() {
+    #expect(key(Self.pseudo + [("user-agent", "x y")]) != nil)
+    for value in [" x", "x "] { #expect(key(Self.pseudo + [("user-agent", value)]) == nil) }
+  }
+
   @Test("a GET with known fields is plain; bytes after its head are not part of it")
   func plain() throws {
     let head =
