@@ -26,7 +26,7 @@ import Tracing
   @Test("a request to the origin has a span below the caller's, and carries its context; a hit has none")
   func spans() async throws {
     let cache = try HTTPCache.open(HTTPCache.Configuration())
-    let upstream = ScriptedUpstream([.init(headers: ["Cache-Control": "max-age=60"], body: "hello")])
+    let upstream = ScriptedUpstream([.init(headers: ["Cache-Control": "max-age=100000"], body: "hello")])
     let parent = try await tracer.withSpan("parent") { parent in
       for _ in 0..<2 { try await get("/a?secret=1", cache, upstream) }
       return parent.context.inMemorySpanContext
