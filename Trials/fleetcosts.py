@@ -15,7 +15,7 @@ import json, os, re, shutil, signal, subprocess, sys, tempfile, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import fleet, servers
 
-GROUP, ROUNDS = 10_000, 10
+GROUP, ROUNDS = 10_000, 30
 counts, version, lock = {}, [1], threading.Lock()
 UNSHAREABLE = {
     "no-store": {"Cache-Control": "no-store"}, "private": {"Cache-Control": "private, max-age=60"},
