@@ -48,12 +48,14 @@ extension Epoch {
   /// when `rows` found them; for a group, asking again would read all its members for each row.
   func apply(to rows: [SelectionChange.Row], in transaction: inout Transaction) throws(CacheError) {
     let connection = transaction.connection
-    for id in rows.map(\.id) {
-      let row = try connection.rows(where: "id = ? AND mark < ?", [.integer(id), .integer(sequence)]).first
+    for found in rows {
+      let row = try connection.rows(
+        where: "id = ? AND mark < ?", [.integer(found.id), .integer(sequence)]
+      ).first
       guard let row else { continue }
       switch effect {
       case .removes: try transaction.delete(row)
-      case .marks(let mark): try transaction.mark(id, as: mark)
+      case .marks(let mark): try transaction.mark(row.id, as: mark)
       }
     }
   }

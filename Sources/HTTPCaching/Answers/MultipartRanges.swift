@@ -8,6 +8,8 @@ struct MultipartRanges: Sendable {
   let heads: [BodyBytes]
   /// The bytes behind the last range.
   let tail: BodyBytes
+  /// The length of the content in bytes.
+  let length: Int64
   private let boundary: String
 
   /// - Parameters:
@@ -27,11 +29,8 @@ struct MultipartRanges: Sendable {
       return BodyBytes(Array(text.utf8))
     }
     tail = BodyBytes(Array("\r\n--\(boundary)--\r\n".utf8))
-  }
-
-  /// The length of the content in bytes.
-  var length: Int64 {
-    ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) }
+    length =
+      ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) }
       + heads.reduce(0) { $0 + Int64($1.count) } + Int64(tail.count)
   }
 

@@ -114,8 +114,10 @@ final class SharedStore: StoreLayer {
     guard fleet.shares(mode: mode, partition: partition) else {
       return try await base.wipe(mode: mode, partition: partition)
     }
-    let (first, again) = try await adding(.wipe, .partition(mode: mode, partition)) {
-      [base] () async throws(CacheError) in
+    let (first, again) = try await adding(
+      .wipe, .partition(mode: mode, partition),
+      whenAdded: { await fleet.wipeTier(mode: mode, partition: partition) }
+    ) { [base] () async throws(CacheError) in
       try await base.wipe(mode: mode, partition: partition)
     }
     return first + again
@@ -123,18 +125,16 @@ final class SharedStore: StoreLayer {
 
   /// Makes a change here while it is added to the log, and again once it is there, because a look-up before that may have
   /// stored what was changed. The first time does not delay the second: a removal of many entries takes as long as a node
-  /// may take to answer. A wipe is made again when the tier has removed its responses, too.
+  /// may take to answer.
   ///
+  /// - Parameter whenAdded: called between the log and the second time, if the change is in the log.
   /// - Returns: what each gave.
   private func adding<Value: Sendable>(
-    _ kind: SharedChange.Kind, _ selection: CacheSelection,
+    _ kind: SharedChange.Kind, _ selection: CacheSelection, whenAdded: () async -> Void = {},
     _ change: @escaping @Sendable () async throws(CacheError) -> Value
   ) async throws(CacheError) -> (first: Value, again: Value) {
     async let first = Self.attempt(change)
-    let isAdded = await fleet.add(kind, selection)
-    if isAdded, kind == .wipe, case .partition(let mode, let partition) = selection {
-      await fleet.wipeTier(mode: mode, partition: partition)
-    }
+    if await fleet.add(kind, selection) { await whenAdded() }
     let again = await Self.attempt(change)
     return (try await first.get(), try again.get())
   }
