@@ -130,13 +130,15 @@ final class Inserter: Sendable {
     opened.changes.raise([opened.hashes.hash(of: entry.record.key)])
     let stored = result.record.with(sequence: UInt64(bitPattern: result.id))
     opened.didCommit(result.id, stored)
-    if let priority = result.evictions.refusedPriority {
-      evictor.didRefuse(priority: priority)
+    let refusedPriority = result.evictions.refusedPriority
+    if let refusedPriority {
+      evictor.didRefuse(priority: refusedPriority)
       if let name = entry.file { opened.deleteBody(name, bytes: entry.cost) }
     }
     // A writer that goes on releases what its row counts.
     if entry.purpose != .unfinished { entry.writer.reserve(0) }
-    return stored
+    let hasRow = refusedPriority == nil && entry.purpose != .refused
+    return hasRow ? stored : stored.with(sequence: 0)
   }
 
   private func insertRow(

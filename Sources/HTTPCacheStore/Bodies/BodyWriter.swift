@@ -17,7 +17,8 @@ public protocol BodyWriter: AnyObject, Sendable {
   /// are stored.
   ///
   /// - Parameter trailers: the trailer fields that may be stored.
-  /// - Returns: the record as stored.
+  /// - Returns: the record as stored; with the sequence number 0 if the response was evicted at once, because what is
+  ///   stored is worth more.
   /// - Throws: `CacheError`; the response is then not stored.
   @discardableResult
   func commit(trailers: HTTPFields) async throws(CacheError) -> CacheRecord

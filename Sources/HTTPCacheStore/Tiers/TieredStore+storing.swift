@@ -13,10 +13,28 @@ extension TieredStore {
       }
     }
     if let bytes {
-      refresh(stored.key, sequence: stored.sequence, bytes: bytes)
+      if !adoptOnly(stored, body: bytes) {
+        refresh(stored.key, sequence: stored.sequence, bytes: bytes)
+      }
     } else {
       memory.dropCopies(of: stored.key)
     }
+  }
+
+  /// Copies a response that is the only one of its key, without reading the store below again: that had nothing for the
+  /// key before, and nothing of it has changed since but by this commit.
+  ///
+  /// - Parameter stored: the record as the store below committed it.
+  /// - Returns: whether that is known.
+  private func adoptOnly(_ stored: CacheRecord, body bytes: BodyBytes) -> Bool {
+    let generation = generation(of: stored.key)
+    // A commit raises the generation of the store below and that of this tier, by one each.
+    guard stored.sequence != 0, stored.isComplete, stored.bodyLength == Int64(bytes.count),
+      absences?.contains(stored.key, generation: generation &- 2) == true,
+      memory.group(stored.key) == nil
+    else { return false }
+    memory.adopt(stored.key, [(stored, bytes)], generation: generation)
+    return true
   }
 
   /// Stores a response only in memory.

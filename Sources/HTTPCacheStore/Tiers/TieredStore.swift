@@ -19,7 +19,7 @@ public final class TieredStore: StoreLayer {
   private let baseGenerations: (any GenerationSource)?
   private let ownGenerations = ChangeCounters()
   /// Nil if nothing tells of changes of the store below.
-  private let absences: KnownAbsences?
+  let absences: KnownAbsences?
   let untoldCounts = CollectedCounts()
   private let onFailure: (@Sendable (String, CacheError) -> Void)?
   private let promotionLimit: Int64

@@ -10,6 +10,9 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
   private let changes = Atomic<UInt64>(0)
   private let forwardedUses = Atomic<Int>(0)
   private let readCount = Atomic<Int>(0)
+  /// Whether a whole response that is committed stays: a disk may find that what it has is worth more.
+  let admits = Atomic<Bool>(true)
+  private let variantReadCount = Atomic<Int>(0)
 
   init(capacity: Int64, largestEntry: LargestEntry, clock: any CacheClock, inline: Int = 16 << 10) {
     store = MemoryStore(capacity: capacity, largestEntry: largestEntry, clock: clock)
@@ -18,6 +21,8 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
 
   var uses: Int { forwardedUses.load(ordering: .relaxed) }
   var reads: Int { readCount.load(ordering: .relaxed) }
+  /// How often a tier looked without counting a use.
+  var variantReads: Int { variantReadCount.load(ordering: .relaxed) }
 
   func generation(of key: CacheKey) -> UInt64 { changes.load(ordering: .acquiring) }
 
@@ -27,7 +32,8 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
   }
 
   func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
-    wrap(try store.variants(of: key))
+    variantReadCount.add(1, ordering: .relaxed)
+    return wrap(try store.variants(of: key))
   }
 
   func peek(_ key: CacheKey) -> PeekResult { .unknown }
@@ -45,7 +51,13 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
   func write(
     _ record: CacheRecord, variantLimit: Int
   ) async throws(CacheError) -> any BodyWriter {
-    ChangingWriter(try await store.write(record, variantLimit: variantLimit)) { [self] in change() }
+    let refuse = { @Sendable [store] (stored: CacheRecord) async throws(CacheError) -> Void in
+      _ = try await store.remove(.variant(stored.key, sequence: stored.sequence))
+    }
+    return ChangingWriter(
+      try await store.write(record, variantLimit: variantLimit),
+      refuse: admits.load(ordering: .relaxed) ? nil : refuse
+    ) { [self] in change() }
   }
 
   func extend(

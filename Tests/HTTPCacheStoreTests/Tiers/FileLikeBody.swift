@@ -31,9 +31,15 @@ final class FileLikeReader: BodyReader {
 final class ChangingWriter: BodyWriter {
   private let base: any BodyWriter
   private let onCommit: @Sendable () -> Void
+  private let refuse: (@Sendable (CacheRecord) async throws(CacheError) -> Void)?
 
-  init(_ base: any BodyWriter, onCommit: @escaping @Sendable () -> Void) {
+  /// - Parameter refuse: removes a response that was committed; nil leaves it.
+  init(
+    _ base: any BodyWriter, refuse: (@Sendable (CacheRecord) async throws(CacheError) -> Void)? = nil,
+    onCommit: @escaping @Sendable () -> Void
+  ) {
     self.base = base
+    self.refuse = refuse
     self.onCommit = onCommit
   }
 
@@ -42,7 +48,10 @@ final class ChangingWriter: BodyWriter {
 
   func commit(trailers: HTTPFields) async throws(CacheError) -> CacheRecord {
     defer { onCommit() }
-    return try await base.commit(trailers: trailers)
+    let stored = try await base.commit(trailers: trailers)
+    guard let refuse else { return stored }
+    try await refuse(stored)
+    return stored.with(sequence: 0)
   }
 
   func keep() async throws(CacheError) -> CacheRecord? {

@@ -2,6 +2,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
 import HTTPTypes
+import Synchronization
 import Testing
 
 @Suite("What the store below a tier does not have", .timeLimit(.minutes(10)))
@@ -34,6 +35,48 @@ struct KnownAbsencesTests {
     try await store(other)
     #expect(try other.read(key).count == 1)
     #expect(try one.read(key).count == 1)
+  }
+
+  @Test("a first response is copied without a look below, unless anything else has changed there")
+  func firstCopy() async throws {
+    let (one, other) = (tier(base), tier(base))
+    func copied() throws -> CacheRecord? {
+      guard case .found(let variants) = one.peek(key) else { return nil }
+      return variants.first?.record
+    }
+    #expect(try one.read(key).isEmpty)
+    try await store(one)
+    #expect(base.variantReads == 0)
+    #expect(try copied()?.sequence == base.store.read(key).first?.record.sequence)
+
+    // Nothing is known of what a response replaces, and of what was stored meanwhile.
+    try await store(one)
+    #expect(base.variantReads == 1)
+    try await one.remove(.key(key))
+    #expect(try one.read(key).isEmpty)
+    let writer = try await one.write(StoreSample.record(), variantLimit: 8)
+    try await writer.append(StoreSample.body(1_000))
+    _ = try await base.remove(.key(StoreSample.key("/other")))
+    _ = try await writer.commit(trailers: [:])
+    #expect(base.variantReads == 2)
+
+    // A copy goes with the next change, as each does.
+    #expect(try copied() != nil)
+    try await other.invalidate(.key(key))
+    #expect(try copied() == nil)
+  }
+
+  @Test("a response that the store below has not admitted is not copied")
+  func notAdmitted() async throws {
+    let tier = tier(base)
+    base.admits.store(false, ordering: .relaxed)
+    #expect(try tier.read(key).isEmpty)
+    try await store(tier)
+    guard case .unknown = tier.peek(key) else {
+      Issue.record("what is not below must not be above it")
+      return
+    }
+    #expect(try tier.read(key).isEmpty)
   }
 
   @Test("is looked for each time if that store does not tell of changes")
