@@ -37,9 +37,13 @@ struct FieldMembers {
 }
 
 extension HTTPFields {
-  /// The index of the first line with a name at or after `start`. Comparing lengths first avoids most text
-  /// comparisons.
-  func firstIndex(of name: HTTPField.Name, from start: Int = 0) -> Int? {
+  /// The index of the first line with a name at or after `start`; nil if there is none. Faster than a look-up by name,
+  /// because lengths are compared before texts, and no value is copied.
+  ///
+  /// - Parameters:
+  ///   - name: the name, whose case does not matter.
+  ///   - start: an index of these fields, or their end.
+  public func firstIndex(of name: HTTPField.Name, from start: Int = 0) -> Int? {
     let name = name.canonicalName
     let count = name.utf8.count
     var index = start
@@ -74,8 +78,13 @@ extension HTTPFields {
   }
 
   /// Removes every line with this name.
-  mutating func remove(_ name: HTTPField.Name) {
-    if contains(name) { self[fields: name] = [] }
+  public mutating func remove(_ name: HTTPField.Name) {
+    guard let index = firstIndex(of: name) else { return }
+    if firstIndex(of: name, from: index + 1) == nil {
+      remove(at: index)
+    } else {
+      self[fields: name] = []
+    }
   }
 }
 

@@ -68,12 +68,10 @@ package struct ResponseDirectives: Sendable, Hashable {
         return
       }
     }
-    for field in fields where field.name == .cacheControl {
-      field.withUnsafeBytesOfValue { octets in
-        CacheControl.forEachDirective(in: octets) { name, argument in
-          guard let directive = ResponseDirective(named: name) else { return }
-          apply(directive, DirectiveArgument(argument, as: directive.argument))
-        }
+    fields.forEachLine(of: .cacheControl) { octets in
+      CacheControl.forEachDirective(in: octets) { name, argument in
+        guard let directive = ResponseDirective(named: name) else { return }
+        apply(directive, DirectiveArgument(argument, as: directive.argument))
       }
     }
   }
@@ -197,7 +195,7 @@ extension ResponseDirectives {
   ///
   /// Members of the wrong type are ignored. A field with only such members counts as empty.
   init?(targetedField name: String, in fields: HTTPFields) {
-    guard let fieldName = HTTPField.Name(name) else { return nil }
+    guard let fieldName = HTTPField.Name(name), fields.firstIndex(of: fieldName) != nil else { return nil }
     let value = fields.combinedOctets(fieldName)
     guard !value.isEmpty, value.count <= Self.targetedLimit else { return nil }
     var parser = StructuredFieldValueParser(value)

@@ -66,14 +66,20 @@ extension CacheStatus {
   /// percent-encoded.
   package var fieldValue: String {
     var value = Self.tokenOrString(name)
+    // Each answer has one: interpolation would make a text for each part.
+    func add(_ parameter: String, _ text: String) {
+      value += parameter
+      value += text
+    }
+    value.reserveCapacity(96)
     if hit { value += "; hit" }
-    if let fwd { value += "; fwd=\(fwd.rawValue)" }
-    if let fwdStatus { value += "; fwd-status=\(Self.bounded(Int64(fwdStatus)))" }
-    if let ttl { value += "; ttl=\(Self.bounded(ttl))" }
+    if let fwd { add("; fwd=", fwd.rawValue) }
+    if let fwdStatus { add("; fwd-status=", String(Self.bounded(Int64(fwdStatus)))) }
+    if let ttl { add("; ttl=", String(Self.bounded(ttl))) }
     if let stored { value += stored ? "; stored" : "; stored=?0" }
     if let collapsed { value += collapsed ? "; collapsed" : "; collapsed=?0" }
-    if let key { value += "; key=" + Self.string(key) }
-    if let detail { value += "; detail=" + Self.tokenOrString(detail) }
+    if let key { add("; key=", Self.string(key)) }
+    if let detail { add("; detail=", Self.tokenOrString(detail)) }
     return value
   }
 

@@ -67,11 +67,18 @@ public enum FieldHygiene {
   /// of proxies (§11.7). For messages that a proxy passes on.
   public static func forwardable(_ fields: HTTPFields) -> HTTPFields {
     let options = connectionOptions(fields)
-    guard
-      fields.contains(where: { isHopByHop($0.name) || options.contains($0.name.canonicalName) })
-    else { return fields }
+    // By index: iterating copies each field, and most messages have at most one such field.
+    let removed = fields.indices.filter { index in
+      let name = fields[index].name
+      return isHopByHop(name) || !options.isEmpty && options.contains(name.canonicalName)
+    }
+    if removed.isEmpty { return fields }
     var forwarded = fields
-    forwarded.removeAll { isHopByHop($0.name) || options.contains($0.name.canonicalName) }
+    if removed.count == 1 {
+      forwarded.remove(at: removed[0])
+    } else {
+      forwarded.removeAll { isHopByHop($0.name) || options.contains($0.name.canonicalName) }
+    }
     return forwarded
   }
 

@@ -88,4 +88,12 @@ extension BodyReader {
     try await readPieces(of: range) { pieces.append($0) }
     return BodyBytes(joining: pieces)
   }
+
+  /// As `readAll`, unless the task was cancelled: writing a large export ends soon, and leaves no file.
+  ///
+  /// - Throws: `CacheError.cancelled`, what reading throws.
+  package func readCancellably(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
+    if Task.isCancelled { throw CacheError(.cancelled, "the task was cancelled") }
+    return try await readAll(range)
+  }
 }

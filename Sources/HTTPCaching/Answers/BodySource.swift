@@ -8,6 +8,10 @@ public protocol BodySource: AnyObject, Sendable {
   /// The length in bytes, if it is known before the end.
   var length: Int64? { get }
 
+  /// All bytes, if they are in memory and none was pulled: no wait is needed to read them. Nil by default. A caller that
+  /// takes them does not pull, and calls `cancel`.
+  var bytesInMemory: BodyBytes? { get }
+
   /// The next bytes, never empty; nil at the end.
   ///
   /// - Throws: `UpstreamError` when the transfer fails, `CancellationError`, or what a caller's own
@@ -27,4 +31,7 @@ public protocol BodySource: AnyObject, Sendable {
 extension BodySource {
   /// Nothing stored.
   public var stored: StoredBodyRange? { nil }
+
+  /// Nothing in memory.
+  public var bytesInMemory: BodyBytes? { nil }
 }

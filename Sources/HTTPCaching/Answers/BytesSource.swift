@@ -14,7 +14,6 @@ final class BytesSource: BodySource {
     rest = Mutex(bytes.isEmpty ? nil : bytes)
   }
 
-  /// All bytes, if none were pulled.
   var bytesInMemory: BodyBytes? { rest.withLock { $0 } ?? (length == 0 ? BodyBytes() : nil) }
 
   func next() async throws -> BodyBytes? { rest.withLock { $0.take() } }

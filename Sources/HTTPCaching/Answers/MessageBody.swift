@@ -27,13 +27,7 @@ public struct MessageBody: Sendable, AsyncSequence {
   public var trailers: HTTPFields { source.trailers }
 
   /// All bytes, if they are in memory and none was pulled: no suspension is needed to read them.
-  package var bytesInMemory: BodyBytes? {
-    switch source {
-    case let source as StoredBodySource: source.bytesInMemory
-    case let source as BytesSource: source.bytesInMemory
-    default: nil
-    }
-  }
+  package var bytesInMemory: BodyBytes? { source.bytesInMemory }
 
   /// Pulls the bytes.
   public struct AsyncIterator: AsyncIteratorProtocol {

@@ -37,7 +37,6 @@ final class StoredBodySource: BodySource {
     stored = StoredBodyRange(reader: reader, range: range)
   }
 
-  /// The whole body, if it is in memory and nothing was read.
   var bytesInMemory: BodyBytes? {
     guard let all = reader.bytesInMemory else { return nil }
     let start = position.withLock { $0 }

@@ -49,7 +49,9 @@ extension HTTPCache {
       if body == nil, policy == .standard, let hit = peek(request, options: options, where: { _ in true }) {
         response = hit
       } else {
-        content = try await QueryContent.read(body, of: request, policy: policy, rules: configuration.rules)
+        if request.method == .query {
+          content = try await QueryContent.read(body, of: request, policy: policy, rules: configuration.rules)
+        }
         let exchange = try engine.lookup.exchange(
           for: request, hasBody: body.map { $0.length != 0 } ?? false, content: content, policy: policy,
           options: options)

@@ -41,6 +41,9 @@ public struct RequestOptions: Sendable {
   /// methods than POST (RFC 9110 §15.4). Nil: such a redirect of a request with content is returned to the caller, except
   /// that of a QUERY whose content is in memory.
   public var contentAgain: (@Sendable () throws -> MessageBody)?
+  /// Runs the work that goes on beside the request for a small body (64 KiB); nil is the executor of the cache. For a door
+  /// that runs a request on one thread: storing then changes threads only for the commit.
+  public var executor: (any TaskExecutor)?
   /// The way to the origin for validations in the background, for a door whose upstream does not outlive the
   /// request; nil is the upstream of the request.
   package var backgroundUpstream: (any Upstream)?

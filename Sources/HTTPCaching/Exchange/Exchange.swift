@@ -249,11 +249,10 @@ struct Exchange: Sendable {
       !directives.noStore
     else { return false }
     let fields = request.headerFields
-    if rules.mode == .shared, fields[.authorization] != nil { return false }
-    for name in [
-      HTTPField.Name.range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
-    ] where fields[name] != nil { return false }
-    return true
+    if rules.mode == .shared, fields.firstIndex(of: .authorization) != nil { return false }
+    // `If-Range` without `Range` is no condition, and none of the features.
+    return !features.contains(.range) && !features.contains(.conditions)
+      && !features.contains(.originConditions) && fields.firstIndex(of: .ifRange) == nil
   }
 
   /// Marks a response whose key an override made from another target: it may only be used where the same

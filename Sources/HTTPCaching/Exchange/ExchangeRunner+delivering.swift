@@ -82,7 +82,7 @@ extension ExchangeRunner {
     let transfer = Transfer(
       body: response.body,
       extent: part.map { TransferExtent($0.range, length: length) } ?? TransferExtent(length: length),
-      writer: writer, entry: entry, clock: clock, executor: engine.configuration.executor)
+      writer: writer, entry: entry, clock: clock, executor: executor(forBodyOf: length))
     guard let body = transfer.makeBody() else {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
     }
@@ -94,6 +94,14 @@ extension ExchangeRunner {
     if length == 0 { await transfer.ended() }
     return answer(conversation, with: response.head, body, storing: stored)
   }
+
+  /// Where a body is stored. What is done for a long one, such as its digest, would keep the thread of a door.
+  private func executor(forBodyOf length: Int64?) -> (any TaskExecutor)? {
+    let own = length.map { $0 <= Self.smallBody } ?? false ? options.executor : nil
+    return own ?? engine.configuration.executor
+  }
+
+  private static let smallBody: Int64 = 64 << 10
 
   // MARK: Passing on
 
@@ -117,13 +125,40 @@ extension ExchangeRunner {
     let exchange = conversation.exchange
     shelf.notStored(
       refusal, response.head, to: exchange.request, key: exchange.key, rules: exchange.rules)
-    let body = MessageBody(
-      ObservedBody(
-        response.body,
-        ended: { [store = shelf.store, isShared = conversation.shared != nil] bytes in
-          if bytes > 0 { store.count(.received(bytes, isShared: isShared)) }
-        }
-      ) { _, _ in })
+    let count: @Sendable (Int64) -> Void = {
+      [store = shelf.store, isShared = conversation.shared != nil] bytes in
+      if bytes > 0 { store.count(.received(bytes, isShared: isShared)) }
+    }
+    var body = response.body
+    if let bytes = body.bytesInMemory {
+      count(Int64(bytes.count))
+    } else {
+      body = MessageBody(ObservedBody(body, ended: count) { _, _ in })
+    }
     return answer(conversation, with: response.head, body, refusal: refusal)
+  }
+}
+
+/// Whether a GET could be answered from the tier, as the answer to a HEAD tells.
+extension Exchange {
+  /// Whether the response to a GET instead of this HEAD could not be shared: its head would be the same
+  /// (RFC 9110 §9.3.2). False for other methods, and if the origin does not answer HEAD: 405 and 501 are about the
+  /// method.
+  ///
+  /// - Parameters:
+  ///   - head: the origin's answer to this HEAD.
+  ///   - now: when the answer arrived.
+  ///   - fleet: the fleet that responses are shared with.
+  fileprivate func refusesSharing(_ head: HTTPResponse, now: Timestamp, in fleet: Fleet) -> Bool {
+    guard request.method == .head, ![405, 501].contains(head.status.code) else { return false }
+    var get = request
+    get.method = .get
+    let response = ReceivedResponse(head, requestTime: now, responseTime: now)
+    switch storageByResponseAlone(of: response, to: get, isDecoded: false) {
+    case .store(let stored):
+      let length = head.headerFields[.contentLength].flatMap { Int64($0) }
+      return !fleet.mayPublish(stored, of: key, length: length)
+    case .doNotStore(let refusal): return refusal.isLasting
+    }
   }
 }

@@ -34,7 +34,8 @@ struct ExchangeRunner: Sendable {
 
   func run(_ exchange: Exchange) async throws -> CacheResponse {
     var exchange = exchange
-    await shelf.retryFailedChanges()
+    // An asynchronous function takes hundreds of instructions even if it waits for nothing.
+    if !shelf.failedChanges.isEmpty { await shelf.retryFailedChanges() }
     switch exchange.start() {
     case .lookUp: return try await lookUp(&exchange, mayWait: !isBackground)
     case .forward(let forward):

@@ -196,6 +196,40 @@ import Testing
     }
   }
 
+  @Test(
+    "RFC 9110 §5.6.1 a token is found in a list whatever its letters and blanks, and nothing else is taken for it",
+    arguments: [
+      ("close", true), ("Close", true), ("keep-alive, \tCLOSE ,", true), ("a,close", true), ("", false),
+      ("closed", false), ("\"close\"", false), ("close;a", false), (",", false),
+    ])
+  func tokens(_ value: String, _ isFound: Bool) {
+    #expect(FieldList.contains("close", in: [.connection: value], .connection) == isFound)
+    #expect(FieldList.contains("close", in: [.connection: "x", .expect: value], .connection) == false)
+  }
+
+  @Test("RFC 9110 §10.1.1 an octet that differs from a digit in one bit is no digit of an expectation")
+  func expectation() {
+    func contains(_ first: UInt8) -> Bool {
+      var fields = HTTPFields()
+      fields.append(HTTPField(name: .expect, lenientValue: [first] + Array("00-continue".utf8)))
+      return FieldList.contains("100-continue", in: fields, .expect)
+    }
+    #expect(contains(UInt8(ascii: "1")))
+    #expect(!contains(UInt8(ascii: "1") & ~0x20))
+  }
+
+  @Test(
+    "RFC 9112 §6.3 one length is written for the next recipient, however often and in which form it came",
+    arguments: [
+      (["5"], ["5"]), (["0"], ["0"]), (["05"], ["5"]), (["5", "5"], ["5"]), (["5, 5"], ["5"]), ([], []),
+    ])
+  func oneLength(_ values: [String], _ expected: [String]) throws {
+    var fields: HTTPFields = [.date: "x"]
+    fields[values: .contentLength] = values
+    try Framing.simplifyLength(in: &fields)
+    #expect(fields[values: .contentLength] == expected)
+  }
+
   @Test("a response's framing follows RFC 9112 §6.3 in its order")
   func framing() throws {
     func framing(_ head: String, _ method: HTTPRequest.Method = .get) throws -> Framing {

@@ -66,6 +66,7 @@ import Testing
     "event streams have no limit, other bodies 10 minutes, whatever the letters and parameters of their type",
     arguments: [
       ("text/event-stream", nil), ("Text/Event-Stream; charset=utf-8", nil), ("text/event-stream;a", nil),
+      ("\ttext/event-stream, text/html", nil), ("text/html, text/event-stream", .minutes(10)),
       ("text/html", TimeAmount.minutes(10)), (nil, TimeAmount.minutes(10)),
       ("text/event-streams", TimeAmount.minutes(10)),
     ] as [(String?, TimeAmount?)])

@@ -3,6 +3,7 @@ import HTTPCaching
 import HTTPTypes
 import Logging
 import NIOCore
+import Synchronization
 
 /// Serves one client's connection: one request after the other, responses in order (RFC 9112 §9.3.2).
 final class ClientConnection: Sendable {
@@ -16,6 +17,8 @@ final class ClientConnection: Sendable {
   let isHTTP2: Bool
   let requestTrailers = StreamTrailers()
   let log: RequestLog
+  /// The next request, if the fast path has looked at it.
+  private let judged = Mutex<JudgedRequest?>(nil)
 
   /// - Parameters:
   ///   - client: the client of a stream's connection.
@@ -30,6 +33,9 @@ final class ClientConnection: Sendable {
 
   /// The routes as they are now: they may be changed while the connection lasts.
   var routing: Routing { Routing(mode: context.mode, via: context.via, client: client) }
+
+  /// The bytes that the stream gets next begin with a request that is known already.
+  func takesNext(_ request: JudgedRequest) { judged.withLock { $0 = request } }
 
   /// Begins to serve the connection, on its event loop.
   func start() {
@@ -62,7 +68,7 @@ final class ClientConnection: Sendable {
     let task = Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) {
       var (end, silence) = (End.close, SilenceLimits())
       do {
-        end = await self.answer(try head.get(), &silence)
+        end = await self.answer(try head.get(), nil, &silence)
       } catch {
         await self.refuse(Refusal((error as? ProtocolViolation) ?? ProtocolViolation("\(error)")), to: nil)
       }
@@ -110,11 +116,19 @@ final class ClientConnection: Sendable {
           (turnEnd, hasTurn) = (nil, true)
         }
         turnEnd = turnEnd ?? stream.now + Self.longestTurn
-        guard
-          let head = try await reader.requestHead(
-            within: context.configuration.headTimeout, began: { context.registry.begin(stream) })
-        else { break }
-        var end = await answer(head, &silence)
+        let known = judged.withLock { $0.take() }
+        let head: RequestHead
+        if let known, stream.take(Int64(known.length)) != nil {
+          guard context.registry.begin(stream) else { break }
+          head = known.head
+        } else if let next = try await reader.requestHead(
+          within: context.configuration.headTimeout, began: { context.registry.begin(stream) })
+        {
+          head = next
+        } else {
+          break
+        }
+        var end = await answer(head, known?.route, &silence)
         // The bytes after a refused CONNECT were meant for the tunnel: they are not a request.
         if head.method == .connect, end == .next { end = .close }
         guard end == .next, context.registry.end(stream) else {
@@ -155,8 +169,12 @@ final class ClientConnection: Sendable {
     case gone
   }
 
-  /// - Parameter silence: is set to the limits of the request's route.
-  private func answer(_ head: RequestHead, _ silence: inout SilenceLimits) async -> End {
+  /// - Parameters:
+  ///   - known: the route of the request, if it is known already.
+  ///   - silence: is set to the limits of the request's route.
+  private func answer(
+    _ head: RequestHead, _ known: Route?, _ silence: inout SilenceLimits
+  ) async -> End {
     let started = NIODeadline.now()
     silence = SilenceLimits()
     if Task.isCancelled { return leave(head, started: started) }
@@ -170,7 +188,7 @@ final class ClientConnection: Sendable {
         let request = try PurgeRequest(kind, head: head, framing: framing, routing: routing)
         return await purge(request, head: head, framing: framing, started: started)
       }
-      let route = try routing.route(head, framing: framing)
+      let route = try known ?? routing.route(head, framing: framing)
       silence = route.silence
       let exchange = ClientExchange(
         connection: self, head: head, framing: framing, started: started, silence: silence)

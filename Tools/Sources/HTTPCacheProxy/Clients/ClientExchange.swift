@@ -31,8 +31,9 @@ struct ClientExchange: Sendable {
 
   func answerFromCache(_ request: RoutedRequest) async -> ClientConnection.End {
     await answer(request) { body, onInterim in
-      let options = RequestOptions(
+      var options = RequestOptions(
         partition: request.partition, redirectLimit: 0, context: request.context, onInterim: onInterim)
+      options.executor = EventLoopExecutor(stream.channel.eventLoop)
       let response = try await context.cache.respond(
         to: request.head, body: body, policy: request.bypassesCache ? .bypass : .standard, options: options,
         via: request.upstream(over: context.exchanges))

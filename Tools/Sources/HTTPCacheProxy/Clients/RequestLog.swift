@@ -77,7 +77,8 @@ struct RequestLog: Sendable {
 extension ClientSide {
   /// The host that a client asks for: of a client behind a trusted proxy, the one that the proxy tells.
   func host(of head: RequestHead) -> String {
-    let named = Origin.split(head.target)?.origin.authority ?? head.fields.hosts.first ?? ""
+    let origin = head.target.utf8.first == UInt8(ascii: "/") ? nil : Origin.split(head.target)?.origin
+    let named = origin?.authority ?? head.fields.hosts.first ?? ""
     guard isTrusted else { return named }
     return ForwardedRequest(self, host: Authority(named), fields: head.fields).host ?? named
   }

@@ -36,14 +36,6 @@ struct ResponseWriter: Sendable {
     let cause: any Error
   }
 
-  private enum Coding {
-    case none
-    case length(Int64)
-    /// In chunks, or in frames of HTTP/2.
-    case pieces
-    case untilClose
-  }
-
   /// Maximum number of bytes to copy for the channel at once. A connection of HTTP/2 has a hundred streams.
   private var slice: Int { isHTTP2 ? ByteStream.slice / 4 : ByteStream.slice }
   private var isHTTP2: Bool { if case .http2 = form { true } else { false } }
@@ -86,6 +78,12 @@ struct ResponseWriter: Sendable {
     _ head: HTTPResponse, _ body: MessageBody, into result: inout Result
   ) async throws {
     let coding = coding(head, body)
+    if case .length(let length) = coding, let bytes = body.source.bytesInMemory, bytes.count == length,
+      bytes.count <= slice
+    {
+      result.bytes = length
+      return try await send(head, bytes, of: body, isReusable: result.isReusable)
+    }
     var isReusable = result.isReusable
     if case .untilClose = coding {
       isReusable = false
@@ -110,18 +108,33 @@ struct ResponseWriter: Sendable {
     }
   }
 
-  /// Head and body of a response, as `send` sends them on a connection that stays open. With HTTP/2 the head is apart.
+  /// Sends head and body at once. They leave in one piece.
+  private func send(
+    _ head: HTTPResponse, _ bytes: BodyBytes, of body: MessageBody, isReusable: Bool
+  ) async throws {
+    let (headers, buffer) = Self.whole(
+      head, to: method, body: bytes, form: form, isReusable: isReusable, allocator: stream.channel.allocator)
+    if let headers { stream.write(.head(headers, endsStream: false)) }
+    if buffer.readableBytes > 0 { stream.write(buffer) }
+    body.source.cancel()
+    writeEnd(.length(Int64(bytes.count)), body.trailers)
+    try await flushEnd()
+  }
+
+  /// Head and body of a response, as `send` sends them. With HTTP/2 the head is apart.
+  ///
+  /// - Parameter isReusable: whether the connection stays open.
   static func whole(
     _ head: HTTPResponse, to method: HTTPRequest.Method, body: BodyBytes, form: Form,
-    allocator: ByteBufferAllocator
+    isReusable: Bool = true, allocator: ByteBufferAllocator
   ) -> (HPACKHeaders?, ByteBuffer) {
     var buffer = allocator.buffer(capacity: 1024 + body.count)
     let coding =
-      method != .head && hasContent(head.status.code) ? Coding.length(Int64(body.count)) : .none
+      method != .head && hasContent(head.status.code) ? ResponseCoding.length(Int64(body.count)) : .none
     var headers: HPACKHeaders?
     switch form {
-    case .http1: writeHead(head, coding, isReusable: true, to: &buffer)
-    case .http2: headers = Self.headers(of: head, coding)
+    case .http1: coding.writeHead(head, isReusable: isReusable, to: &buffer)
+    case .http2: headers = coding.headers(of: head)
     }
     buffer.writeBody(body)
     return (headers, buffer)
@@ -130,41 +143,26 @@ struct ResponseWriter: Sendable {
   /// Whether a response to a GET has content, if only 0 bytes of it (RFC 9110 §6.4.1).
   static func hasContent(_ status: Int) -> Bool { status >= 200 && status != 204 && status != 304 }
 
-  private func coding(_ head: HTTPResponse, _ body: MessageBody) -> Coding {
+  private func coding(_ head: HTTPResponse, _ body: MessageBody) -> ResponseCoding {
     if method == .head || !Self.hasContent(head.status.code) { return .none }
     if let length = body.length { return .length(length) }
     if let length = try? Framing.contentLength(head.headerFields) { return .length(length) }
     return hasPieces ? .pieces : .untilClose
   }
 
-  private func writeHead(_ head: HTTPResponse, _ coding: Coding, isReusable: Bool) {
+  private func writeHead(_ head: HTTPResponse, _ coding: ResponseCoding, isReusable: Bool) {
     guard isHTTP2 else {
       var buffer = stream.channel.allocator.buffer(capacity: 1024)
-      Self.writeHead(head, coding, isReusable: isReusable, to: &buffer)
+      coding.writeHead(head, isReusable: isReusable, to: &buffer)
       return stream.write(buffer)
     }
     var isWhole = false
     if case .none = coding { isWhole = true }
-    stream.write(.head(Self.headers(of: head, coding), endsStream: isWhole))
-  }
-
-  private static func headers(of head: HTTPResponse, _ coding: Coding) -> HPACKHeaders {
-    var fields = fields(of: head, coding)
-    if case .length(let length) = coding { fields[.contentLength] = String(length) }
-    // A field of one connection (RFC 9113 §8.2.2).
-    fields[.upgrade] = nil
-    return HPACKHeaders(head.status, fields)
-  }
-
-  private static func fields(of head: HTTPResponse, _ coding: Coding) -> HTTPFields {
-    var fields = head.headerFields.forwardable(of: head.status)
-    if case .none = coding, head.status.code != 204 { return fields }
-    fields[.contentLength] = nil
-    return fields
+    stream.write(.head(coding.headers(of: head), endsStream: isWhole))
   }
 
   /// Ends a response that has content.
-  private func writeEnd(_ coding: Coding, _ trailers: HTTPFields) {
+  private func writeEnd(_ coding: ResponseCoding, _ trailers: HTTPFields) {
     if isHTTP2 {
       stream.write(.end(trailers: HPACKHeaders(FieldHygiene.forwardable(trailers: trailers))))
     } else if case .pieces = coding {
@@ -174,23 +172,6 @@ struct ResponseWriter: Sendable {
     }
   }
 
-  private static func writeHead(
-    _ head: HTTPResponse, _ coding: Coding, isReusable: Bool, to buffer: inout ByteBuffer
-  ) {
-    buffer.writeStatusLine(head.status)
-    let fields = fields(of: head, coding)
-    buffer.writeFields(fields)
-    // A field of one connection is named in Connection (RFC 9110 §7.8).
-    if fields[.upgrade] != nil { buffer.writeField("Connection", "Upgrade") }
-    switch coding {
-    case .length(let length): buffer.writeField("Content-Length", String(length))
-    case .pieces: buffer.writeField("Transfer-Encoding", "chunked")
-    case .none, .untilClose: break
-    }
-    if !isReusable { buffer.writeField("Connection", "close") }
-    buffer.writeStaticString("\r\n")
-  }
-
   private func flushEnd() async throws(StreamError) {
     // A stream of HTTP/2 is closed when both sides have ended: it cannot be waited for.
     if isHTTP2 { return stream.channel.flush() }
@@ -198,7 +179,7 @@ struct ResponseWriter: Sendable {
   }
 
   /// - Parameter sent: counts the bytes that were sent.
-  private func pump(_ body: MessageBody, _ coding: Coding, counting sent: inout Int64) async throws {
+  private func pump(_ body: MessageBody, _ coding: ResponseCoding, counting sent: inout Int64) async throws {
     var isChunked = false
     if case .pieces = coding { isChunked = !isHTTP2 }
     let limit: Int64? = if case .length(let length) = coding { length } else { nil }

@@ -12,33 +12,42 @@ package struct Authority: Sendable, Hashable {
 
   /// Parses `host`, `host:port`, `[address]` or `[address]:port`; nil for anything else.
   init?(_ text: String) {
-    var rest = Substring(text)
-    let host: Substring
-    if rest.utf8.first == 0x5B {
-      guard let end = rest.firstIndex(of: "]") else { return nil }
-      host = rest[rest.index(after: rest.startIndex)..<end]
-      guard host.contains(":"), host.allSatisfy({ $0.isASCII && $0.isHexDigit || $0 == ":" || $0 == "." })
-      else {
-        return nil
-      }
-      rest = rest[rest.index(after: end)...]
+    var text = text
+    guard let parts = text.withUTF8({ Self.parts(of: $0) }) else { return nil }
+    self = parts
+  }
+
+  /// Each request has a few authorities, which are read as octets.
+  private static func parts(of octets: UnsafeBufferPointer<UInt8>) -> Authority? {
+    let host: Slice<UnsafeBufferPointer<UInt8>>
+    var rest: Slice<UnsafeBufferPointer<UInt8>>
+    if octets.first == 0x5B {
+      guard let end = octets.firstIndex(of: 0x5D) else { return nil }
+      (host, rest) = (octets[1..<end], octets[(end + 1)...])
+      guard host.contains(0x3A), host.allSatisfy(isAddressByte) else { return nil }
     } else {
-      let end = rest.utf8.firstIndex(of: 0x3A) ?? rest.endIndex
-      host = rest[..<end]
-      guard host.utf8.allSatisfy(Self.isHostByte) else { return nil }
-      rest = rest[end...]
+      let end = octets.firstIndex(of: 0x3A) ?? octets.endIndex
+      (host, rest) = (octets[..<end], octets[end...])
+      guard host.allSatisfy(isHostByte) else { return nil }
     }
-    guard !host.isEmpty, host.utf8.count <= 255 else { return nil }
-    self.host = host.lowercased()
-    if rest.isEmpty || rest == ":" {
-      port = nil
-      return
+    guard !host.isEmpty, host.count <= 255 else { return nil }
+    let name = String(decoding: UnsafeBufferPointer(rebasing: host), as: UTF8.self)
+    let lowercased = host.contains { (0x41...0x5A).contains($0) } ? name.lowercased() : name
+    if rest.isEmpty { return Authority(lowercased: lowercased, port: nil) }
+    guard rest.removeFirst() == 0x3A else { return nil }
+    if rest.isEmpty { return Authority(lowercased: lowercased, port: nil) }
+    var port = 0
+    for octet in rest {
+      guard (0x30...0x39).contains(octet), port <= 65_535 else { return nil }
+      port = port * 10 + Int(octet - 0x30)
     }
-    let digits = rest.dropFirst()
-    guard rest.first == ":", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-      let number = Int(digits), (1...65535).contains(number)
-    else { return nil }
-    port = number
+    guard (1...65_535).contains(port) else { return nil }
+    return Authority(lowercased: lowercased, port: port)
+  }
+
+  private init(lowercased host: String, port: Int?) {
+    self.host = host
+    self.port = port
   }
 
   /// Where the authority of a URI reference is (RFC 3986 §4.2); nil for a reference without one. A query may have another
@@ -60,6 +69,13 @@ package struct Authority: Sendable, Hashable {
     return rest.startIndex..<(rest.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex)
   }
 
+  private static func isAddressByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x3A, 0x41...0x46, 0x61...0x66, 0x2E: true
+    default: false
+    }
+  }
+
   private static func isHostByte(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x25, 0x21, 0x24, 0x26...0x2C, 0x3B,
@@ -75,7 +91,7 @@ package struct Authority: Sendable, Hashable {
   /// The authority as text for a URI, without the scheme's default port.
   func text(defaultPort: Int) -> String {
     guard let port, port != defaultPort else { return hostText }
-    return "\(hostText):\(port)"
+    return String(joining: [hostText, ":", String(port)])
   }
 
   /// Whether the host is this machine.

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPTypes
 
 /// Comma-separated lists of tokens (RFC 9110 §5.6.1). The rules read lists with quoted strings; here a quotation mark
@@ -12,11 +13,42 @@ enum FieldList {
     }
   }
 
-  /// Whether `token` is a member, ignoring case.
-  static func contains(_ token: String, in value: String?) -> Bool {
-    guard let value else { return false }
-    return members(value).contains { lowercased($0) == token }
+  /// Whether `token` is a member of one of the lines of a field, ignoring case.
+  ///
+  /// - Parameter token: letters in lower case, digits and hyphens.
+  static func contains(_ token: StaticString, in fields: HTTPFields, _ name: HTTPField.Name) -> Bool {
+    var next = fields.firstIndex(of: name)
+    while let index = next {
+      if fields[index].withUnsafeBytesOfValue({ contains(token, in: UnsafeRawBufferPointer($0)) }) {
+        return true
+      }
+      next = fields.firstIndex(of: name, from: index + 1)
+    }
+    return false
   }
+
+  private static func contains(_ token: StaticString, in octets: UnsafeRawBufferPointer) -> Bool {
+    var start = 0
+    while start < octets.count {
+      var end = start
+      while end < octets.count, octets[end] != 0x2C { end += 1 }
+      let next = end + 1
+      while start < end, isBlank(octets[start]) { start += 1 }
+      while end > start, isBlank(octets[end - 1]) { end -= 1 }
+      if isEqual(octets[start..<end], token) { return true }
+      start = next
+    }
+    return false
+  }
+
+  private static func isEqual(_ octets: Slice<UnsafeRawBufferPointer>, _ token: StaticString) -> Bool {
+    guard octets.count == token.utf8CodeUnitCount else { return false }
+    return zip(octets, 0..<octets.count).allSatisfy { octet, index in
+      ((0x41...0x5A).contains(octet) ? octet | 0x20 : octet) == token.utf8Start[index]
+    }
+  }
+
+  private static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
 
   /// The text before the first delimiter (or all of `text`), without white space around it.
   ///
@@ -40,8 +72,5 @@ extension HTTPField.Name {
 
 extension HTTPFields {
   /// The values of `Host`.
-  var hosts: [String] { self[values: .hostField] }
-
-  /// Removes `Host`.
-  mutating func removeHost() { self[values: .hostField] = [] }
+  var hosts: [String] { firstIndex(of: .hostField) == nil ? [] : self[values: .hostField] }
 }

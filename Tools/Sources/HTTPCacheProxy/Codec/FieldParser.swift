@@ -43,17 +43,24 @@ struct FieldParser {
     }
     var nameEnd = colon
     if trimsNames { while nameEnd > 0, Self.isBlank(line[nameEnd - 1]) { nameEnd -= 1 } }
-    guard let name = HTTPField.Name(String(decoding: line[..<nameEnd], as: UTF8.self)) else {
+    let octets = UnsafeRawBufferPointer(rebasing: line[..<nameEnd])
+    guard
+      let name = KnownFieldNames.name(octets) ?? HTTPField.Name(String(decoding: octets, as: UTF8.self))
+    else {
       throw ProtocolViolation("an invalid field name (RFC 9110 §5.1)")
     }
     var start = colon + 1
     var end = line.count
     while start < end, Self.isBlank(line[start]) { start += 1 }
     while end > start, Self.isBlank(line[end - 1]) { end -= 1 }
-    for byte in line[start..<end] where byte == 0 || byte == 0x0D || byte == 0x0A {
+    let value = UnsafeRawBufferPointer(rebasing: line[start..<end])
+    if value.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) {
+      return HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
+    }
+    for byte in value where byte == 0 || byte == 0x0D || byte == 0x0A {
       throw ProtocolViolation("NUL or CR in the field \(name.rawName) (RFC 9110 §5.5)")
     }
-    return HTTPField(name: name, lenientValue: line[start..<end])
+    return HTTPField(name: name, lenientValue: value)
   }
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

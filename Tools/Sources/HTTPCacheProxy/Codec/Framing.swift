@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPTypes
 
 /// How a message gives the length of its content (RFC 9112 §6).
@@ -24,6 +25,11 @@ enum Framing: Sendable, Equatable {
   ///
   /// - Throws: `ProtocolViolation` for values that are not numbers, or differ (RFC 9110 §8.6).
   static func contentLength(_ fields: HTTPFields) throws(ProtocolViolation) -> Int64? {
+    guard let first = fields.firstIndex(of: .contentLength) else { return nil }
+    if let length = plainLength(fields[first]), fields.firstIndex(of: .contentLength, from: first + 1) == nil
+    {
+      return length
+    }
     var length: Int64?
     for value in fields[values: .contentLength] {
       for part in value.utf8.split(separator: 0x2C, omittingEmptySubsequences: false) {
@@ -43,8 +49,31 @@ enum Framing: Sendable, Equatable {
     return length
   }
 
+  /// The number that a field is, as it is written for other programs: at most 18 digits, the first of which is not 0
+  /// unless it is the only one; nil for any other value.
+  private static func plainLength(_ field: HTTPField) -> Int64? {
+    field.withUnsafeBytesOfValue { octets in
+      guard !octets.isEmpty, octets.count <= 18, octets[0] != 0x30 || octets.count == 1,
+        octets.allSatisfy({ (0x30...0x39).contains($0) })
+      else { return nil }
+      return octets.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
+    }
+  }
+
+  /// Writes `Content-Length` as one number: it may come several times, with zeros before it, or as a list.
+  ///
+  /// - Throws: `ProtocolViolation` as `contentLength(_:)`.
+  static func simplifyLength(in fields: inout HTTPFields) throws(ProtocolViolation) {
+    guard let first = fields.firstIndex(of: .contentLength) else { return }
+    if plainLength(fields[first]) != nil, fields.firstIndex(of: .contentLength, from: first + 1) == nil {
+      return
+    }
+    if let length = try contentLength(fields) { fields[.contentLength] = String(length) }
+  }
+
   /// The transfer codings, lower-cased; nil without the field.
   static func transferCodings(_ fields: HTTPFields) -> [String]? {
+    if fields.firstIndex(of: .transferEncoding) == nil { return nil }
     guard let value = fields[.transferEncoding] else { return nil }
     return FieldList.members(value).map { FieldList.lowercased($0) }
   }

@@ -18,10 +18,16 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
 
   /// Parses a scheme and an authority; nil unless it is `http` or `https` and a host.
   init?(scheme: String?, authority: String?) {
-    guard let scheme = scheme?.lowercased(), scheme == "http" || scheme == "https",
+    guard let scheme, let isSecure = Self.isSecure(scheme) ?? Self.isSecure(scheme.lowercased()),
       let authority = authority.flatMap({ Authority($0) })
     else { return nil }
-    self.init(isSecure: scheme == "https", host: authority.host, port: authority.port)
+    self.isSecure = isSecure
+    host = authority.host
+    port = authority.port ?? (isSecure ? 443 : 80)
+  }
+
+  private static func isSecure(_ scheme: String) -> Bool? {
+    scheme == "https" ? true : scheme == "http" ? false : nil
   }
 
   /// Splits an absolute `http` or `https` URI; nil for other text, and for a URI with user information, which is an

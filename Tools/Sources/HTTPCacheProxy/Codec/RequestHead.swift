@@ -100,11 +100,11 @@ struct RequestHead: Sendable {
   /// Whether the client may send another request on the connection. A proxy keeps no connection of
   /// HTTP/1.0 open (RFC 9112 §9.3).
   var isPersistent: Bool {
-    minorVersion >= 1 && !FieldList.contains("close", in: fields[.connection])
+    minorVersion >= 1 && !FieldList.contains("close", in: fields, .connection)
   }
 
   /// Whether the client waits for `100 Continue` (RFC 9110 §10.1.1).
   var expectsContinue: Bool {
-    minorVersion >= 1 && FieldList.contains("100-continue", in: fields[.expect])
+    minorVersion >= 1 && FieldList.contains("100-continue", in: fields, .expect)
   }
 }

@@ -73,8 +73,7 @@ struct ResponseHead: Sendable {
 
   /// Whether the origin keeps the connection open (RFC 9112 §9.3).
   var isPersistent: Bool {
-    let connection = fields[.connection]
-    if FieldList.contains("close", in: connection) { return false }
-    return minorVersion >= 1 || FieldList.contains("keep-alive", in: connection)
+    if FieldList.contains("close", in: fields, .connection) { return false }
+    return minorVersion >= 1 || FieldList.contains("keep-alive", in: fields, .connection)
   }
 }

@@ -2,6 +2,14 @@ import HTTPCaching
 import HTTPTypes
 import NIOCore
 
+/// A request that was parsed and routed to prepare an answer, and that memory does not answer.
+struct JudgedRequest: Sendable {
+  let head: RequestHead
+  let route: Route
+  /// The number of bytes of its head.
+  var length = 0
+}
+
 /// Finds the prepared answer to a plain request, or prepares it.
 final class HitLookup {
   /// Longer bodies take the slow path.
@@ -12,6 +20,8 @@ final class HitLookup {
   let form: ResponseWriter.Form
   let answers: PreparedAnswers
   let allocator: ByteBufferAllocator
+  /// The last request, if it was looked at and got no answer.
+  private var judged: JudgedRequest?
 
   init(
     context: ProxyContext, client: ClientSide, form: ResponseWriter.Form, answers: PreparedAnswers,
@@ -30,6 +40,7 @@ final class HitLookup {
   ///   - key: the key of the request.
   ///   - head: makes the head of the request, if it is needed.
   func content(for key: [UInt8], _ head: () -> RequestHead?) -> PreparedAnswer.Content? {
+    judged = nil
     if let known = answers.answer(for: key) {
       if let content = known.content {
         if context.cache.use(content.hit) { return content }
@@ -43,11 +54,17 @@ final class HitLookup {
     return content.flatMap { context.cache.use($0.hit) ? $0 : nil }
   }
 
+  /// The last request that got no answer, if it was looked at: the slow path need not parse and route it again.
+  func takeJudged() -> JudgedRequest? { judged.take() }
+
   /// Prepares the answer as the slow path would make it.
   private func prepare(_ head: RequestHead) -> PreparedAnswer.Content? {
     let routing = Routing(mode: context.mode, via: context.via, client: client)
     guard head.isPersistent, (try? head.framing()) == Framing.none,
-      case .cached(let request)? = try? routing.route(head, framing: .none), !request.bypassesCache,
+      let route = try? routing.route(head, framing: .none)
+    else { return nil }
+    judged = JudgedRequest(head: head, route: route)
+    guard case .cached(let request) = route, !request.bypassesCache,
       let hit = context.cache.memoryHit(
         for: request.head, options: RequestOptions(partition: request.partition, redirectLimit: 0),
         longestBody: Self.longestBody),

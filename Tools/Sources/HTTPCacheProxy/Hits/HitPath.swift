@@ -37,7 +37,13 @@ final class HitPath {
       else { break }
       // A slice of the same bytes, not a copy.
       let request = buffer.getSlice(at: buffer.readerIndex, length: length) ?? ByteBuffer()
-      guard let content = lookup.content(for: answers.plain.key, { head(request) }) else { break }
+      guard let content = lookup.content(for: answers.plain.key, { head(request) }) else {
+        if var judged = lookup.takeJudged() {
+          judged.length = length
+          connection.takesNext(judged)
+        }
+        break
+      }
       write(content.bytes)
       buffer.moveReaderIndex(forwardBy: length)
       count += 1

@@ -17,6 +17,7 @@ extension HTTPField.Name {
   /// Whether the field names the client, or the scheme and host that the client requested. Only a trusted proxy may
   /// send such a field.
   var tellsOfClient: Bool {
+    guard "cftx".utf8.contains(canonicalName.utf8.first ?? 0) else { return false }
     let name = comparable
     return name == "forwarded" || name == "x-forwarded" || name.hasPrefix("x-forwarded-")
       || Self.clientNames.contains(name)
@@ -24,7 +25,9 @@ extension HTTPField.Name {
 
   /// Whether the field makes some origins answer for another method, path or host than the request line and `Host`
   /// name. The cache key does not have the field, so such an answer would reach other clients.
-  var overridesTarget: Bool { Self.overridingNames.contains(comparable) }
+  var overridesTarget: Bool {
+    "bfhprsx".utf8.contains(canonicalName.utf8.first ?? 0) && Self.overridingNames.contains(comparable)
+  }
 
   private static let clientNames: Set<String> = [
     "client-ip", "cf-connecting-ip", "fastly-client-ip", "true-client-ip", "x-client-ip",

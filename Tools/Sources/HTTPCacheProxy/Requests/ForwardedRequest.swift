@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPTypes
 
 /// The facts about the client's request that a gateway sends to its origin: `X-Forwarded-For`, `-Host`, `-Proto` and
@@ -36,15 +37,15 @@ struct ForwardedRequest: Sendable {
   }
 
   /// The scheme and host that the origin is told. Responses for different values are kept apart.
-  var partition: String { host.map { "\(scheme)://\($0)" } ?? "" }
+  var partition: String { host.map { String(joining: [scheme, "://", $0]) } ?? "" }
 
   /// Sets the fields in a request, from which the fields of an untrusted client were removed before.
   func add(to fields: inout HTTPFields) {
     let address = client.text ?? "unknown"
     if client.isTrusted { convert(&fields) }
     Self.append(address, to: .xForwardedFor, in: &fields)
-    fields[.xForwardedProto] = scheme
-    fields[.xForwardedHost] = host
+    Self.set(.xForwardedProto, scheme, in: &fields)
+    Self.set(.xForwardedHost, host, in: &fields)
     Self.append(hop, to: .forwarded, in: &fields)
   }
 
@@ -77,7 +78,7 @@ struct ForwardedRequest: Sendable {
     }
     let parameters = ForwardedNodes.parameters(of: first)
     if parameters["host"] == nil, fields[.xForwardedHost] != nil, let host {
-      Self.appendHost(host, to: &elements[0])
+      elements[0] += Self.hostParameter(host).joined()
     }
     if parameters["proto"] == nil, fields[.xForwardedProto] != nil { elements[0] += ";proto=\(scheme)" }
     if elements[0] != first { fields[.forwarded] = elements.joined(separator: ", ") }
@@ -88,26 +89,30 @@ struct ForwardedRequest: Sendable {
     ForwardedNodes.address(text).map { "\($0)" } ?? "unknown"
   }
 
+  private static func set(_ name: HTTPField.Name, _ value: String?, in fields: inout HTTPFields) {
+    fields.remove(name)
+    // bounded: a field that the proxy adds.
+    if let value { fields.append(HTTPField(name: name, value: value)) }
+  }
+
   private static func append(_ member: String, to name: HTTPField.Name, in fields: inout HTTPFields) {
+    // Most clients are no trusted proxies, and none of their fields is left.
+    guard fields.firstIndex(of: name) != nil else { return set(name, member, in: &fields) }
     let members = fields[values: name].filter { !$0.isEmpty }
     fields[name] = members.isEmpty ? member : (members + [member]).joined(separator: ", ")
   }
 
   private static func element(_ address: String, scheme: String?, host: String?) -> String {
-    var element = "for="
-    element += address.utf8.contains(0x3A) ? "\"[\(address)]\"" : address
-    if let host { appendHost(host, to: &element) }
-    if let scheme {
-      element += ";proto="
-      element += scheme
-    }
-    return element
+    var parts = ["for="]
+    parts += address.utf8.contains(0x3A) ? ["\"[", address, "]\""] : [address]
+    if let host { parts += hostParameter(host) }
+    if let scheme { parts += [";proto=", scheme] }
+    return String(joining: parts)
   }
 
-  private static func appendHost(_ host: String, to element: inout String) {
-    element += ";host="
+  private static func hostParameter(_ host: String) -> [String] {
     // A host may have a colon or semicolon, which a token must not have (RFC 7239 §4).
-    element += host.utf8.allSatisfy(isPlain) ? host : "\"\(host)\""
+    host.utf8.allSatisfy(isPlain) ? [";host=", host] : [";host=\"", host, "\""]
   }
 
   private static func isPlain(_ byte: UInt8) -> Bool {

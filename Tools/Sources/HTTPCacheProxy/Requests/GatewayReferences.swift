@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPTypes
 
 /// Changes the references to the origin in the fields of a response into references to the proxy, as the client of a
@@ -31,11 +32,21 @@ struct GatewayReferences {
   /// The host that the client asked for; nil if the client named none.
   let clientHost: String?
 
+  /// Whether a field is there that may have references.
+  static func mayBe(in fields: HTTPFields) -> Bool {
+    fields.indices.contains { index in
+      let name = fields[index].name
+      // Lengths first: each response passes here.
+      return lengths.contains(name.canonicalName.utf8.count) && forms.contains { $0.0 == name }
+    }
+  }
+
+  private static let lengths = forms.map { $0.0.canonicalName.utf8.count }
+
   func change(_ fields: inout HTTPFields) {
-    for (name, form) in Self.forms {
+    for (name, form) in Self.forms where fields.firstIndex(of: name) != nil {
       // A malformed response may have several of each.
       let fieldsOfName = fields[fields: name]
-      guard !fieldsOfName.isEmpty else { continue }
       let own = fieldsOfName.map { change($0, form) }
       if own != fieldsOfName { fields[fields: name] = own }
     }

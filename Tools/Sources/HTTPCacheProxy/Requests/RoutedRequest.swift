@@ -51,7 +51,7 @@ struct RoutedRequest: Sendable {
 
   /// Makes references to the origin those to the proxy.
   private func changeReferences(in fields: inout HTTPFields) {
-    guard let route else { return }
+    guard let route, GatewayReferences.mayBe(in: fields) else { return }
     // The scheme and host that the client used; with `preservesHost` the origin got the host, and may know the scheme from
     // X-Forwarded-Proto.
     let client = Origin.split(partition)?.origin

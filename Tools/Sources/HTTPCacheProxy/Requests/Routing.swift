@@ -59,13 +59,15 @@ struct Routing: Sendable {
     }
     if case .authority(let host, let port) = target { return try tunnel(host, port) }
     let protocols = upgrade(head, framing)
-    let acceptsTrailers = FieldList.contains("trailers", in: fields[.te])
+    let acceptsTrailers = FieldList.contains("trailers", in: fields, .te)
     fields = FieldHygiene.forwardable(fields)
-    fields.removeHost()
+    fields.remove(.hostField)
     if acceptsTrailers { fields[.te] = "trailers" }
-    if let length = framing.length, fields[.contentLength] != nil { fields[.contentLength] = String(length) }
+    if let length = framing.length, fields.firstIndex(of: .contentLength) != nil {
+      fields[.contentLength] = String(length)
+    }
     // A request without content must not expect 100 Continue (RFC 9110 §10.1.1); other expectations are not passed on.
-    if !head.expectsContinue || framing == .none { fields[.expect] = nil }
+    if !head.expectsContinue || framing == .none { fields.remove(.expect) }
     via.append(to: &fields, version: head.version)
     let destination = try destination(target, host)
     let request = try routed(head.method, to: destination, host: host, fields: fields)
@@ -221,7 +223,7 @@ struct Routing: Sendable {
   /// and its rules.
   private func upgrade(_ head: RequestHead, _ framing: Framing) -> String? {
     guard head.method == .get, framing == .none, head.minorVersion >= 1,
-      FieldList.contains("upgrade", in: head.fields[.connection]), let value = head.fields[.upgrade]
+      FieldList.contains("upgrade", in: head.fields, .connection), let value = head.fields[.upgrade]
     else { return nil }
     let protocols = FieldList.members(value)
     let isPassedOn = protocols.allSatisfy { member in

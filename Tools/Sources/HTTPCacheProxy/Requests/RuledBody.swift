@@ -14,6 +14,7 @@ final class RuledBody: BodySource {
 
   var length: Int64? { source.length }
   var stored: StoredBodyRange? { source.stored }
+  var bytesInMemory: BodyBytes? { source.bytesInMemory }
 
   var trailers: HTTPFields {
     var trailers = source.trailers

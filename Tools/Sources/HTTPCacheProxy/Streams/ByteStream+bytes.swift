@@ -76,6 +76,19 @@ extension ByteStream {
     }
   }
 
+  /// Takes a number of bytes, if they have arrived in one piece; nil, and nothing is taken, if not.
+  func take(_ count: Int64) -> ByteBuffer? {
+    state.withLock { state in
+      guard var first = state.buffers.first, count <= first.readableBytes,
+        let bytes = first.readSlice(length: Int(count))
+      else { return nil }
+      state.buffers.removeFirst()
+      if first.readableBytes > 0 { state.buffers.prepend(first) }
+      state.buffered -= bytes.readableBytes
+      return bytes
+    }
+  }
+
   /// Puts unused bytes back.
   func unread(_ buffer: ByteBuffer) {
     guard buffer.readableBytes > 0 else { return }

@@ -25,8 +25,10 @@ extension ByteBuffer {
   }
 
   /// Writes fields byte for byte, without the empty line after them.
-  mutating func writeFields(_ fields: HTTPFields) {
-    for field in fields {
+  ///
+  /// - Parameter isWritten: whether fields with a name are written.
+  mutating func writeFields(_ fields: HTTPFields, where isWritten: (HTTPField.Name) -> Bool = { _ in true }) {
+    for field in fields where isWritten(field.name) {
       var name = field.name.rawName
       name.withUTF8 { name in field.withUnsafeBytesOfValue { writeField(name, $0) } }
     }

@@ -65,7 +65,7 @@ public final class NIOUpstream: Upstream {
   ) async throws(UpstreamError) -> (response: UpstreamResponse, tunnel: ConnectionLease?) {
     let deadline = deadline(request)
     let lease = try await pool.lease(try Self.origin(request), fresh: true, until: deadline)
-    let exchange = UpstreamExchange(lease, pool: pool, configuration: configuration)
+    let exchange = UpstreamExchange(lease, pool: pool)
     let response = try await exchange.run(request, upgrade: protocols, until: deadline)
     guard response.head.status.code == 101 else { return (response, nil) }
     // A tunnel may last for days: it must not count against the connections for requests.
@@ -86,7 +86,7 @@ public final class NIOUpstream: Upstream {
   private func exchange(
     _ request: UpstreamRequest, _ lease: ConnectionLease, until deadline: NIODeadline
   ) async throws(UpstreamError) -> UpstreamResponse {
-    try await UpstreamExchange(lease, pool: pool, configuration: configuration)
+    try await UpstreamExchange(lease, pool: pool)
       .run(request, upgrade: nil, until: deadline)
   }
 

@@ -32,7 +32,9 @@ final class RequestSender: Sendable {
   private let stream: ByteStream
   private let isHTTP2: Bool
   private let pace: ClientPace
-  private let configuration: NIOUpstream.Configuration
+  private let proxy: NIOUpstream.Proxy?
+  private let continueTimeout: TimeAmount
+  private let headTimeout: TimeAmount
   /// Maximum time for the origin to take the next bytes; nil is for ever.
   private let silence: TimeAmount?
   private let state: Mutex<State>
@@ -43,17 +45,15 @@ final class RequestSender: Sendable {
     self.request = request
     stream = lease.stream
     isHTTP2 = lease.http2 != nil
-    self.configuration = configuration
+    proxy = configuration.proxy
+    continueTimeout = configuration.continueTimeout
+    headTimeout = request.timeout.map { TimeAmount($0) } ?? configuration.headTimeout
     silence = configuration.silence(of: request)
     state = Mutex(State(phase: request.body == nil ? .finished : .waiting))
   }
 
   /// Whether the whole request is sent.
   var isFinished: Bool { state.withLock { if case .finished = $0.phase { true } else { false } } }
-
-  private var headTimeout: TimeAmount {
-    request.timeout.map { TimeAmount($0) } ?? configuration.headTimeout
-  }
 
   /// The latest time for the response's head: the timeout begins when the request's body is sent.
   ///
@@ -78,24 +78,27 @@ final class RequestSender: Sendable {
       stream.channel.write(frame, promise: nil)
       return try await stream.flush(until: .now() + headTimeout)
     }
-    var fields = head.headerFields
-    let acceptsTrailers = FieldList.contains("trailers", in: fields[.te])
-    fields = FieldHygiene.forwardable(fields)
-    fields.removeHost()
-    fields[.contentLength] = nil
-    if request.body == nil { fields[.expect] = nil }
+    let acceptsTrailers = FieldList.contains("trailers", in: head.headerFields, .te)
+    let fields = FieldHygiene.forwardable(head.headerFields)
     var buffer = stream.channel.allocator.buffer(capacity: 1024)
     let path = head.path ?? "/"
     // A proxy gets the absolute form (RFC 9112 §3.2.2).
     buffer.writeRequestLine(
       head.method,
-      configuration.proxy == nil
+      proxy == nil
         ? path : "\(head.scheme ?? "http")://\(head.authority ?? "")\(path)")
     buffer.writeField("Host", head.hostToSend)
-    if let authorization = configuration.proxy?.authorization {
+    if let authorization = proxy?.authorization {
       buffer.writeField("Proxy-Authorization", authorization)
     }
-    buffer.writeFields(fields)
+    buffer.writeFields(fields) { name in
+      switch name.canonicalName.utf8.count {
+      case 4: name != .hostField
+      case 6: request.body != nil || name != .expect
+      case 14: name != .contentLength
+      default: true
+      }
+    }
     if let upgrade {
       buffer.writeField("Connection", acceptsTrailers ? "Upgrade, TE" : "Upgrade")
       buffer.writeField("Upgrade", upgrade)
@@ -116,8 +119,8 @@ final class RequestSender: Sendable {
     stream.write(buffer)
     if try !stream.flush() { try await stream.flush(until: .now() + headTimeout) }
     guard request.body != nil else { return }
-    if FieldList.contains("100-continue", in: fields[.expect]) {
-      let timer = stream.channel.eventLoop.scheduleTask(in: configuration.continueTimeout) { self.goOn() }
+    if FieldList.contains("100-continue", in: fields, .expect) {
+      let timer = stream.channel.eventLoop.scheduleTask(in: continueTimeout) { self.goOn() }
       state.withLock { $0.timer = timer }
     } else {
       goOn()
@@ -221,11 +224,10 @@ extension HTTPRequest {
 extension HPACKHeaders {
   /// The head of a request without a body (RFC 9113 §8.3.1).
   init(_ head: HTTPRequest) {
-    var fields = head.headerFields
-    let acceptsTrailers = FieldList.contains("trailers", in: fields[.te])
-    fields = FieldHygiene.forwardable(fields)
-    fields.removeHost()
-    fields[.contentLength] = nil
+    let acceptsTrailers = FieldList.contains("trailers", in: head.headerFields, .te)
+    var fields = FieldHygiene.forwardable(head.headerFields)
+    fields.remove(.hostField)
+    fields.remove(.contentLength)
     self.init([
       (":method", head.method.rawValue), (":scheme", head.scheme ?? "https"),
       (":authority", head.hostToSend), (":path", head.path ?? "/"),

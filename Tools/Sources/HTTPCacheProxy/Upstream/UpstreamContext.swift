@@ -13,7 +13,8 @@ struct UpstreamContext: Sendable {
 extension UpstreamRequest {
   /// The context for `NIOUpstream` and `GroupUpstream`, which may be a group or an address alone.
   var upstreamContext: UpstreamContext {
-    context as? UpstreamContext
+    guard let context else { return UpstreamContext() }
+    return context as? UpstreamContext
       ?? UpstreamContext(group: context as? OriginGroup, address: context as? Origin)
   }
 }

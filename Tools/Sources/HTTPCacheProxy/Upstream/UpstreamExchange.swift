@@ -16,12 +16,12 @@ struct UpstreamExchange: Sendable {
 
   private let lease: ConnectionLease
   private let pool: ConnectionPool
-  private let configuration: NIOUpstream.Configuration
 
-  init(_ lease: ConnectionLease, pool: ConnectionPool, configuration: NIOUpstream.Configuration) {
+  private var configuration: NIOUpstream.Configuration { pool.configuration }
+
+  init(_ lease: ConnectionLease, pool: ConnectionPool) {
     self.lease = lease
     self.pool = pool
-    self.configuration = configuration
   }
 
   /// Sends the request and reads the head of the final response.
@@ -106,7 +106,7 @@ struct UpstreamExchange: Sendable {
   ) throws(ProtocolViolation) -> UpstreamResponse {
     let framing = try head.framing(for: request.head.method)
     var fields = head.fields
-    if let length = try Framing.contentLength(fields) { fields[.contentLength] = String(length) }
+    try Framing.simplifyLength(in: &fields)
     if head.status.code == 101 {
       sender.stop()
       return UpstreamResponse(head: HTTPResponse(status: head.status, headerFields: fields), body: .empty)
@@ -119,6 +119,11 @@ struct UpstreamExchange: Sendable {
     if framing == .none {
       finish(sender, isReusable: isPersistent)
       return UpstreamResponse(head: response, body: .empty)
+    }
+    // Most small responses have arrived as a whole.
+    if lease.heads == nil, let length = framing.length, let bytes = lease.stream.take(length) {
+      finish(sender, isReusable: isPersistent)
+      return UpstreamResponse(head: response, body: MessageBody(BodyBytes(bytes)))
     }
     let body = IncomingBody(
       lease.stream, framing: framing, limits: configuration.limits,
