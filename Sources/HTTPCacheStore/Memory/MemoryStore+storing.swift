@@ -49,10 +49,11 @@ extension MemoryStore {
     }
     switch placement {
     case .stored: return stored
-    case .refused: count(CacheCounts(evictions: 1))
+    case .refused:
+      count(CacheCounts(evictions: 1))
+      return stored.with(sequence: 0)
     case .noRoom: throw CacheError(.noSpace, "everything else in memory is pinned", key: record.key)
     }
-    return stored
   }
 
   static func superseded(_ record: CacheRecord) -> CacheError {

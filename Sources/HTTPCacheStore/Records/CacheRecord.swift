@@ -192,7 +192,7 @@ extension CacheRecord {
 
   /// As `isSuperseded`, whatever the nominated fields and the stored part of the body are.
   func isOutOfDate(besides stored: CacheRecord) -> Bool {
-    // Copies from the store below have no ticket: the store below compares them.
+    // Copies from the store below have no ticket, or one that was not made visible here: the store below compares them.
     guard let moment = ticket?.moment, let other = stored.ticket, other.visible > moment else { return false }
     return isOlder(than: stored, askedForAt: other.moment)
   }

@@ -4,8 +4,11 @@ import HTTPTypes
 extension TieredStore {
   /// Makes a response visible in memory after the store below has committed it.
   ///
-  /// - Parameter bytes: its body, if it was copied.
-  func didCommit(_ stored: CacheRecord, body bytes: BodyBytes?) {
+  /// - Parameters:
+  ///   - bytes: its body, if it was copied.
+  ///   - moment: what was told of the key before the commit.
+  func didCommit(_ stored: CacheRecord, body bytes: BodyBytes?, since moment: Moment?) {
+    let isOnlyChange = moment.map { $0.base &+ 1 == baseGeneration(of: stored.key) } ?? false
     raiseGeneration(of: stored.key)
     if memory.group(stored.key)?.hasMemoryOnly ?? false {
       memory.change(stored.key) { group in
@@ -13,7 +16,7 @@ extension TieredStore {
       }
     }
     if let bytes {
-      if !adoptOnly(stored, body: bytes) {
+      if !isOnlyChange || !adoptOnly(stored, body: bytes, since: moment) {
         refresh(stored.key, sequence: stored.sequence, bytes: bytes)
       }
     } else {
@@ -21,16 +24,32 @@ extension TieredStore {
     }
   }
 
+  /// A point in time, as the generations of a key tell it.
+  struct Moment {
+    /// That of the store below.
+    let base: UInt64
+    /// The sum of it and that of the tier.
+    let all: UInt64
+  }
+
+  /// The moment for a key now; nil if the store below tells of no changes.
+  func moment(of key: CacheKey) -> Moment? {
+    absences == nil ? nil : Moment(base: baseGeneration(of: key), all: generation(of: key))
+  }
+
   /// Copies a response that is the only one of its key, without reading the store below again: that had nothing for the
   /// key before, and nothing of it has changed since but by this commit.
   ///
-  /// - Parameter stored: the record as the store below committed it.
+  /// - Parameters:
+  ///   - stored: the record as the store below committed it.
+  ///   - moment: before the commit.
   /// - Returns: whether that is known.
-  private func adoptOnly(_ stored: CacheRecord, body bytes: BodyBytes) -> Bool {
+  private func adoptOnly(_ stored: CacheRecord, body bytes: BodyBytes, since moment: Moment?) -> Bool {
     let generation = generation(of: stored.key)
-    // A commit raises the generation of the store below and that of this tier, by one each.
-    guard stored.sequence != 0, stored.isComplete, stored.bodyLength == Int64(bytes.count),
-      absences?.contains(stored.key, generation: generation &- 2) == true,
+    // The commit has raised the generation of the store below and that of this tier, by one each.
+    guard let moment, generation == moment.all &+ 2, stored.sequence != 0, stored.isComplete,
+      stored.bodyLength == Int64(bytes.count),
+      absences?.contains(stored.key, generation: moment.all) == true,
       memory.group(stored.key) == nil
     else { return false }
     memory.adopt(stored.key, [(stored, bytes)], generation: generation)

@@ -5,7 +5,7 @@ import Synchronization
 /// match the store below.
 ///
 /// Each write, freshening, invalidation and removal is made in the store below first, then in memory. Copies carry
-/// the generation (`GenerationSource`) that was read before the store below, and are no longer used once the
+/// the generation (`GenerationSource`) for which they are known to be all, and are no longer used once the
 /// generation has changed, in whichever process. The variants of a key are copied together or not at all. That the store
 /// below has nothing for a key is kept in the same way.
 ///
@@ -161,9 +161,11 @@ public final class TieredStore: StoreLayer {
 
   /// The generation of a key: changes when copies may no longer match the store below.
   func generation(of key: CacheKey) -> UInt64 {
-    ownGenerations.generation(of: key.processHash)
-      &+ (baseGenerations?.generation(of: key) ?? 0)
+    ownGenerations.generation(of: key.processHash) &+ baseGeneration(of: key)
   }
+
+  /// The generation of a key in the store below; 0 if that tells of no changes.
+  func baseGeneration(of key: CacheKey) -> UInt64 { baseGenerations?.generation(of: key) ?? 0 }
 
   /// Makes all copies of a key, or of all keys, out of date.
   func raiseGeneration(of key: CacheKey?) {

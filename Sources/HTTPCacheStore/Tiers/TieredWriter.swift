@@ -89,11 +89,12 @@ final class TieredWriter: CloningBodyWriter {
         throw error
       }
       do {
+        let moment = tier.moment(of: record.key)
         let stored = try await base.commit(trailers: trailers)
         let copy = committed()?.finish()
         // The copy counts as stored if the memory store adopts it.
         reservation.release()
-        tier.didCommit(stored, body: copy)
+        tier.didCommit(stored, body: copy, since: moment)
         end(done)
         return stored
       } catch {
@@ -123,7 +124,7 @@ final class TieredWriter: CloningBodyWriter {
     defer { end(CacheError(.closed, "the writer kept what came", key: record.key)) }
     if let base {
       guard let stored = try await base.keep() else { return nil }
-      tier.didCommit(stored, body: nil)
+      tier.didCommit(stored, body: nil, since: nil)
       return stored
     }
     // A response that memory keeps because the store below failed is whole or not kept.

@@ -9,7 +9,7 @@ public protocol BodySource: AnyObject, Sendable {
   var length: Int64? { get }
 
   /// All bytes, if they are in memory and none was pulled: no wait is needed to read them. Nil by default. A caller that
-  /// takes them does not pull, and calls `cancel`.
+  /// takes them does not pull any more.
   var bytesInMemory: BodyBytes? { get }
 
   /// The next bytes, never empty; nil at the end.

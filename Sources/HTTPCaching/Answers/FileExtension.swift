@@ -12,9 +12,15 @@ enum FileExtension {
 
   /// The media type or coding of a value, without parameters.
   static func essence(_ value: String) -> String {
-    let end = value.firstIndex { $0 == ";" } ?? value.endIndex
-    let text = value[..<end].drop { $0 == " " || $0 == "\t" }
-    return String(text.prefix { $0 != " " && $0 != "\t" }.prefix(128)).lowercased()
+    var value = value
+    return value.withUTF8 { essence($0) }
+  }
+
+  /// As `essence(_:)`, of octets: each response passes here.
+  static func essence(_ octets: some Collection<UInt8>) -> String {
+    let value = octets.prefix { $0 != UInt8(ascii: ";") }.drop { $0 == 0x20 || $0 == 0x09 }
+    let name = String(decoding: value.prefix { $0 != 0x20 && $0 != 0x09 }.prefix(128), as: UTF8.self)
+    return name.utf8.contains { (0x41...0x5A).contains($0) || $0 >= 0x80 } ? name.lowercased() : name
   }
 
   private static let codings = [

@@ -42,7 +42,8 @@ public struct RequestOptions: Sendable {
   /// that of a QUERY whose content is in memory.
   public var contentAgain: (@Sendable () throws -> MessageBody)?
   /// Runs the work that goes on beside the request for a small body (64 KiB); nil is the executor of the cache. For a door
-  /// that runs a request on one thread: storing then changes threads only for the commit.
+  /// that runs a request on one thread: storing then changes threads only for the commit. As for that of the cache, no job may
+  /// run before `enqueue` returns.
   public var executor: (any TaskExecutor)?
   /// The way to the origin for validations in the background, for a door whose upstream does not outlive the
   /// request; nil is the upstream of the request.

@@ -58,10 +58,24 @@ extension ExchangeRunner {
       await shelf.clearSite(of: key)
       conversation.exchange.siteCleared()
     }
-    switch conversation.exchange.received(
+    let action = conversation.exchange.received(
       ReceivedResponse(response.head, requestTime: requestTime, responseTime: clock.now),
       isDecoded: response.isContentDecoded, refusal: response.storageRefusal)
-    {
+    if case .deliver(let delivery) = action {
+      return await deliver(delivery, from: response, in: conversation)
+    }
+    return try await perform(action, on: response, in: &conversation, clearsSite: clearsSite)
+  }
+
+  /// Performs an action. Apart from `act`: the memory for what these actions wait for is several KiB, and most responses
+  /// are delivered.
+  private func perform(
+    _ action: Exchange.ResponseAction, on response: UpstreamResponse, in conversation: inout Conversation,
+    clearsSite: Bool
+  ) async throws -> CacheResponse? {
+    let key = conversation.exchange.key
+    switch action {
+    case .deliver(let delivery): return await deliver(delivery, from: response, in: conversation)
     case .forwardAgain(let again):
       response.body.source.cancel()
       if clearsSite { await shelf.clearSite(of: key) }
@@ -86,7 +100,6 @@ extension ExchangeRunner {
       }
     case .combine(let combination):
       if let combined = await combine(combination, from: response, in: conversation) { return combined }
-    case .deliver(let delivery): return await deliver(delivery, from: response, in: conversation)
     }
     conversation.forward = conversation.exchange.withoutCondition()
     return nil

@@ -33,14 +33,8 @@ public struct UpstreamResponse: Sendable {
   public static func isEventStream(_ fields: HTTPFields) -> Bool {
     guard let index = fields.firstIndex(of: .contentType) else { return false }
     return fields[index].withUnsafeBytesOfValue { octets in
-      let type = octets.drop { $0 == 0x20 || $0 == 0x09 }
-      let name: StaticString = "text/event-stream"
-      guard type.count >= name.utf8CodeUnitCount,
-        zip(type, 0..<name.utf8CodeUnitCount).allSatisfy({ $0 | 0x20 == name.utf8Start[$1] | 0x20 })
-      else { return false }
-      // Parameters, or a second type, may follow.
-      let next = type.dropFirst(name.utf8CodeUnitCount).first
-      return next.map { [0x20, 0x09, 0x2C, 0x3B].contains($0) } ?? true
+      // A malformed response may have a second type.
+      FileExtension.essence(octets.prefix { $0 != UInt8(ascii: ",") }) == "text/event-stream"
     }
   }
 }

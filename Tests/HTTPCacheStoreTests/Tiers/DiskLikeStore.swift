@@ -12,6 +12,8 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
   private let readCount = Atomic<Int>(0)
   /// Whether a whole response that is committed stays: a disk may find that what it has is worth more.
   let admits = Atomic<Bool>(true)
+  /// Whether its generations tell of its changes.
+  let tells = Atomic<Bool>(true)
   private let variantReadCount = Atomic<Int>(0)
 
   init(capacity: Int64, largestEntry: LargestEntry, clock: any CacheClock, inline: Int = 16 << 10) {
@@ -24,7 +26,9 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
   /// How often a tier looked without counting a use.
   var variantReads: Int { variantReadCount.load(ordering: .relaxed) }
 
-  func generation(of key: CacheKey) -> UInt64 { changes.load(ordering: .acquiring) }
+  func generation(of key: CacheKey) -> UInt64 {
+    tells.load(ordering: .relaxed) ? changes.load(ordering: .acquiring) : 0
+  }
 
   func recordUses(_ uses: [KeyUses]) {
     forwardedUses.add(uses.reduce(0) { $0 + $1.count }, ordering: .relaxed)

@@ -66,6 +66,22 @@ struct KnownAbsencesTests {
     #expect(try copied() == nil)
   }
 
+  @Test("all variants are found over a store whose generations never change")
+  func mute() async throws {
+    base.tells.store(false, ordering: .relaxed)
+    let tier = tier(base)
+    func store(_ language: String, _ count: Int) async throws {
+      let writer = try await tier.write(StoreSample.record(language: language), variantLimit: 8)
+      try await writer.append(StoreSample.body(count))
+      _ = try await writer.commit(trailers: [:])
+    }
+    #expect(try tier.read(key).isEmpty)
+    // Too long for a copy.
+    try await store("de", 1_100_000)
+    try await store("en", 1_000)
+    #expect(try tier.read(key).count == 2)
+  }
+
   @Test("a response that the store below has not admitted is not copied")
   func notAdmitted() async throws {
     let tier = tier(base)

@@ -18,10 +18,9 @@ struct GatewayReferenceTests {
   private func changed(
     _ name: String, _ value: String, by route: GatewayRoute = Self.route(), client: String = ""
   ) throws -> String {
-    var request = RoutedRequest(
-      head: HTTPRequest(method: .get, scheme: "http", authority: "origin", path: "/"))
-    request.route = route
-    request.partition = client
+    let request = RoutedRequest(
+      head: HTTPRequest(method: .get, scheme: "http", authority: "origin", path: "/"), route: route,
+      partition: client)
     let name = try #require(HTTPField.Name(name))
     var fields: HTTPFields = [name: value]
     request.finish(&fields)
@@ -88,9 +87,8 @@ struct GatewayReferenceTests {
 
   @Test("each of several cookies is changed alone, and keeps octets that are no UTF-8")
   func severalCookies() throws {
-    var request = RoutedRequest(
-      head: HTTPRequest(method: .get, scheme: "http", authority: "origin", path: "/"))
-    request.route = Self.route()
+    let request = RoutedRequest(
+      head: HTTPRequest(method: .get, scheme: "http", authority: "origin", path: "/"), route: Self.route())
     var fields: HTTPFields = [:]
     fields[fields: .setCookie] = [
       HTTPField(

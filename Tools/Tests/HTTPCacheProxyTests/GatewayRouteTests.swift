@@ -79,10 +79,10 @@ import Testing
     "an origin that gets the client's Host may name it in Location",
     arguments: [(true, "/files/b"), (false, "http://client:81/b")])
   func ownHost(_ preservesHost: Bool, _ expected: String) {
-    var request = RoutedRequest(
-      head: HTTPRequest(method: .get, scheme: "http", authority: "client:81", path: "/a"))
-    request.route = route("/files", strips: true)
-    request.route?.preservesHost = preservesHost
+    var route = route("/files", strips: true)
+    route.preservesHost = preservesHost
+    let request = RoutedRequest(
+      head: HTTPRequest(method: .get, scheme: "http", authority: "client:81", path: "/a"), route: route)
     var fields: HTTPFields = [.location: "http://client:81/b"]
     request.finish(&fields)
     #expect(fields[.location] == expected)
@@ -92,11 +92,11 @@ import Testing
     "such an origin may name the scheme and host that the client used, which X-Forwarded-Proto tells",
     arguments: [(true, "/files/b"), (false, "https://public/b")])
   func ownScheme(_ preservesHost: Bool, _ expected: String) {
-    var request = RoutedRequest(
-      head: HTTPRequest(method: .get, scheme: "http", authority: "public", path: "/a"))
-    request.route = route("/files", strips: true)
-    request.route?.preservesHost = preservesHost
-    request.partition = "https://public"
+    var route = route("/files", strips: true)
+    route.preservesHost = preservesHost
+    let request = RoutedRequest(
+      head: HTTPRequest(method: .get, scheme: "http", authority: "public", path: "/a"), route: route,
+      partition: "https://public")
     var fields: HTTPFields = [.location: "https://public/b"]
     request.finish(&fields)
     #expect(fields[.location] == expected)
@@ -104,8 +104,9 @@ import Testing
 
   @Test("each of several Location fields is changed alone")
   func severalLocations() {
-    var request = RoutedRequest(head: HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/"))
-    request.route = route("/files", strips: true)
+    let request = RoutedRequest(
+      head: HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/"),
+      route: route("/files", strips: true))
     var fields: HTTPFields = [:]
     fields[values: .location] = ["http://origin/a", "http://other/b"]
     request.finish(&fields)

@@ -83,8 +83,7 @@ import Testing
     {
       var route = GatewayRoute(to: OriginGroup(Origin(isSecure: false, host: "h")))
       route.silence.origin = limit
-      var routed = RoutedRequest(head: request.head)
-      routed.route = route
+      let routed = RoutedRequest(head: request.head, route: route)
       var request = request
       request.context = routed.context
       for type in ["text/event-stream", "text/html"] {

@@ -116,11 +116,11 @@ final class ClientConnection: Sendable {
           (turnEnd, hasTurn) = (nil, true)
         }
         turnEnd = turnEnd ?? stream.now + Self.longestTurn
-        let known = judged.withLock { $0.take() }
         let head: RequestHead
-        if let known, stream.take(Int64(known.length)) != nil {
+        var route: Route?
+        if let known = judged.withLock({ $0.take() }), stream.take(Int64(known.length)) != nil {
           guard context.registry.begin(stream) else { break }
-          head = known.head
+          (head, route) = (known.head, known.route)
         } else if let next = try await reader.requestHead(
           within: context.configuration.headTimeout, began: { context.registry.begin(stream) })
         {
@@ -128,7 +128,7 @@ final class ClientConnection: Sendable {
         } else {
           break
         }
-        var end = await answer(head, known?.route, &silence)
+        var end = await answer(head, route, &silence)
         // The bytes after a refused CONNECT were meant for the tunnel: they are not a request.
         if head.method == .connect, end == .next { end = .close }
         guard end == .next, context.registry.end(stream) else {

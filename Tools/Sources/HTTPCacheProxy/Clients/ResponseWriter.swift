@@ -81,8 +81,7 @@ struct ResponseWriter: Sendable {
     if case .length(let length) = coding, let bytes = body.source.bytesInMemory, bytes.count == length,
       bytes.count <= slice
     {
-      result.bytes = length
-      return try await send(head, bytes, of: body, isReusable: result.isReusable)
+      return try await send(head, bytes, of: body, into: &result)
     }
     var isReusable = result.isReusable
     if case .untilClose = coding {
@@ -110,14 +109,19 @@ struct ResponseWriter: Sendable {
 
   /// Sends head and body at once. They leave in one piece.
   private func send(
-    _ head: HTTPResponse, _ bytes: BodyBytes, of body: MessageBody, isReusable: Bool
+    _ head: HTTPResponse, _ bytes: BodyBytes, of body: MessageBody, into result: inout Result
   ) async throws {
     let (headers, buffer) = Self.whole(
-      head, to: method, body: bytes, form: form, isReusable: isReusable, allocator: stream.channel.allocator)
+      head, to: method, body: bytes, form: form, isReusable: result.isReusable,
+      allocator: stream.channel.allocator)
     if let headers { stream.write(.head(headers, endsStream: false)) }
     if buffer.readableBytes > 0 { stream.write(buffer) }
     body.source.cancel()
-    writeEnd(.length(Int64(bytes.count)), body.trailers)
+    let goesOn = try isHTTP2 ? stream.flushSoon() : stream.flush()
+    if !goesOn { try await stream.flush(until: stream.now + timeout) }
+    result.bytes = Int64(bytes.count)
+    guard isHTTP2 else { return }
+    writeEnd(.length(result.bytes), body.trailers)
     try await flushEnd()
   }
 

@@ -1,5 +1,3 @@
-import HTTPCacheLibC
-
 extension String {
   /// Joins texts in one piece of memory. Interpolation makes several, and each request has a few such texts.
   init(joining parts: [String]) {

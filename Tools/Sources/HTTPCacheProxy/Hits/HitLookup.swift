@@ -63,13 +63,15 @@ final class HitLookup {
     guard head.isPersistent, (try? head.framing()) == Framing.none,
       let route = try? routing.route(head, framing: .none)
     else { return nil }
-    judged = JudgedRequest(head: head, route: route)
+    // A stream of HTTP/2 is routed when it has a channel.
+    if case .http1 = form { judged = JudgedRequest(head: head, route: route) }
     guard case .cached(let request) = route, !request.bypassesCache,
       let hit = context.cache.memoryHit(
         for: request.head, options: RequestOptions(partition: request.partition, redirectLimit: 0),
         longestBody: Self.longestBody),
       hit.nominatedFields.allSatisfy(FieldNameTable.isKeyed)
     else { return nil }
+    judged = nil
     var response = hit.head
     request.finish(&response.headerFields)
     context.via.append(to: &response.headerFields)

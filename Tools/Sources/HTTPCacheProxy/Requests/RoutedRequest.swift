@@ -2,18 +2,30 @@ import HTTPCaching
 import HTTPTypes
 import NIOCore
 
-/// A request for the cache and the origin.
-struct RoutedRequest: Sendable {
+/// A request for the cache and the origin. An object: with a copy of it in each of its frames, the functions that wait
+/// during a request took twice the memory.
+final class RoutedRequest: Sendable {
   /// Method, target and fields.
-  var head: HTTPRequest
+  let head: HTTPRequest
   /// The addresses to connect to; nil is the origin of the target.
-  var group: OriginGroup?
+  let group: OriginGroup?
   /// The route of a gateway.
-  var route: GatewayRoute?
+  let route: GatewayRoute?
   /// The partition, which separates responses with equal targets (`RequestOptions.partition`).
-  var partition = ""
+  let partition: String
   /// Whether the response must neither come from the store nor be stored.
-  var bypassesCache = false
+  let bypassesCache: Bool
+
+  init(
+    head: HTTPRequest, group: OriginGroup? = nil, route: GatewayRoute? = nil, partition: String = "",
+    bypassesCache: Bool = false
+  ) {
+    self.head = head
+    self.group = group
+    self.route = route
+    self.partition = partition
+    self.bypassesCache = bypassesCache
+  }
 
   /// The facts for the upstream; nil for a request to the origin of its target, with the upstream's limits.
   var context: UpstreamContext? {

@@ -93,35 +93,32 @@ struct Routing: Sendable {
       // Proxies write hyphens. An attacker may write underscores or dots, for origins that read them as hyphens.
       field.name.tellsOfClient && (!client.isTrusted || field.name.isUnusual)
     }
-    var request = RoutedRequest(
-      head: HTTPRequest(
-        method: method, scheme: origin.scheme, authority: origin.authority, path: path, headerFields: [:]))
-    request.bypassesCache = fields.contains { $0.name.overridesTarget }
+    var head = HTTPRequest(
+      method: method, scheme: origin.scheme, authority: origin.authority, path: path, headerFields: [:])
+    let overridesTarget = fields.contains { $0.name.overridesTarget }
     guard let route = destination.route else {
-      if !ForwardPath.sharesKey(request.head) { request.bypassesCache = true }
-      request.head.headerFields = fields
-      return request
+      let bypassesCache = overridesTarget || !ForwardPath.sharesKey(head)
+      head.headerFields = fields
+      return RoutedRequest(head: head, bypassesCache: bypassesCache)
     }
     let forwarded = ForwardedRequest(client, host: host, fields: fields)
     forwarded.add(to: &fields)
-    request.partition = forwarded.partition
-    if forwarded.isAmbiguous || destination.bypassesCache { request.bypassesCache = true }
+    var group = route.group.isPlain ? nil : route.group
     if route.preservesHost, let host {
-      request.group = route.group
-      request.head.authority = host.text(defaultPort: origin.isSecure ? 443 : 80)
-    } else if !route.group.isPlain {
-      request.group = route.group
+      group = route.group
+      head.authority = host.text(defaultPort: origin.isSecure ? 443 : 80)
     }
     if method != .get, method != .head {
       let hosts = [host, forwarded.host.flatMap { Authority($0) }].compactMap { $0 }
       try GatewayDestination(
-        route: route, origin: "\(origin.scheme)://\(request.head.authority ?? "")", hosts: hosts, host: host
+        route: route, origin: "\(origin.scheme)://\(head.authority ?? "")", hosts: hosts, host: host
       ).change(&fields)
     }
     route.requestFields.apply(to: &fields)
-    request.route = route
-    request.head.headerFields = fields
-    return request
+    head.headerFields = fields
+    return RoutedRequest(
+      head: head, group: group, route: route, partition: forwarded.partition,
+      bypassesCache: overridesTarget || forwarded.isAmbiguous || destination.bypassesCache)
   }
 
   /// The host that a request names: the target in absolute-form (RFC 9112 §3.2.2), else the one `Host` that a request

@@ -8,16 +8,17 @@ struct MissedTargets: Sendable {
     [RequestOutcome.hit, .stale, .validated, .shared, .tunnel, .own].map(\.rawValue))
 
   private let capacity: Int
-  private var rows: [MissedTarget.Key: MissedTarget] = [:]
-  /// Targets that had the least requests, `least`, when all were last looked at.
-  private var rare: [MissedTarget.Key] = []
-  private var least: Int64 = 0
+  private var rows: [MissedTarget] = []
+  /// The count of each row, apart from it, so that the least is found fast.
+  private var counts: [Int64] = []
+  /// The row of each target.
+  private var places: [MissedTarget.Key: Int] = [:]
 
   /// - Parameter capacity: the number of targets.
   init(capacity: Int = 256) { self.capacity = capacity }
 
   /// The targets, in no order.
-  var targets: [MissedTarget] { Array(rows.values) }
+  var targets: [MissedTarget] { rows }
 
   /// Whether a request with this outcome counts as missed.
   static func counts(_ outcome: String) -> Bool { !otherOutcomes.contains(outcome) }
@@ -31,24 +32,22 @@ struct MissedTargets: Sendable {
     let key = MissedTarget.Key(
       host: Self.cut(entry.host, after: Self.longestHost),
       target: Self.cut(entry.target, after: Self.longestTarget))
-    if rows.count >= capacity, rows[key] == nil, let rarest = takeRarest() {
-      rows[rarest] = nil
-      rows[key] = MissedTarget(key, count: least)
-    }
-    rows[key, default: MissedTarget(key)].add(entry)
+    let place = places[key] ?? makePlace(for: key)
+    counts[place] += 1
+    rows[place].add(entry)
   }
 
-  /// A target with the least requests. No count falls, so all are looked at only when all that had the least have more,
-  /// or are gone.
-  private mutating func takeRarest() -> MissedTarget.Key? {
-    while true {
-      if let key = rare.popLast() {
-        if rows[key]?.count == least { return key }
-        continue
-      }
-      guard let fewest = rows.values.lazy.map(\.count).min() else { return nil }
-      least = fewest
-      rare = rows.filter { $0.value.count == fewest }.map(\.key)
+  /// A new row, or that of the target with the least requests.
+  private mutating func makePlace(for key: MissedTarget.Key) -> Int {
+    guard rows.count >= capacity, let least = counts.min(), let place = counts.firstIndex(of: least) else {
+      places[key] = rows.count
+      rows.append(MissedTarget(key))
+      counts.append(0)
+      return rows.count - 1
     }
+    places[rows[place].key] = nil
+    places[key] = place
+    rows[place] = MissedTarget(key, count: least)
+    return place
   }
 }

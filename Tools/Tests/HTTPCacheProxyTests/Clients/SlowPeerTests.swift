@@ -139,6 +139,25 @@ import Testing
     #expect(try await sending.value.bytes == Int64(20 * ByteStream.slice))
   }
 
+  @Test(
+    "bytes in memory count as sent when the client has taken what was written before",
+    arguments: [false, true])
+  func countedWhenTaken(isHTTP2: Bool) async throws {
+    let loop = NIOAsyncTestingEventLoop()
+    let client = try await TestingStream(loop)
+    client.channel.isWritable = false
+    let writer = ResponseWriter(
+      stream: client.stream, method: .get, form: isHTTP2 ? .http2 : .http1(minorVersion: 1), sendsFiles: true,
+      timeout: .seconds(60))
+    let sending = Task(executorPreference: EventLoopExecutor(loop)) {
+      try await writer.send(HTTPResponse(status: .ok), MessageBody(BodyBytes([1, 2, 3])), persists: true)
+    }
+    await client.waitForWriter()
+    await loop.advanceTime(by: .seconds(61))
+    let error = await #expect(throws: ResponseWriter.BrokenOff.self) { try await sending.value }
+    #expect(error?.bytes == 0)
+  }
+
   @Test("a client that takes no byte in its time is cut off")
   func cut() async throws {
     let loop = NIOAsyncTestingEventLoop()
