@@ -154,7 +154,7 @@ def requests(pids, folder, rounds, seconds):
                 if share is not None:
                     (folder / "script.lua").write_text(SCRIPT % (f"{title[0]}r{number}n", share))
                     script = ["-s", str(folder / "script.lua")]
-                subprocess.run(["curl", "-sk", "-o", "/dev/null", target], check=True)
+                subprocess.run(["curl", "-sfk", "-o", "/dev/null", target], check=True)
                 pid = pids["serve with TLS"] if is_secure and name == "serve" else pids[name]
                 figure = measured(pid, target, command + script, seconds)
                 if figure:
@@ -282,6 +282,8 @@ def started(arguments, folder, core=0):
     process = subprocess.Popen(
         ["taskset", "-c", str(core)] + arguments, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(4 if arguments[0] == "varnishd" else 1)
+    if process.poll() is not None:
+        sys.exit(f"{arguments[0]} ended at once: another program may have its port")
     return process
 
 

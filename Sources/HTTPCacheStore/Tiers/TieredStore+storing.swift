@@ -26,9 +26,9 @@ extension TieredStore {
 
   /// A point in time, as the generations of a key tell it.
   struct Moment {
-    /// That of the store below.
+    /// The generation in the store below.
     let base: UInt64
-    /// The sum of it and that of the tier.
+    /// The sum of it and of the generation in the tier.
     let all: UInt64
   }
 

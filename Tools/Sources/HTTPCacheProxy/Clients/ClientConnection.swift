@@ -18,7 +18,7 @@ final class ClientConnection: Sendable {
   let requestTrailers = StreamTrailers()
   let log: RequestLog
   /// The next request, if the fast path has looked at it.
-  private let judged = Mutex<JudgedRequest?>(nil)
+  private let judged = Mutex<(request: JudgedRequest, length: Int)?>(nil)
 
   /// - Parameters:
   ///   - client: the client of a stream's connection.
@@ -35,7 +35,9 @@ final class ClientConnection: Sendable {
   var routing: Routing { Routing(mode: context.mode, via: context.via, client: client) }
 
   /// The bytes that the stream gets next begin with a request that is known already.
-  func takesNext(_ request: JudgedRequest) { judged.withLock { $0 = request } }
+  ///
+  /// - Parameter length: the number of bytes of its head.
+  func takesNext(_ request: JudgedRequest, length: Int) { judged.withLock { $0 = (request, length) } }
 
   /// Begins to serve the connection, on its event loop.
   func start() {
@@ -120,7 +122,7 @@ final class ClientConnection: Sendable {
         var route: Route?
         if let known = judged.withLock({ $0.take() }), stream.take(Int64(known.length)) != nil {
           guard context.registry.begin(stream) else { break }
-          (head, route) = (known.head, known.route)
+          (head, route) = (known.request.head, known.request.route)
         } else if let next = try await reader.requestHead(
           within: context.configuration.headTimeout, began: { context.registry.begin(stream) })
         {

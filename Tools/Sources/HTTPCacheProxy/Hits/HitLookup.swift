@@ -2,12 +2,16 @@ import HTTPCaching
 import HTTPTypes
 import NIOCore
 
-/// A request that was parsed and routed to prepare an answer, and that memory does not answer.
-struct JudgedRequest: Sendable {
+/// A request that was parsed and routed to prepare an answer, and that memory does not answer. An object, for which an
+/// idle connection has the space of a reference.
+final class JudgedRequest: Sendable {
   let head: RequestHead
   let route: Route
-  /// The number of bytes of its head.
-  var length = 0
+
+  init(head: RequestHead, route: Route) {
+    self.head = head
+    self.route = route
+  }
 }
 
 /// Finds the prepared answer to a plain request, or prepares it.

@@ -38,10 +38,7 @@ final class HitPath {
       // A slice of the same bytes, not a copy.
       let request = buffer.getSlice(at: buffer.readerIndex, length: length) ?? ByteBuffer()
       guard let content = lookup.content(for: answers.plain.key, { head(request) }) else {
-        if var judged = lookup.takeJudged() {
-          judged.length = length
-          connection.takesNext(judged)
-        }
+        if let judged = lookup.takeJudged() { connection.takesNext(judged, length: length) }
         break
       }
       write(content.bytes)
