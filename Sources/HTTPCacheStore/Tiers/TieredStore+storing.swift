@@ -8,7 +8,6 @@ extension TieredStore {
   ///   - bytes: its body, if it was copied.
   ///   - moment: what was told of the key before the commit.
   func didCommit(_ stored: CacheRecord, body bytes: BodyBytes?, since moment: Moment?) {
-    let isOnlyChange = moment.map { $0.base &+ 1 == baseGeneration(of: stored.key) } ?? false
     raiseGeneration(of: stored.key)
     if memory.group(stored.key)?.hasMemoryOnly ?? false {
       memory.change(stored.key) { group in
@@ -16,7 +15,7 @@ extension TieredStore {
       }
     }
     if let bytes {
-      if !isOnlyChange || !adoptOnly(stored, body: bytes, since: moment) {
+      if !adoptOnly(stored, body: bytes, since: moment) {
         refresh(stored.key, sequence: stored.sequence, bytes: bytes)
       }
     } else {
@@ -47,7 +46,8 @@ extension TieredStore {
   private func adoptOnly(_ stored: CacheRecord, body bytes: BodyBytes, since moment: Moment?) -> Bool {
     let generation = generation(of: stored.key)
     // The commit has raised the generation of the store below and that of this tier, by one each.
-    guard let moment, generation == moment.all &+ 2, stored.sequence != 0, stored.isComplete,
+    guard let moment, baseGeneration(of: stored.key) == moment.base &+ 1, generation == moment.all &+ 2,
+      stored.sequence != 0, stored.isComplete,
       stored.bodyLength == Int64(bytes.count),
       absences?.contains(stored.key, generation: moment.all) == true,
       memory.group(stored.key) == nil

@@ -11,10 +11,7 @@ enum FileExtension {
   }
 
   /// The media type or coding of a value, without parameters.
-  static func essence(_ value: String) -> String {
-    var value = value
-    return value.withUTF8 { essence($0) }
-  }
+  static func essence(_ value: String) -> String { essence(value.utf8) }
 
   /// As `essence(_:)`, of octets: each response passes here.
   static func essence(_ octets: some Collection<UInt8>) -> String {

@@ -33,8 +33,8 @@ enum FieldList {
       var end = start
       while end < octets.count, octets[end] != 0x2C { end += 1 }
       let next = end + 1
-      while start < end, isBlank(octets[start]) { start += 1 }
-      while end > start, isBlank(octets[end - 1]) { end -= 1 }
+      while start < end, FieldParser.isBlank(octets[start]) { start += 1 }
+      while end > start, FieldParser.isBlank(octets[end - 1]) { end -= 1 }
       if isEqual(octets[start..<end], token) { return true }
       start = next
     }
@@ -47,8 +47,6 @@ enum FieldList {
       ((0x41...0x5A).contains(octet) ? octet | 0x20 : octet) == token.utf8Start[index]
     }
   }
-
-  private static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
 
   /// The text before the first delimiter (or all of `text`), without white space around it.
   ///

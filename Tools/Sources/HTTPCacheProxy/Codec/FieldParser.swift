@@ -64,5 +64,6 @@ struct FieldParser {
     return HTTPField(name: name, lenientValue: value)
   }
 
-  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+  /// Whether it is white space around a value: a space or a tab (RFC 9110 §5.6.3).
+  static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

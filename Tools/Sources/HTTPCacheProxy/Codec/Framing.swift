@@ -25,11 +25,9 @@ enum Framing: Sendable, Equatable {
   ///
   /// - Throws: `ProtocolViolation` for values that are not numbers, or differ (RFC 9110 §8.6).
   static func contentLength(_ fields: HTTPFields) throws(ProtocolViolation) -> Int64? {
-    guard let first = fields.firstIndex(of: .contentLength) else { return nil }
-    if let length = plainLength(fields[first]), fields.firstIndex(of: .contentLength, from: first + 1) == nil
-    {
-      return length
-    }
+    // Most requests have none.
+    guard fields.firstIndex(of: .contentLength) != nil else { return nil }
+    if let length = plainLength(in: fields) { return length }
     var length: Int64?
     for value in fields[values: .contentLength] {
       for part in value.utf8.split(separator: 0x2C, omittingEmptySubsequences: false) {
@@ -49,10 +47,13 @@ enum Framing: Sendable, Equatable {
     return length
   }
 
-  /// The number that a field is, as it is written for other programs: at most 18 digits, the first of which is not 0
-  /// unless it is the only one; nil for any other value.
-  private static func plainLength(_ field: HTTPField) -> Int64? {
-    field.withUnsafeBytesOfValue { octets in
+  /// The value of the only `Content-Length`, if it is as it is written for other programs: at most 18 digits, the first of
+  /// which is not 0 unless it is the only one; nil for any other fields.
+  private static func plainLength(in fields: HTTPFields) -> Int64? {
+    guard let index = fields.firstIndex(of: .contentLength),
+      fields.firstIndex(of: .contentLength, from: index + 1) == nil
+    else { return nil }
+    return fields[index].withUnsafeBytesOfValue { octets in
       guard !octets.isEmpty, octets.count <= 18, octets[0] != 0x30 || octets.count == 1,
         octets.allSatisfy({ (0x30...0x39).contains($0) })
       else { return nil }
@@ -64,11 +65,9 @@ enum Framing: Sendable, Equatable {
   ///
   /// - Throws: `ProtocolViolation` as `contentLength(_:)`.
   static func simplifyLength(in fields: inout HTTPFields) throws(ProtocolViolation) {
-    guard let first = fields.firstIndex(of: .contentLength) else { return }
-    if plainLength(fields[first]) != nil, fields.firstIndex(of: .contentLength, from: first + 1) == nil {
-      return
+    if plainLength(in: fields) == nil, let length = try contentLength(fields) {
+      fields[.contentLength] = String(length)
     }
-    if let length = try contentLength(fields) { fields[.contentLength] = String(length) }
   }
 
   /// The transfer codings, lower-cased; nil without the field.
