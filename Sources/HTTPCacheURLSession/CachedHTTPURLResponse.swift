@@ -20,19 +20,17 @@ public final class CachedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
   public let storedAt: Date?
 
   /// The response for a URL; nil if Foundation refuses it.
-  package convenience init?(_ response: CacheResponse, url: URL) {
-    self.init(response, url: url, fields: response.head.headerFields.dictionary)
-  }
-
-  /// The response with other fields.
-  init?(_ response: CacheResponse, url: URL, fields: [String: String]) {
+  ///
+  /// - Parameter fields: nil are the fields of the response.
+  package init?(_ response: CacheResponse, url: URL, fields: [String: String]? = nil) {
     outcome = response.outcome
     redirects = response.redirects
     contentChange = response.contentChange
     userInfo = response.userInfo
     storedAt = response.storedAt.map { Date(timeIntervalSince1970: TimeInterval($0.seconds)) }
     super.init(
-      url: url, statusCode: response.head.status.code, httpVersion: "HTTP/1.1", headerFields: fields)
+      url: url, statusCode: response.head.status.code, httpVersion: "HTTP/1.1",
+      headerFields: fields ?? response.head.headerFields.dictionary)
   }
 
   /// The response to a request for `url`, with the URL of the last redirect.

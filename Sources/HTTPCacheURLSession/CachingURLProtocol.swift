@@ -50,19 +50,16 @@ public class CachingURLProtocol: URLProtocol {
   public override func startLoading() {
     let isFirst = load.withLock { $0 == nil }
     if isFirst, answerFromMemory() { return }
-    let begun = load.withLock { load -> Load? in
-      if load == nil { load = makeLoad() }
-      return load
+    let begun = load.withLock { load -> Load in
+      let begun = load ?? makeLoad()
+      load = begun
+      return begun
     }
     switch begun {
     case .cached(let load): load.resume()
     case .passedOn(let load): load.start()
     case .refused(let error): client?.urlProtocol(self, didFailWithError: error)
     case .answered: break
-    case nil:
-      let error = URLError.make(
-        .unsupportedURL, "no protocol of the session takes the request", url: request.url)
-      client?.urlProtocol(self, didFailWithError: error)
     }
   }
 
@@ -101,7 +98,7 @@ public class CachingURLProtocol: URLProtocol {
     #endif
   }
 
-  private func makeLoad() -> Load? {
+  private func makeLoad() -> Load {
     let surroundings = TaskSurroundings(task)
     if Self.loads(task), let loading = CachedLoading.of(type(of: self)) {
       let settings = surroundings.session.map { LoadSettings($0.configuration) }
@@ -110,12 +107,15 @@ public class CachingURLProtocol: URLProtocol {
           request, loading: loading, settings: settings ?? loading.settings,
           surroundings: surroundings, client: LoadClient(self, surroundings)))
     }
-    guard let task else { return nil }
     if let cache = CachedLoading.of(type(of: self))?.session.cache,
       let error = (try? HTTPRequest(request)).flatMap({ cache.refusalWhileOffline(of: $0) })
     {
       return .refused(URLError.make(error, url: request.url))
     }
-    return PassedOnLoad(self, task, in: surroundings.session).map { .passedOn($0) }
+    guard let task, let load = PassedOnLoad(self, task, in: surroundings.session) else {
+      return .refused(
+        URLError.make(.unsupportedURL, "no protocol of the session takes the request", url: request.url))
+    }
+    return .passedOn(load)
   }
 }

@@ -48,8 +48,7 @@ extension URLSessionConfiguration {
     below.httpAdditionalHeaders = nil
     below.requestCachePolicy = .useProtocolCachePolicy
     let loading = CachedLoading(
-      session: CachedURLSession(
-        cache: cache.attachedFace, configuration: below, delegate: nil, via: upstream),
+      session: CachedURLSession(cache: cache.attachedFace, via: upstream, configuration: below),
       settings: LoadSettings(configuration), bodyLimit: max(0, bodyLimit), keptBy: cache.attachments)
     configuration.urlCache = CacheKeeper(cache)
     configuration.protocolClasses = [loading.type] + (configuration.protocolClasses ?? [])

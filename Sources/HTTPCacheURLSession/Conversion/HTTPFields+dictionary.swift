@@ -12,10 +12,7 @@ extension HTTPFields {
     self.init()
     var pairs: [(name: String, value: String)] = []
     pairs.reserveCapacity(dictionary.count)
-    for (name, value) in dictionary {
-      guard let name = name as? String, let value = value as? String else { continue }
-      pairs.append((name, value))
-    }
+    for case let (name as String, value as String) in dictionary { pairs.append((name, value)) }
     pairs.sort { $0.name < $1.name }
     reserveCapacity(pairs.count)
     for field in pairs {

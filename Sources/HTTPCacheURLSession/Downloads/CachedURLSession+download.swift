@@ -1,3 +1,4 @@
+import HTTPCacheDownloads
 public import HTTPCaching
 
 extension CachedURLSession {
@@ -38,7 +39,7 @@ extension CachedURLSession {
         request, content: .none, options: options, delegate: delegate
       ) { loaded in
         let loaded = loaded.metered(meter, endsRequest: false)
-        guard !goesOn(covered, insteadOf: loaded) else {
+        if let whole = loaded.cached, covered.goesOn(insteadOf: whole, now: cache.configuration.clock.now) {
           loaded.body.source.cancel()
           return nil
         }
@@ -87,12 +88,7 @@ extension CachedURLSession {
   /// Loads a response into a file. Only a download to a destination continues what broke off if the cache does not
   /// store the response.
   ///
-  /// - Parameters:
-  ///   - request: the request.
-  ///   - cachePolicy: how to use the cache; nil uses the policy of `options`, else the request's, else the
-  ///     configuration's.
-  ///   - options: the settings of this request.
-  ///   - delegate: called instead of the session's delegate.
+  /// - Parameters: as for `data(for:cachePolicy:options:delegate:)`.
   /// - Returns: a file, whatever the status, which the caller has to move or remove; and the response.
   /// - Throws: `URLError`, `CocoaError` if the file cannot be written.
   public func download(

@@ -38,12 +38,6 @@ extension CachedURLSession {
     return await found.isCovered(by: cache, for: whole, partition: partition) ? found : nil
   }
 
-  /// Whether the part goes on instead of a response, as `PartContinuation.goesOn` decides.
-  func goesOn(_ covered: PartContinuation, insteadOf loaded: LoadedResponse) -> Bool {
-    guard let whole = loaded.cached else { return false }
-    return covered.goesOn(insteadOf: whole, now: cache.configuration.clock.now)
-  }
-
   /// Continues a part that an earlier download left beside the destination.
   ///
   /// - Parameter meter: counts the response.
@@ -72,7 +66,8 @@ extension CachedURLSession {
         let body = try loaded.measured(continuation.record, now: now).body
         var target = target
         target.modified =
-          Self.modified(cached.head, now: now) ?? Self.modified(continuation.record.fields, now: now)
+          Self.modified(cached.head.headerFields, now: now)
+          ?? Self.modified(continuation.record.fields, now: now)
         do { try await complete(part, with: body, of: length, at: target) } catch let error as UpstreamError
           where error.cause is LengthContradiction
         {
@@ -132,7 +127,7 @@ extension CachedURLSession {
     var loaded = loaded
     if let known { loaded = try loaded.measured(known.continuation.record, now: now) }
     var target = target
-    target.modified = Self.modified(loaded.cached?.head, now: now)
+    target.modified = Self.modified(loaded.cached?.head.headerFields, now: now)
     try await write(
       loaded.body, to: target, record: record(of: loaded, to: request),
       of: Self.isWithoutContent(request) ? try? cacheRequest(request, .none) : nil)
@@ -202,12 +197,8 @@ extension CachedURLSession {
   }
 
   /// The time of the representation, in seconds since 1970.
-  private static func modified(_ head: HTTPResponse?, now: Timestamp) -> Int64? {
-    head.flatMap { modified($0.headerFields, now: now) }
-  }
-
-  private static func modified(_ fields: HTTPFields, now: Timestamp) -> Int64? {
-    fields[.lastModified].flatMap { Timestamp(httpDate: $0, relativeTo: now)?.seconds }
+  private static func modified(_ fields: HTTPFields?, now: Timestamp) -> Int64? {
+    fields?[.lastModified].flatMap { Timestamp(httpDate: $0, relativeTo: now)?.seconds }
   }
 
   private static func isWithoutContent(_ request: URLRequest) -> Bool {

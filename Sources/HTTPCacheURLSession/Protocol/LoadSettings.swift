@@ -23,15 +23,19 @@ struct LoadSettings: Sendable {
     var request = request
     if request.cachePolicy == .useProtocolCachePolicy { request.cachePolicy = policy }
     request.timeoutInterval = request.timeout(orDefault: requestTimeout)
-    for (name, value) in additionalFields.dictionary
-    where request.value(forHTTPHeaderField: name) == nil {
-      request.setValue(value, forHTTPHeaderField: name)
-    }
+    request.addMissing(additionalFields.dictionary)
     return request
   }
 }
 
 extension URLRequest {
+  /// Adds the fields of a configuration that the request does not set.
+  mutating func addMissing(_ fields: [AnyHashable: Any]) {
+    for case let (name as String, text as String) in fields where value(forHTTPHeaderField: name) == nil {
+      setValue(text, forHTTPHeaderField: name)
+    }
+  }
+
   /// The time without progress after which the request fails, in seconds. Foundation does not tell whether a
   /// request's 60 seconds were set or are the default.
   ///

@@ -1,17 +1,22 @@
 import HTTPCaching
 import HTTPTypes
+import Synchronization
 
 /// One request of a session, answered by the cache.
 final class ProtocolLoad: Sendable {
   /// The number of bytes that a delegate may be behind.
   private static let delegateWindow = 1 << 20
+  /// Extra time, so that the upstream's own timeout comes first and a stale response may answer.
+  private static let grace: Duration = .seconds(1)
 
   private let request: URLRequest
   private let loading: CachedLoading
-  private let settings: LoadSettings
+  private let limits: TransferLimits
   private let surroundings: TaskSurroundings
   private let client: LoadClient
   private let state = LoadState()
+  /// Since when the load waits for the cache; nil while it waits for the delegate, or until the task is resumed.
+  private let waitingSince = Mutex<Duration?>(nil)
 
   /// - Parameter settings: the current settings of the session's configuration.
   init(
@@ -20,19 +25,25 @@ final class ProtocolLoad: Sendable {
   ) {
     self.request = settings.applied(to: request)
     self.loading = loading
-    self.settings = settings
     self.surroundings = surroundings
     self.client = client
+    limits = TransferLimits(idle: self.request.timeoutInterval, whole: settings.resourceTimeout)
   }
 
   /// Starts, or continues after `suspend`.
   func resume() {
     guard state.resume() else { return }
-    let watch = LoadWatch(idle: request.timeoutInterval, total: settings.resourceTimeout)
-    state.began(Task { await self.run(watch) })
-    watch.start(isPaused: { [state] in state.phase == .suspended }) { [weak self] in
+    // Foundation does not time out custom protocols.
+    let watch = SystemClock().watch { [weak self] in
+      self?.timeLeft()
+    } late: { [weak self] in
       self?.end(with: URLError.make(.timedOut, "no progress in time", url: self?.request.url))
     }
+    state.began(
+      Task {
+        await self.run()
+        watch.cancel()
+      })
   }
 
   /// Delivers nothing until `resume`. A running request to the origin is not repeated.
@@ -43,69 +54,56 @@ final class ProtocolLoad: Sendable {
 
   private func end(with error: URLError) {
     guard state.end() != .ended else { return }
-    client.perform { $0?.fail(error) }
+    client.perform { if let (client, loader) = $0 { client.urlProtocol(loader, didFailWithError: error) } }
   }
 
-  private func run(_ watch: LoadWatch) async {
-    defer { watch.end() }
+  private func run() async {
     do {
       let body = try RequestBody(request)
+      noteWaiting()
       switch surroundings.delivery {
-      case .pieces: try await deliverPieces(try await load(body, watch), watch)
-      case .whole: try await deliverWhole(body, watch)
+      case .pieces: try await deliverPieces(body)
+      case .whole: try await deliverWhole(body)
       }
     } catch {
       end(with: URLError.make(error, url: request.url))
     }
   }
 
-  private func load(
-    _ body: RequestBody, _ watch: LoadWatch, policy: CachePolicy? = nil
-  ) async throws -> LoadedResponse {
-    try await watch.waiting {
-      try await self.loading.session.load(
-        self.request, content: body, options: LoadOptions(cachePolicy: policy),
-        delegate: self.surroundings.delegate)
-    }
-  }
-
-  private func deliverPieces(_ loaded: LoadedResponse, _ watch: LoadWatch) async throws {
+  private func deliverPieces(_ body: RequestBody) async throws {
+    let loaded = try await loading.session.load(
+      request, content: body, options: LoadOptions(), delegate: surroundings.delegate)
     defer { loaded.body.source.cancel() }
     let response = try loaded.forClient()
-    try await tell { $0.receive(response) }
+    try await tell { $0.urlProtocol($1, didReceive: response, cacheStoragePolicy: .notAllowed) }
     var untaken = 0
-    while let bytes = try await next(loaded.body, watch) {
+    while let bytes = try await next(loaded.body) {
       let data = Data(bytes)
-      try await tell { $0.load(data) }
+      try await tell { $0.urlProtocol($1, didLoad: data) }
       untaken += data.count
       if untaken >= Self.delegateWindow {
         await surroundings.delegateCaughtUp()
         untaken = 0
       }
     }
-    try await tell(last: true) { $0.finish() }
+    try await tell(last: true) { $0.urlProtocolDidFinishLoading($1) }
   }
 
-  private func deliverWhole(_ body: RequestBody, _ watch: LoadWatch) async throws {
-    var loaded = try await load(body, watch)
-    let data: Data
-    do {
-      data = try await collect(loaded.body, watch)
-    } catch is CacheError where loaded.isFromStore && body.isRepeatable {
-      // The stored body is damaged.
-      let again = try loading.session.policy(afterDamage: nil, request)
-      loaded = try await load(body, watch, policy: again)
-      data = try await collect(loaded.body, watch)
+  private func deliverWhole(_ body: RequestBody) async throws {
+    let (response, data) = try await loading.session.reading(
+      request, content: body, options: LoadOptions(), delegate: surroundings.delegate
+    ) { loaded in
+      let data = try await collect(loaded.body)
+      return (try loaded.forClient(), data)
     }
-    let response = try loaded.forClient()
-    try await tell(last: true) { client in
-      client.receive(response)
-      if !data.isEmpty { client.load(data) }
-      client.finish()
+    try await tell(last: true) { client, loader in
+      client.urlProtocol(loader, didReceive: response, cacheStoragePolicy: .notAllowed)
+      if !data.isEmpty { client.urlProtocol(loader, didLoad: data) }
+      client.urlProtocolDidFinishLoading(loader)
     }
   }
 
-  private func collect(_ body: MessageBody, _ watch: LoadWatch) async throws -> Data {
+  private func collect(_ body: MessageBody) async throws -> Data {
     defer { body.source.cancel() }
     var data = Data()
     let limit = loading.bodyLimit
@@ -113,7 +111,7 @@ final class ProtocolLoad: Sendable {
       guard length <= limit else { throw URLError.tooLong(limit: limit, url: request.url) }
       data.reserveCapacity(Int(min(length, 16 << 20)))
     }
-    while let bytes = try await next(body, watch) {
+    while let bytes = try await next(body) {
       guard data.count + bytes.count <= limit else {
         throw URLError.tooLong(limit: limit, url: request.url)
       }
@@ -122,28 +120,53 @@ final class ProtocolLoad: Sendable {
     return data
   }
 
-  private func next(_ body: MessageBody, _ watch: LoadWatch) async throws -> BodyBytes? {
-    try await state.untilRunning()
-    return try await watch.waiting { try await body.source.next() }
+  private func next(_ body: MessageBody) async throws -> BodyBytes? {
+    try await untilRunning()
+    noteWaiting()
+    return try await body.source.next()
   }
 
   /// Calls the client, once the task is not suspended.
   private func tell(
-    last: Bool = false, _ call: @escaping @Sendable (LoadClient.Calls) -> Void
+    last: Bool = false, _ call: @escaping @Sendable (any URLProtocolClient, URLProtocol) -> Void
   ) async throws {
     while true {
-      try await state.untilRunning()
+      try await untilRunning()
       let isTold = await withCheckedContinuation { continuation in
-        client.perform { calls in
+        client.perform { target in
           // Checked where the task is suspended and cancelled, too, so that neither happens in between.
           guard self.state.phase == .running else { return continuation.resume(returning: false) }
           if last { _ = self.state.end() }
-          if let calls { call(calls) }
+          if let (client, loader) = target { call(client, loader) }
           continuation.resume(returning: true)
         }
       }
       if isTold { return }
     }
+  }
+
+  // MARK: Time
+
+  /// Waits while the task is suspended. Neither this time nor what the delegate needs afterwards counts.
+  private func untilRunning() async throws {
+    waitingSince.withLock { $0 = nil }
+    try await state.untilRunning()
+  }
+
+  private func noteWaiting() { waitingSince.withLock { $0 = SystemClock().uptime } }
+
+  /// The time until the load is late; nil once it has ended.
+  private func timeLeft() -> Duration? {
+    let phase = state.phase
+    if phase == .ended { return nil }
+    let now = SystemClock().uptime
+    let waited = waitingSince.withLock { since in
+      if phase == .suspended, since != nil { since = now }
+      return since.map { now - $0 } ?? .zero
+    }
+    let whole = limits.deadline - now
+    // A suspended load is not late: look again after a second.
+    return min(limits.idle + Self.grace - waited, phase == .suspended ? max(whole, .seconds(1)) : whole)
   }
 }
 

@@ -1,12 +1,12 @@
 /// Asks the delegate of a task about challenges and redirects, with the task and its session. All other calls
 /// go through the protocol's client.
 final class TaskDelegate: NSObject, URLSessionTaskDelegate, @unchecked Sendable {
-  // @unchecked Sendable because its properties are constant, and a session, a task and their delegate may be
+  // @unchecked Sendable because nothing changes its properties after `init`, and a session, a task and their delegate may be
   // used from any thread.
   private let delegate: any URLSessionTaskDelegate
   private let session: URLSession
   // Weak, because the task owns the load.
-  private weak let task: URLSessionTask?
+  private weak var task: URLSessionTask?
 
   /// Nil if no delegate implements these methods, or the task does not reveal its delegate.
   init?(of task: URLSessionTask?, in session: URLSession?) {

@@ -65,8 +65,6 @@ struct TaskSurroundings: @unchecked Sendable {
   func delegateCaughtUp() async {
     guard let session else { return }
     // A queue that is suspended for good must not block a cancelled load.
-    try? await DelegateAnswer<Void>.wait { answer in
-      session.delegateQueue.addOperation { answer.give(()) }
-    }
+    try? await DelegateAnswer<Void>.wait(in: session.delegateQueue) { $0(()) }
   }
 }

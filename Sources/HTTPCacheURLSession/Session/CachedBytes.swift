@@ -31,13 +31,8 @@ public struct CachedBytes: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     @usableFromInline var buffer: [UInt8] = []
     @usableFromInline var position = 0
-    private let body: MessageBody.AsyncIterator
-    private let url: URL?
-
-    init(body: MessageBody.AsyncIterator, url: URL?) {
-      self.body = body
-      self.url = url
-    }
+    let body: MessageBody.AsyncIterator
+    let url: URL?
 
     /// The next byte; nil at the end.
     ///

@@ -50,14 +50,10 @@ extension CachedURLSession {
     try await data(for: request, sending: .data(bodyData), options: options, delegate: delegate)
   }
 
-  /// Sends a file, and loads the response with its whole body. Invalidates what the request changes (RFC 9111
-  /// §4.4).
+  /// Sends a file, which is never in memory as a whole, and loads the response with its whole body. Invalidates what
+  /// the request changes (RFC 9111 §4.4).
   ///
-  /// - Parameters:
-  ///   - request: the target and the fields.
-  ///   - fileURL: the file with the content, which is never in memory as a whole.
-  ///   - options: the settings of this request.
-  ///   - delegate: called instead of the session's delegate.
+  /// - Parameters: as for `upload(for:from:options:delegate:)`.
   /// - Throws: `URLError`.
   public func upload(
     for request: URLRequest, fromFile fileURL: URL, options: LoadOptions = LoadOptions(),
@@ -82,6 +78,8 @@ extension CachedURLSession {
   }
 
   /// Loads and reads; if the stored body is damaged, loads again from the origin.
+  ///
+  /// - Throws: `URLError.resourceUnavailable` if the stored body is damaged and the origin must not be asked.
   func reading<Result>(
     _ request: URLRequest, content: RequestBody, options: LoadOptions,
     delegate: (any URLSessionTaskDelegate)? = nil, read: (LoadedResponse) async throws -> Result
@@ -94,19 +92,20 @@ extension CachedURLSession {
       do {
         return try await read(loaded)
       } catch is CacheError where loaded.isFromStore && content.isRepeatable {
-        var again = options
-        again.cachePolicy = try policy(afterDamage: options.cachePolicy, request)
+        guard options.cachePolicy ?? policy(of: request) != .cacheOnly else {
+          throw URLError.make(
+            .resourceUnavailable, "the stored response is damaged, and the origin must not be asked",
+            url: request.url)
+        }
         return try await read(
-          try await load(request, content: content, options: again, delegate: delegate)
+          try await load(request, content: content, options: options.using(.reload), delegate: delegate)
             .metered(meter, endsRequest: false))
       }
     } catch {
       throw Self.foundationError(error, request.url)
     }
   }
-}
 
-extension CachedURLSession {
   /// A whole answer from memory that needs no decision of a delegate, without suspending; nil if `load` has to be
   /// called.
   ///
@@ -115,29 +114,19 @@ extension CachedURLSession {
   func answerFromMemory(
     _ request: URLRequest, where mayUse: (HTTPResponse) -> Bool = { $0.status.kind == .successful }
   ) -> (response: CachedHTTPURLResponse, body: BodyBytes)? {
-    var options = RequestOptions(partition: partition, redirectLimit: 0, bodyForms: .decoded)
-    options.isOneUser = true
     guard request.httpBody == nil, request.httpBodyStream == nil, policy(of: request) == .standard,
       (try? checkValid()) != nil, let url = request.url,
       let asked = try? cacheRequest(request, .none),
-      let answer = cache.peek(
-        asked, options: options, where: mayUse),
+      let answer = cache.peek(asked, options: inspectingOptions, where: mayUse),
       let bytes = answer.body.bytesInMemory,
       let response = recentResponses.response(for: answer, url: url)
     else { return nil }
     return (response, bytes)
   }
-}
 
-extension CachedURLSession {
   /// Loads a response and returns its body as it arrives.
   ///
-  /// - Parameters:
-  ///   - request: with its body in `httpBody` or `httpBodyStream`.
-  ///   - cachePolicy: how to use the cache; nil uses the policy of `options`, else the request's, else the
-  ///     configuration's.
-  ///   - options: the settings of this request.
-  ///   - delegate: called instead of the session's delegate.
+  /// - Parameters: as for `data(for:cachePolicy:options:delegate:)`.
   /// - Returns: the body, and an `HTTPURLResponse` with its `cacheOutcome`.
   /// - Throws: `URLError`.
   public func bytes(

@@ -63,18 +63,6 @@ extension CachedURLSession {
     }
   }
 
-  /// The policy for the second attempt after a stored body was damaged.
-  ///
-  /// - Throws: `URLError.resourceUnavailable` if the origin must not be asked.
-  func policy(afterDamage policy: CachePolicy?, _ request: URLRequest) throws(URLError) -> CachePolicy {
-    guard (policy ?? self.policy(of: request)) != .cacheOnly else {
-      throw URLError.make(
-        .resourceUnavailable, "the stored response is damaged, and the origin must not be asked",
-        url: request.url)
-    }
-    return .reload
-  }
-
   func options(
     _ options: LoadOptions, _ context: RequestContext, redirectLimit: Int = 0
   ) -> RequestOptions {
@@ -104,12 +92,7 @@ extension CachedURLSession {
   /// The request with the fields that Foundation would add.
   private func withConfiguredFields(_ request: URLRequest, _ content: RequestBody) -> URLRequest {
     var request = request
-    for (name, value) in configuration.httpAdditionalHeaders ?? [:] {
-      guard let name = name as? String, let value = value as? String,
-        request.value(forHTTPHeaderField: name) == nil
-      else { continue }
-      request.setValue(value, forHTTPHeaderField: name)
-    }
+    request.addMissing(configuration.httpAdditionalHeaders ?? [:])
     if request.httpMethod == "POST", request.httpBody != nil || request.httpBodyStream != nil,
       !content.isEmpty, request.value(forHTTPHeaderField: "Content-Type") == nil
     {

@@ -1,16 +1,10 @@
 public import HTTPCaching
 
 extension CachedURLSession {
-  /// Loads a response and decodes its body.
+  /// Loads a response and decodes its body as a `type`. With the policy `.networkElseCache()`, returns the last known
+  /// value if the origin cannot be reached.
   ///
-  /// - Parameters:
-  ///   - type: the type of the value.
-  ///   - request: the request.
-  ///   - cachePolicy: how to use the cache; nil uses the policy of `options`, else the request's, else the
-  ///     configuration's. `.networkElseCache()` returns the last known value if the origin cannot be reached.
-  ///   - options: the settings of this request.
-  ///   - decoder: decodes the body.
-  ///   - delegate: called instead of the session's delegate.
+  /// - Parameters: as for `data(for:cachePolicy:options:delegate:)`.
   /// - Returns: the value with its source and its response.
   /// - Throws: `UnexpectedStatus` for a status other than 2xx, `URLError`, `DecodingError`.
   public func value<Value: Decodable>(

@@ -42,54 +42,31 @@ public final class CachedURLSession: Sendable {
 
   /// Makes a session.
   ///
-  /// - Parameters:
-  ///   - cache: the cache; several sessions may share it.
-  ///   - partition: the account whose responses the session uses and stores; two accounts need two names, or
-  ///     one gets what the other loaded.
-  ///   - configuration: as for a `URLSession`; its `urlCache` is not used. With a shared cache, its
-  ///     credential storage is not used either.
-  ///   - delegate: is asked about authentication challenges and redirects, gets final responses and may
-  ///     refuse them (`URLSessionDataDelegate`), the progress of uploads, and the end of the session. The
-  ///     session and the task that its methods get are Foundation's, which load from the origin.
-  public convenience init(
-    cache: HTTPCache, partition: String = "", configuration: URLSessionConfiguration = .default,
-    delegate: (any URLSessionDelegate)? = nil
-  ) {
-    self.init(
-      cache: cache, partition: partition, configuration: configuration, delegate: delegate, via: nil)
-  }
-
-  /// Makes a session that loads through another transport than Foundation's, such as `AsyncHTTPClientUpstream`.
-  ///
   /// ```swift
   /// let session = CachedURLSession(cache: cache, via: AsyncHTTPClientUpstream(client: client))
   /// ```
   ///
-  /// The session adds what Foundation does: it follows redirects, sends and stores cookies, asks delegates and
-  /// the credential storage about HTTP Basic, tells delegates how much of a body was sent, and applies the
-  /// timeouts. Of other settings of the configuration (proxies, TLS, connections) the upstream has its own.
-  /// URLs other than HTTP are loaded by Foundation.
+  /// Over another transport than Foundation's, such as `AsyncHTTPClientUpstream`, the session adds what Foundation
+  /// does: it follows redirects, sends and stores cookies, asks delegates and the credential storage about HTTP
+  /// Basic, tells delegates how much of a body was sent, and applies the timeouts. Of other settings of the
+  /// configuration (proxies, TLS, connections) the upstream has its own. URLs other than HTTP are loaded by
+  /// Foundation.
   ///
   /// - Parameters:
   ///   - cache: the cache; several sessions may share it.
-  ///   - upstream: sends requests. It should remove content codings and say so (`isContentDecoded`), because
-  ///     callers get bodies as they arrive. It is not closed with the session.
-  ///   - partition: as for a session over Foundation's transport.
-  ///   - configuration: as for a `URLSession`: cookies, credentials, timeouts, additional fields, cache policy.
-  ///   - delegate: as for a session over Foundation's transport; certificates are the upstream's.
-  public convenience init(
-    cache: HTTPCache, via upstream: any Upstream, partition: String = "",
+  ///   - upstream: sends requests; nil uses Foundation. It should remove content codings and say so
+  ///     (`isContentDecoded`), because callers get bodies as they arrive. It is not closed with the session.
+  ///   - partition: the account whose responses the session uses and stores; two accounts need two names, or
+  ///     one gets what the other loaded.
+  ///   - configuration: as for a `URLSession`; its `urlCache` is not used. With a shared cache, its
+  ///     credential storage is not used either.
+  ///   - delegate: is asked about authentication challenges (with an upstream, not about certificates) and
+  ///     redirects, gets final responses and may refuse them (`URLSessionDataDelegate`), the progress of uploads,
+  ///     and the end of the session. The session and the task that its methods get are Foundation's, which load
+  ///     from the origin.
+  public init(
+    cache: HTTPCache, via upstream: (any Upstream)? = nil, partition: String = "",
     configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil
-  ) {
-    self.init(
-      cache: cache, partition: partition, configuration: configuration, delegate: delegate,
-      via: upstream)
-  }
-
-  /// Makes a session over an upstream; nil uses Foundation.
-  init(
-    cache: HTTPCache, partition: String = "", configuration: URLSessionConfiguration,
-    delegate: (any URLSessionDelegate)?, via upstream: (any Upstream)?
   ) {
     self.cache = cache
     self.partition = partition
@@ -103,22 +80,13 @@ public final class CachedURLSession: Sendable {
     foundation = URLSessionUpstream(
       configuration: inner, delegate: delegate,
       keepsUnreadBytesInMemory: cache.configuration.encryption != nil)
-    transport = upstream.map { [cookies, foundation] in
-      SessionTransport(
-        $0,
-        SessionTransport.Settings(
-          cookies: cookies, credentials: inner.urlCredentialStorage,
-          idleTimeout: configuration.timeoutIntervalForRequest,
-          wholeTimeout: configuration.timeoutIntervalForResource),
-        foundation: foundation)
+    transport = upstream.map { [foundation] in
+      SessionTransport($0, configuration: inner, foundation: foundation)
     }
     self.upstream = transport ?? foundation
   }
 
-  deinit {
-    foundation.finishTasksAndInvalidate()
-    transport?.finishAndInvalidate()
-  }
+  deinit { finishTasksAndInvalidate() }
 
   /// Lets running requests finish, and starts no more.
   public func finishTasksAndInvalidate() {

@@ -2,23 +2,19 @@ import HTTPCaching
 
 /// The answer of a delegate, which may come late, twice or never: the first answer counts, and cancelling
 /// ends the wait without an answer.
-struct DelegateAnswer<Value: Sendable>: Sendable {
-  private let given = OneShot<Result<Value, CancellationError>>()
-
-  private init() {}
-
-  /// Asks, and waits for the answer.
+enum DelegateAnswer<Value: Sendable> {
+  /// Asks in a delegate queue, and waits for the answer.
   ///
   /// - Throws: `CancellationError`.
-  static func wait(_ ask: (DelegateAnswer) -> Void) async throws -> Value {
-    let answer = DelegateAnswer()
-    ask(answer)
+  static func wait(
+    in queue: OperationQueue, _ ask: @escaping @Sendable (@escaping @Sendable (Value) -> Void) -> Void
+  ) async throws -> Value {
+    let given = OneShot<Result<Value, CancellationError>>()
+    queue.addOperation { ask { given.give(.success($0)) } }
     return try await withTaskCancellationHandler {
-      try await answer.given.take().get()
+      try await given.take().get()
     } onCancel: {
-      answer.given.give(.failure(CancellationError()))
+      given.give(.failure(CancellationError()))
     }
   }
-
-  func give(_ value: Value) { given.give(.success(value)) }
 }

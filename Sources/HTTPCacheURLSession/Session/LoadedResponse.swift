@@ -8,12 +8,7 @@ struct LoadedResponse: Sendable {
   let cached: CacheResponse?
 
   /// Whether the body came from the store, and not from the origin.
-  var isFromStore: Bool {
-    switch cached?.outcome {
-    case .hit, .validated: true
-    case .forwarded, .shared, .unsatisfiable, nil: false
-    }
-  }
+  var isFromStore: Bool { (cached?.outcome).isFromStore }
 
   /// The maximum number of bytes that are reserved before they arrive.
   private static let reserveLimit: Int64 = 16 << 20
@@ -36,5 +31,15 @@ struct LoadedResponse: Sendable {
       bytes.withUnsafeBytes { data.append(contentsOf: $0) }
     }
     return data
+  }
+}
+
+extension CacheOutcome? {
+  /// Whether the body came from the store, and not from the origin.
+  var isFromStore: Bool {
+    switch self {
+    case .hit, .validated: true
+    case .forwarded, .shared, .unsatisfiable, nil: false
+    }
   }
 }

@@ -24,11 +24,7 @@ public struct StoredThenNewData: AsyncSequence, Sendable {
     var responses: StoredThenNew.AsyncIterator
     let url: URL
     let meter: LoadMeter?
-    private var hasToldFailure = false
-
-    init(responses: StoredThenNew.AsyncIterator, url: URL, meter: LoadMeter?) {
-      (self.responses, self.url, self.meter) = (responses, url, meter)
-    }
+    var hasToldFailure = false
 
     /// The outcome of asking the origin if it had nothing new: it confirmed the first response, or sent an
     /// equal one. nil before the end, after a second response, and after a failure.
@@ -72,12 +68,9 @@ extension CachedURLSession {
   /// ```
   ///
   /// Redirects are followed without asking a delegate, with the cookies of the first URL.
+  /// `options.onMetrics` gets the metrics of the last response.
   ///
-  /// - Parameters:
-  ///   - request: the request.
-  ///   - cachePolicy: how to use the cache; nil uses the policy of `options`, else the request's, else the
-  ///     configuration's.
-  ///   - options: the settings of this request. Its metrics are those of the last response.
+  /// - Parameters: as for `data(for:cachePolicy:options:delegate:)`.
   /// - Throws: `URLError` for a request that cannot be cached.
   public func responses(
     to request: URLRequest, cachePolicy: CachePolicy? = nil, options: LoadOptions = LoadOptions()

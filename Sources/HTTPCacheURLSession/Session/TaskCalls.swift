@@ -27,30 +27,18 @@ final class TaskCalls: Sendable {
     guard let delegate = delegates.first as? any URLSessionTaskDelegate,
       let redirect = CachedHTTPURLResponse(response, url: url)
     else { return request }
-    let task = try task()
-    let session = try foundation.current().session
-    let answer = try await DelegateAnswer<URLRequest?>.wait { answer in
-      session.delegateQueue.addOperation {
-        DelegateCalls.redirect(delegate, session: session, task: task, response: redirect, request: request) {
-          answer.give($0)
-        }
-      }
+    return try await ask(for: URLRequest?.self) { session, task, answer in
+      DelegateCalls.redirect(
+        delegate, session: session, task: task, response: redirect, request: request, completion: answer)
     }
-    try check(task)
-    return answer
   }
 
   /// Asks whether to accept the final response.
   func accept(_ response: URLResponse) async throws -> Bool {
     guard let delegate = delegates.first as? any URLSessionDataDelegate else { return true }
-    let task = try task()
-    let session = try foundation.current().session
-    let disposition = try await DelegateAnswer<URLSession.ResponseDisposition>.wait { answer in
-      session.delegateQueue.addOperation {
-        DelegateCalls.response(delegate, session: session, task: task, response: response) { answer.give($0) }
-      }
+    let disposition = try await ask(for: URLSession.ResponseDisposition.self) { session, task, answer in
+      DelegateCalls.response(delegate, session: session, task: task, response: response, completion: answer)
     }
-    try check(task)
     return disposition != .cancel
   }
 
@@ -72,38 +60,46 @@ final class TaskCalls: Sendable {
   /// Asks the delegates for credentials.
   ///
   /// - Throws: `UpstreamError.cancelled` if a delegate or the caller cancels.
-  func answer(_ challenge: BasicChallenge) async throws(UpstreamError) -> AuthenticationAttempt {
-    let attempt: AuthenticationAttempt
+  func answer(
+    _ challenge: URLAuthenticationChallenge
+  ) async throws(UpstreamError) -> AuthenticationAttempt {
+    typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
+    var answer: Answer = (.performDefaultHandling, nil)
     do {
-      attempt = try await attemptToAnswer(challenge)
+      if hasDelegates {
+        answer = try await ask(for: Answer.self) { [delegates] session, task, answer in
+          DelegateCalls.answer(challenge, session: session, task: task, asking: delegates[...]) {
+            answer(($0, $1))
+          }
+        }
+      }
     } catch {
       throw UpstreamError(.cancelled, "cancelled", cause: URLError(.cancelled))
     }
+    let attempt = AuthenticationAttempt(basic: answer.0, answer.1, proposed: challenge.proposedCredential)
     if case .cancel = attempt {
       throw UpstreamError(.cancelled, "cancelled by the delegate", cause: URLError(.cancelled))
     }
     return attempt
   }
 
-  private func attemptToAnswer(_ challenge: BasicChallenge) async throws -> AuthenticationAttempt {
-    guard hasDelegates else {
-      return AuthenticationAttempt(
-        basic: .performDefaultHandling, nil, proposed: challenge.challenge.proposedCredential)
-    }
+  /// Asks in the session's delegate queue, and waits for the answer.
+  ///
+  /// - Throws: if the delegate or the caller cancelled, or the session was invalidated.
+  private func ask<Answer: Sendable>(
+    for _: Answer.Type,
+    _ question:
+      @escaping @Sendable (URLSession, URLSessionDataTask, @escaping @Sendable (Answer) -> Void) -> Void
+  ) async throws -> Answer {
     let task = try task()
     let session = try foundation.current().session
-    typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
-    let (disposition, credential) = try await DelegateAnswer<Answer>.wait { answer in
-      session.delegateQueue.addOperation { [delegates] in
-        DelegateCalls.answer(
-          challenge.challenge, session: session, task: task, asking: delegates[...]
-        ) {
-          answer.give(($0, $1))
-        }
-      }
+    let answer = try await DelegateAnswer<Answer>.wait(in: session.delegateQueue) { answer in
+      question(session, task, answer)
     }
-    return AuthenticationAttempt(
-      basic: disposition, credential, proposed: challenge.challenge.proposedCredential)
+    // The delegate may have cancelled the task that it was given.
+    if task.state == .canceling || task.state == .completed { throw URLError(.cancelled) }
+    try Task.checkCancellation()
+    return answer
   }
 
   private func task() throws(UpstreamError) -> URLSessionDataTask {
@@ -111,11 +107,5 @@ final class TaskCalls: Sendable {
     let task = try foundation.current().makeStandIn(request)
     standIn.withLock { $0 = task }
     return task
-  }
-
-  /// Throws if the delegate cancelled the task that it was given.
-  private func check(_ task: URLSessionDataTask) throws {
-    if task.state == .canceling || task.state == .completed { throw URLError(.cancelled) }
-    try Task.checkCancellation()
   }
 }

@@ -19,16 +19,9 @@ public struct CachedTaskMetrics: Sendable, Hashable {
   public internal(set) var countOfBytesReceived: Int64 = 0
 
   /// Bytes of the body that the cache had: all bytes that were read, or none.
-  public var countOfBytesFromCache: Int64 { isFromCache ? countOfBytesReceived : 0 }
+  public var countOfBytesFromCache: Int64 { cacheOutcome.isFromStore ? countOfBytesReceived : 0 }
 
   /// Bytes of the body that came from the origin: all bytes that were read, or none. A stored first part that
   /// the origin completes (RFC 9111 §3.4) counts as from the origin.
-  public var countOfBytesFromOrigin: Int64 { isFromCache ? 0 : countOfBytesReceived }
-
-  private var isFromCache: Bool {
-    switch cacheOutcome {
-    case .hit, .validated: true
-    case .forwarded, .shared, .unsatisfiable, nil: false
-    }
-  }
+  public var countOfBytesFromOrigin: Int64 { cacheOutcome.isFromStore ? 0 : countOfBytesReceived }
 }

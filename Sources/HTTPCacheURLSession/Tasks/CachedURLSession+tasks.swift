@@ -39,13 +39,10 @@ extension CachedURLSession {
     dataTask(request, content: { .data(bodyData) }, options: options, completion: completionHandler)
   }
 
-  /// Makes a suspended task that sends a file, and loads the response with its whole body.
+  /// Makes a suspended task that sends a file, which is never in memory as a whole, and loads the response with its
+  /// whole body.
   ///
-  /// - Parameters:
-  ///   - request: the target and the fields.
-  ///   - fileURL: the file with the content, which is never in memory as a whole.
-  ///   - options: the settings of this request.
-  ///   - completionHandler: as for `dataTask(with:options:completionHandler:)`.
+  /// - Parameters: as for `uploadTask(with:from:options:completionHandler:)`.
   public func uploadTask(
     with request: URLRequest, fromFile fileURL: URL, options: LoadOptions = LoadOptions(),
     completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void

@@ -21,9 +21,7 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
   private let meter: LoadMeter
   private let inner = Mutex(State())
   private let load = LoadState()
-  /// Loads the response and returns what calls the completion handler.
-  private let work: @Sendable (CachedURLSessionTask) async throws -> @Sendable (URLResponse?) -> Void
-  private let failed: @Sendable (any Error) -> Void
+  private let work: @Sendable (CachedURLSessionTask) async -> Void
   private let priority: TaskPriority?
 
   /// Makes a suspended task.
@@ -39,11 +37,7 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
     originalRequest = request
     self.priority = priority
     self.meter = meter
-    work = { task in
-      let content = try await load(task)
-      return { completion(content, $0, nil) }
-    }
-    failed = { completion(nil, nil, $0) }
+    work = { await $0.run(load, completion) }
     progress.isPausable = true
     progress.cancellationHandler = { [weak self] in self?.cancel() }
     progress.pausingHandler = { [weak self] in self?.suspend() }
@@ -81,15 +75,18 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
 
   private func start() {
     meter.start()
-    load.began(Task(priority: priority) { await self.run() })
+    load.began(Task(priority: priority) { await self.work(self) })
   }
 
-  private func run() async {
+  private func run<Content: Sendable>(
+    _ loadContent: @Sendable (CachedURLSessionTask) async throws -> Content,
+    _ completion: @Sendable (Content?, URLResponse?, (any Error)?) -> Void
+  ) async {
+    var content: Content?
     var failure: (any Error)?
-    var complete: (@Sendable (URLResponse?) -> Void)?
     do {
       if load.phase == .ended { throw CancellationError() }
-      complete = try await work(self)
+      content = try await loadContent(self)
     } catch {
       failure = CachedURLSession.foundationError(error, originalRequest.url)
     }
@@ -103,7 +100,7 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
       progress.totalUnitCount = max(progress.completedUnitCount, 1)
       progress.completedUnitCount = progress.totalUnitCount
     }
-    if let failure { failed(failure) } else { complete?(response) }
+    completion(content, failure == nil ? response : nil, failure)
   }
 
   /// Notes a response.
@@ -114,17 +111,9 @@ public final class CachedURLSessionTask: Sendable, Identifiable {
     meter.note(loaded)
     progress.totalUnitCount = loaded.body.length ?? -1
     progress.completedUnitCount = 0
-    let body = ObservedBody(loaded.body, willRead: { try await self.whileSuspended() }) { count, _ in
+    let body = ObservedBody(loaded.body, willRead: { try await self.load.untilRunning() }) { count, _ in
       self.progress.completedUnitCount = self.meter.received(count)
     }
     return LoadedResponse(response: loaded.response, body: MessageBody(body), cached: loaded.cached)
-  }
-
-  /// Waits until the task is not suspended.
-  ///
-  /// - Throws: `CancellationError`.
-  private func whileSuspended() async throws {
-    try await load.untilRunning()
-    try Task.checkCancellation()
   }
 }

@@ -2,25 +2,20 @@ import HTTPCaching
 import HTTPTypes
 
 /// A challenge for HTTP Basic (RFC 7617) as delegates see it. Other schemes are the caller's to answer.
-struct BasicChallenge: Sendable {
-  /// The question for the delegates.
-  let challenge: URLAuthenticationChallenge
-  let failures: Int
-
-  /// Nil if the response does not ask for HTTP Basic.
-  init?(
+enum BasicChallenge {
+  /// The question for the delegates; nil if the response does not ask for HTTP Basic.
+  static func make(
     _ response: HTTPResponse, to request: HTTPRequest, failures: Int,
     credentials: URLCredentialStorage?
-  ) {
-    guard let realm = Self.realm(response.headerFields[values: .wwwAuthenticate]),
+  ) -> URLAuthenticationChallenge? {
+    guard let realm = realm(response.headerFields[values: .wwwAuthenticate]),
       let made = try? URLRequest(request), let url = made.url, let host = url.host
     else { return nil }
     let scheme = request.scheme ?? "http"
     let space = URLProtectionSpace(
       host: host, port: url.port ?? (scheme == "https" ? 443 : 80), protocol: scheme,
       realm: realm, authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
-    self.failures = failures
-    challenge = URLAuthenticationChallenge(
+    return URLAuthenticationChallenge(
       protectionSpace: space,
       proposedCredential: failures == 0 ? credentials?.defaultCredential(for: space) : nil,
       previousFailureCount: failures,
@@ -31,7 +26,7 @@ struct BasicChallenge: Sendable {
   }
 
   /// The realm of the first challenge for Basic; nil without one (RFC 9110 §11.6.1).
-  static func realm(_ values: [String]) -> String? {
+  private static func realm(_ values: [String]) -> String? {
     for value in values {
       var rest = value[...]
       while let start = rest.range(of: "basic", options: .caseInsensitive) {

@@ -4,7 +4,6 @@ import Synchronization
 final class RunningRequests: Sendable {
   private struct State {
     var isClosed = false
-    var isCancelled = false
     var last = 0
     var cancels: [Int: @Sendable () -> Void] = [:]
   }
@@ -28,7 +27,7 @@ final class RunningRequests: Sendable {
   /// - Returns: whether the request was not cancelled yet.
   func replace(_ number: Int, _ cancel: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
-      guard !state.isCancelled else { return false }
+      guard state.cancels[number] != nil else { return false }
       state.cancels[number] = cancel
       return true
     }
@@ -43,10 +42,9 @@ final class RunningRequests: Sendable {
   func cancelAll() {
     let cancels = state.withLock { state in
       state.isClosed = true
-      state.isCancelled = true
       defer { state.cancels = [:] }
-      return Array(state.cancels.values)
+      return state.cancels
     }
-    for cancel in cancels { cancel() }
+    for cancel in cancels.values { cancel() }
   }
 }

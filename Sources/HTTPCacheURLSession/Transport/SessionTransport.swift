@@ -5,26 +5,18 @@ import HTTPTypes
 /// challenges for HTTP Basic, tells the delegates how much of a body was sent, ends requests that make no
 /// progress, and can be invalidated.
 final class SessionTransport: Upstream {
-  /// The settings of the session's configuration.
-  struct Settings: Sendable {
-    var cookies: SessionCookies?
-    /// Nil with a shared cache: one user's credentials must not serve another.
-    var credentials: URLCredentialStorage?
-    /// The longest time without any arriving byte, in seconds.
-    var idleTimeout: TimeInterval
-    /// The longest time until the whole response has arrived, in seconds.
-    var wholeTimeout: TimeInterval
-  }
-
   private let base: any Upstream
-  private let settings: Settings
+  private let configuration: URLSessionConfiguration
+  private let cookies: SessionCookies?
   /// Foundation's session, for delegate calls.
   private let foundation: URLSessionUpstream
   private let running = RunningRequests()
 
-  init(_ base: any Upstream, _ settings: Settings, foundation: URLSessionUpstream) {
+  /// - Parameter configuration: without credentials for a shared cache: one user's must not serve another.
+  init(_ base: any Upstream, configuration: URLSessionConfiguration, foundation: URLSessionUpstream) {
     self.base = base
-    self.settings = settings
+    self.configuration = configuration
+    cookies = SessionCookies(configuration)
     self.foundation = foundation
   }
 
@@ -38,8 +30,10 @@ final class SessionTransport: Upstream {
 
   func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
     let context = request.context as? RequestContext
-    let idle = context?.prototype.timeout(orDefault: settings.idleTimeout) ?? settings.idleTimeout
-    let limits = TransferLimits(idle: idle, whole: settings.wholeTimeout)
+    let idle = configuration.timeoutIntervalForRequest
+    let limits = TransferLimits(
+      idle: context?.prototype.timeout(orDefault: idle) ?? idle,
+      whole: configuration.timeoutIntervalForResource)
     var request = request
     request.timeout = min(request.timeout ?? limits.idle, limits.idle, limits.whole)
     let calls = context.map { TaskCalls(for: $0.prototype, delegates: $0.delegates, foundation: foundation) }
@@ -52,12 +46,12 @@ final class SessionTransport: Upstream {
       }
       let response = try await answer(to: request, within: limits)
       if context?.prototype.httpShouldHandleCookies ?? true {
-        settings.cookies?.store(response.head, of: request.head)
+        cookies?.store(response.head.headerFields, from: (try? URLRequest(request.head))?.url)
       }
       guard response.head.status == .unauthorized, let calls,
         request.body == nil || context?.content.isRepeatable == true,
-        let challenge = BasicChallenge(
-          response.head, to: first, failures: failures, credentials: settings.credentials),
+        let challenge = BasicChallenge.make(
+          response.head, to: first, failures: failures, credentials: configuration.urlCredentialStorage),
         case .retry(let authorization) = try await calls.answer(challenge)
       else {
         var response = response

@@ -30,10 +30,6 @@ extension HTTPURLCache {
     }
   }
 
-  func stored(for request: URLRequest) -> CachedURLResponse? {
-    stored(for: request) { _ in true }
-  }
-
   /// The response that Foundation on Linux may use for a request: allowed by its policy, and fresh, because
   /// Foundation removes responses that it considers stale or cannot select.
   func usable(for request: URLRequest) -> CachedURLResponse? {
@@ -55,8 +51,8 @@ extension HTTPURLCache {
     }
   }
 
-  private func stored(
-    for request: URLRequest, where mayUse: (StoredResponse) -> Bool
+  func stored(
+    for request: URLRequest, where mayUse: (StoredResponse) -> Bool = { _ in true }
   ) -> CachedURLResponse? {
     guard !request.hasContent, let head = try? HTTPRequest(request),
       let (response, record) = cache.stored(for: head, partition: partition, where: mayUse),

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 public import HTTPCaching
 import HTTPTypes
 
@@ -86,12 +87,32 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
   public override func removeCachedResponse(for request: URLRequest) { remove(request) }
 
   /// Removes everything of its partition; without the name of a partition, everything of all partitions.
-  public override func removeAllCachedResponses() { removeAll() }
+  public override func removeAllCachedResponses() {
+    let mode = cache.configuration.rules.mode
+    let selection: CacheSelection = partition.isEmpty ? .all : .partition(mode: mode, partition)
+    wait(for: "remove") { cache throws(CacheError) in try await cache.remove(selection) }
+  }
 
   /// Removes responses that were stored or confirmed at or after a time, in whole seconds: those of its
   /// partition, or without the name of a partition those of all.
   public override func removeCachedResponses(since date: Date) {
-    removeStored(since: Timestamp(date))
+    let time = Timestamp(date)
+    guard !partition.isEmpty else {
+      return wait(for: "remove") { cache throws(CacheError) in
+        try await cache.remove(.storedSince(time))
+      }
+    }
+    wait(for: "remove") { [partition, mode = cache.configuration.rules.mode] cache throws(CacheError) in
+      var cursor: EntryCursor?
+      repeat {
+        let page = try await cache.entries(.storedSince(time), after: cursor, limit: 256)
+        for record in page.entries.map(\.record)
+        where record.key.partition == partition && record.key.mode == mode {
+          try await cache.remove(.variant(record.key, sequence: record.sequence))
+        }
+        cursor = page.next
+      } while cursor != nil
+    }
   }
 
   // MARK: Tasks
@@ -149,6 +170,31 @@ public final class HTTPURLCache: URLCache, @unchecked Sendable {
 }
 
 extension HTTPURLCache {
+  private func remove(_ request: URLRequest) {
+    guard let request = try? HTTPRequest(request) else { return }
+    CallingThreadExecutor.wait { [cache, partition] in
+      await cache.removeStored(for: request, partition: partition)
+    }
+  }
+
+  private func setCapacity(memory: Int64? = nil, disk: Int64? = nil) {
+    wait(for: "set capacity") { cache throws(CacheError) in
+      try await cache.setCapacity(memory: memory.map { max(0, $0) }, disk: disk.map { max(0, $0) })
+    }
+  }
+
+  /// Waits for a change of the cache.
+  private func wait(
+    for operation: String,
+    _ work: @escaping @Sendable (HTTPCache) async throws(CacheError) -> Void
+  ) {
+    CallingThreadExecutor.wait { [cache] in
+      do throws(CacheError) { try await work(cache) } catch {
+        cache.configuration.observer?.observe(.storeFailed(operation: operation, error))
+      }
+    }
+  }
+
   /// A path at which Foundation's own cache, which is not used, cannot make a directory.
   static var noPath: String? {
     #if canImport(FoundationNetworking)

@@ -33,8 +33,6 @@ enum AuthenticationAttempt {
     return .retry("Basic " + pair.base64EncodedString())
   }
 
-  private static let proposalLimit = 1
-
   init(
     _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?,
     challenge: URLAuthenticationChallenge, failures: Int
@@ -42,7 +40,7 @@ enum AuthenticationAttempt {
     #if canImport(FoundationNetworking)
       let isBasic =
         challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic
-      let proposed = failures < Self.proposalLimit ? challenge.proposedCredential : nil
+      let proposed = failures == 0 ? challenge.proposedCredential : nil
       self.init(
         basic: disposition, isBasic ? credential : nil, proposed: isBasic ? proposed : nil)
     #else

@@ -152,7 +152,9 @@ final class FoundationRequest: Sendable {
 
   func received(_ response: URLResponse, from task: Int) {
     change(from: task) { $0.state.received(response) }
-    if let response = response as? HTTPURLResponse { terms.cookies?.store(response) }
+    if let response = response as? HTTPURLResponse {
+      terms.cookies?.store(HTTPFields(response.allHeaderFields), from: response.url)
+    }
   }
 
   func received(_ data: Data, from task: Int) {

@@ -106,8 +106,6 @@ struct ReceiveBuffer {
       unsafeBytes: UnsafeRawBufferPointer(rebasing: block.bytes[..<length]), keepingAlive: block)
   }
 
-  mutating func removeAll() { self = ReceiveBuffer() }
-
   /// Releases space that is no longer needed.
   mutating func end() { filling = nil }
 

@@ -35,7 +35,7 @@ struct ReceiveState {
   private(set) var isDecoded = false
   /// Whether Foundation must not be told to cancel the task.
   var isAnsweringRedirect = false
-  private var buffer = ReceiveBuffer()
+  private(set) var buffer = ReceiveBuffer()
   private var received: Int64 = 0
 
   init(_ request: URLRequest, mayUseFiles: Bool) {
@@ -58,9 +58,6 @@ struct ReceiveState {
     case .waitingForHead, .receiving: false
     }
   }
-
-  /// Whether unread bytes are in a file.
-  var isSpilling: Bool { buffer.countInMemory < buffer.count }
 
   // MARK: Events
 
@@ -145,7 +142,7 @@ struct ReceiveState {
     if isOver { return false }
     phase = .failed(error)
     isHeadWithheld = false
-    if error.kind == .cancelled { buffer.removeAll() }
+    if error.kind == .cancelled { buffer = ReceiveBuffer() }
     return true
   }
 

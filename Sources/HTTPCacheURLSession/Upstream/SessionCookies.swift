@@ -21,24 +21,14 @@ struct SessionCookies: Sendable {
     return HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
   }
 
-  /// Stores the cookies that the response to a request sets.
-  func store(_ response: HTTPResponse, of request: HTTPRequest) {
-    guard accepts, response.headerFields.contains(.setCookie),
-      let url = (try? URLRequest(request))?.url
-    else { return }
-    for field in response.headerFields where field.name == .setCookie {
+  /// Stores the cookies that the fields of a response set.
+  ///
+  /// - Parameter url: the URL that was requested; it is asked for only if there are cookies.
+  func store(_ fields: HTTPFields, from url: @autoclosure () -> URL?) {
+    guard accepts, fields.contains(.setCookie), let url = url() else { return }
+    for field in fields where field.name == .setCookie {
       let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": field.text], for: url)
       storage.setCookies(cookies, for: url, mainDocumentURL: nil)
     }
-  }
-
-  /// Stores the cookies that a response sets.
-  func store(_ response: HTTPURLResponse) {
-    guard accepts, let url = response.url,
-      let fields = response.allHeaderFields as? [String: String],
-      fields.keys.contains(where: { $0.lowercased() == "set-cookie" })
-    else { return }
-    let cookies = HTTPCookie.cookies(withResponseHeaderFields: fields, for: url)
-    storage.setCookies(cookies, for: url, mainDocumentURL: nil)
   }
 }
