@@ -45,6 +45,8 @@
     private let headTimeout: Duration
     private let idleTimeout: Duration?
     private let eventStreamTimeout: Duration?
+    /// Measures the waits for the bytes of bodies.
+    var clock: any CacheClock = SystemClock()
     /// The origins that have answered the client: it may have idle connections to them, which they close at any moment.
     private let answered = BoundedSet<String>(limit: 1_024)
 
@@ -109,18 +111,14 @@
         head.headerFields[.contentLength] = nil
       }
       return UpstreamResponse(
-        head: head,
-        body: MessageBody(
-          AsyncHTTPClientBody(
-            response.body, length: length, idleTimeout: silence(of: head.headerFields),
-            eventLoop: client.eventLoopGroup.any())),
+        head: head, body: body(response.body, length: length, describedBy: head.headerFields),
         isContentDecoded: isDecoded)
     }
 
     /// The longest time to wait for the next bytes of the body of a response with these fields; nil uses the client's
     /// `timeout.read`.
-    func silence(of fields: HTTPFields) -> TimeAmount? {
-      (UpstreamResponse.isEventStream(fields) ? eventStreamTimeout : idleTimeout).map { TimeAmount($0) }
+    func silence(of fields: HTTPFields) -> Duration? {
+      UpstreamResponse.isEventStream(fields) ? eventStreamTimeout : idleTimeout
     }
 
     /// Executes a request; once more on a new connection if the client used an idle one, which the origin was closing

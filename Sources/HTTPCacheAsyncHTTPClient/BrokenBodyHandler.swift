@@ -13,13 +13,11 @@
 
     private var isInBody = false
 
-    /// Adds a handler to a connection.
-    static func add(toHTTP1 channel: any Channel) -> EventLoopFuture<Void> {
-      channel.eventLoop.submit {
-        let pipeline = channel.pipeline.syncOperations
-        let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-        try pipeline.addHandler(BrokenBodyHandler(), position: .after(decoder))
-      }
+    /// Adds a handler to a connection, on its event loop.
+    static func add(toHTTP1 channel: any Channel) throws {
+      let pipeline = channel.pipeline.syncOperations
+      let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+      try pipeline.addHandler(BrokenBodyHandler(), position: .after(decoder))
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -99,11 +97,7 @@
     /// number of your requests at once. Holds for HTTP/1.1. Call it before you make the client and after you set its
     /// connection initialisers, which still run.
     public mutating func keepBytesOfBrokenConnections() {
-      let http1 = http1_1ConnectionDebugInitializer
-      http1_1ConnectionDebugInitializer = { channel in
-        BrokenBodyHandler.add(toHTTP1: channel)
-          .flatMap { http1?(channel) ?? channel.eventLoop.makeSucceededVoidFuture() }
-      }
+      precede(\.http1_1ConnectionDebugInitializer) { try BrokenBodyHandler.add(toHTTP1: $0) }
     }
   }
 #endif

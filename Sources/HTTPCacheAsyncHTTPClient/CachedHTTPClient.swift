@@ -177,7 +177,9 @@
       }
       let response: CacheResponse
       do {
-        response = try await within(deadline) { [cache, upstream, options] in
+        response = try await upstream.client.eventLoopGroup.any().limited(
+          timeLeft: { deadline + Self.grace - NIODeadline.now() }
+        ) { [cache, upstream, options] in
           try await cache.respond(
             to: head, body: request.body.map { MessageBody(BufferSource($0, length: nil)) },
             policy: policy, options: options, via: upstream)
@@ -251,27 +253,6 @@
       let now = NIODeadline.now()
       guard deadline < now + .hours(24 * 365) else { return nil }
       return .nanoseconds((deadline - now).nanoseconds)
-    }
-
-    /// Ends `body` at the deadline, like `HTTPClient`.
-    private func within(
-      _ deadline: NIODeadline, _ body: @escaping @Sendable () async throws -> CacheResponse
-    ) async throws -> CacheResponse {
-      let work = Task { try await body() }
-      let alarm = DeadlineAlarm(deadline + Self.grace, on: upstream.client.eventLoopGroup.any()) {
-        work.cancel()
-      }
-      defer { alarm.cancel() }
-      do {
-        return try await withTaskCancellationHandler {
-          try await work.value
-        } onCancel: {
-          work.cancel()
-        }
-      } catch {
-        if alarm.hasPassed, !Task.isCancelled { throw HTTPClientError.deadlineExceeded }
-        throw error
-      }
     }
   }
 

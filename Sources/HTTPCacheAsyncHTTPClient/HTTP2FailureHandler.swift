@@ -61,25 +61,19 @@
 
     private init(_ watcher: GoAwayWatcher) { self.watcher = watcher }
 
-    /// Adds handlers to a connection.
-    static func add(toConnection channel: any Channel) -> EventLoopFuture<Void> {
-      channel.eventLoop.submit {
-        let pipeline = channel.pipeline.syncOperations
-        let http2 = try pipeline.handler(type: NIOHTTP2Handler.self)
-        let watcher = GoAwayWatcher()
-        try pipeline.addHandler(watcher, position: .before(http2))
-        try pipeline.addHandler(HTTP2FailureHandler(watcher))
-      }
+    /// Adds handlers to a connection, on its event loop.
+    static func add(toConnection channel: any Channel) throws {
+      let pipeline = channel.pipeline.syncOperations
+      let http2 = try pipeline.handler(type: NIOHTTP2Handler.self)
+      let watcher = GoAwayWatcher()
+      try pipeline.addHandler(watcher, position: .before(http2))
+      try pipeline.addHandler(HTTP2FailureHandler(watcher))
     }
 
-    /// Tells a stream of the errors of its connection.
-    static func add(toStream channel: any Channel) -> EventLoopFuture<Void> {
-      channel.eventLoop.submit {
-        guard let pipeline = channel.parent?.pipeline.syncOperations,
-          let handler = try? pipeline.handler(type: HTTP2FailureHandler.self)
-        else { return }
-        handler.add(channel)
-      }
+    /// Tells a stream of the errors of its connection, on the event loop of both.
+    static func add(toStream channel: any Channel) {
+      let handler = try? channel.parent?.pipeline.syncOperations.handler(type: HTTP2FailureHandler.self)
+      handler?.add(channel)
     }
 
     private func add(_ stream: any Channel) {
@@ -104,15 +98,8 @@
     /// makes has this; call it for a client of your own, before you make the client and after you set its connection
     /// initialisers, which still run.
     public mutating func failConnectionErrors() {
-      let (connection, stream) = (http2ConnectionDebugInitializer, http2StreamChannelDebugInitializer)
-      http2ConnectionDebugInitializer = { channel in
-        HTTP2FailureHandler.add(toConnection: channel)
-          .flatMap { connection?(channel) ?? channel.eventLoop.makeSucceededVoidFuture() }
-      }
-      http2StreamChannelDebugInitializer = { channel in
-        HTTP2FailureHandler.add(toStream: channel)
-          .flatMap { stream?(channel) ?? channel.eventLoop.makeSucceededVoidFuture() }
-      }
+      precede(\.http2ConnectionDebugInitializer) { try HTTP2FailureHandler.add(toConnection: $0) }
+      precede(\.http2StreamChannelDebugInitializer) { HTTP2FailureHandler.add(toStream: $0) }
     }
   }
 #endif

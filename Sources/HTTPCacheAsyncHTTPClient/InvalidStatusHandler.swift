@@ -28,32 +28,28 @@
   }
 
   extension InvalidStatusHandler<HTTPClientResponsePart> {
-    /// Adds a handler behind the decoder of a connection over HTTP/1.1.
-    static func add(toHTTP1 channel: any Channel) -> EventLoopFuture<Void> {
-      channel.eventLoop.submit {
-        let pipeline = channel.pipeline.syncOperations
-        let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-        let handler = InvalidStatusHandler {
-          if case .head(let head) = $0 { head.status.code < 100 } else { false }
-        }
-        try pipeline.addHandler(handler, position: .after(decoder))
+    /// Adds a handler behind the decoder of a connection over HTTP/1.1, on its event loop.
+    static func add(toHTTP1 channel: any Channel) throws {
+      let pipeline = channel.pipeline.syncOperations
+      let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+      let handler = InvalidStatusHandler {
+        if case .head(let head) = $0 { head.status.code < 100 } else { false }
       }
+      try pipeline.addHandler(handler, position: .after(decoder))
     }
   }
 
   extension InvalidStatusHandler<HTTP2Frame.FramePayload> {
     /// Adds a handler before the decoder of a stream of HTTP/2, which would make an unsigned number of the status. HTTP/2
-    /// has no 101 (RFC 9113 §8.6).
-    static func add(toHTTP2 channel: any Channel) -> EventLoopFuture<Void> {
-      channel.eventLoop.submit {
-        let handler = InvalidStatusHandler { payload in
-          guard case .headers(let frame) = payload, let status = frame.headers.first(name: ":status") else {
-            return false
-          }
-          return status.utf8.count != 3 || Int(status).map { !(100...999).contains($0) || $0 == 101 } ?? true
+    /// has no 101 (RFC 9113 §8.6). On the stream's event loop.
+    static func add(toHTTP2 channel: any Channel) throws {
+      let handler = InvalidStatusHandler { payload in
+        guard case .headers(let frame) = payload, let status = frame.headers.first(name: ":status") else {
+          return false
         }
-        try channel.pipeline.syncOperations.addHandler(handler, position: .first)
+        return status.utf8.count != 3 || Int(status).map { !(100...999).contains($0) || $0 == 101 } ?? true
       }
+      try channel.pipeline.syncOperations.addHandler(handler, position: .first)
     }
   }
 
@@ -66,14 +62,23 @@
     /// `CachedHTTPClient` makes has this; call it for a client of your own, before you make the client and after you
     /// set its connection initialisers, which still run.
     public mutating func failInvalidStatus() {
-      let (http1, http2) = (http1_1ConnectionDebugInitializer, http2StreamChannelDebugInitializer)
-      http1_1ConnectionDebugInitializer = { channel in
-        InvalidStatusHandler<HTTPClientResponsePart>.add(toHTTP1: channel)
-          .flatMap { http1?(channel) ?? channel.eventLoop.makeSucceededVoidFuture() }
+      precede(\.http1_1ConnectionDebugInitializer) {
+        try InvalidStatusHandler<HTTPClientResponsePart>.add(toHTTP1: $0)
       }
-      http2StreamChannelDebugInitializer = { channel in
-        InvalidStatusHandler<HTTP2Frame.FramePayload>.add(toHTTP2: channel)
-          .flatMap { http2?(channel) ?? channel.eventLoop.makeSucceededVoidFuture() }
+      precede(\.http2StreamChannelDebugInitializer) {
+        try InvalidStatusHandler<HTTP2Frame.FramePayload>.add(toHTTP2: $0)
+      }
+    }
+
+    /// Runs `add` before an initialiser of channels, on the event loop of each channel.
+    mutating func precede(
+      _ initializer: WritableKeyPath<Self, (@Sendable (any Channel) -> EventLoopFuture<Void>)?>,
+      _ add: @escaping @Sendable (any Channel) throws -> Void
+    ) {
+      let former = self[keyPath: initializer]
+      self[keyPath: initializer] = { channel in
+        channel.eventLoop.submit { try add(channel) }
+          .flatMap { former?(channel) ?? channel.eventLoop.makeSucceededVoidFuture() }
       }
     }
   }

@@ -1,4 +1,5 @@
 #if Hummingbird
+  import HTTPCacheNIO
   public import HTTPCaching
   public import Hummingbird
 
@@ -30,14 +31,14 @@
     /// invalidates what it changes, in all partitions (RFC 9111 §4.4).
     public typealias Partition = @Sendable (Request, Context) async throws -> String?
 
-    private let server: ServerCache<Context>
-    private let service: CacheService<Context>?
+    /// The cache in use.
+    public let cache: HTTPCache
     /// The cache that the middleware was made with, which a shared cache replaces if it is private. A service over
     /// that cache marks its validations with it.
     private let given: ObjectIdentifier
-
-    /// The cache in use.
-    public var cache: HTTPCache { server.cache }
+    private let origin: RequestOrigin
+    private let service: CacheService<Context>?
+    private let partition: Partition
 
     /// Makes a middleware.
     ///
@@ -52,9 +53,17 @@
       _ cache: HTTPCache, origin: RequestOrigin, service: CacheService<Context>? = nil,
       partition: @escaping Partition = { _, _ in "" }
     ) {
-      server = ServerCache(cache, origin: origin, partition: partition)
+      if cache.configuration.rules.mode == .shared {
+        self.cache = cache
+      } else {
+        var rules = cache.configuration.rules
+        rules.mode = .shared
+        self.cache = cache.using(rules)
+      }
       given = ObjectIdentifier(cache)
+      self.origin = origin
       self.service = service
+      self.partition = partition
     }
 
     /// Answers from the cache, or with `next`.
@@ -69,12 +78,77 @@
       {
         return try await next(request, context)
       }
+      let partition = try await self.partition(request, context)
+      guard let head = origin.absolute(request.head),
+        // An unsafe request invalidates even if it has no partition (RFC 9111 §4.4).
+        partition != nil || !request.method.isSafe
+      else { return try await next(request, context) }
+      let background = service?.route.map { RouteUpstream($0, request: request, context: context) }
       return try await withoutActuallyEscaping(next) { next in
-        let route = Route(next)
+        let route = RouteUpstream(next, request: request, context: context)
         defer { route.end() }
-        return try await server.respond(
-          to: request, context: context, route: route, background: service?.route)
+        let response = try await respond(to: head, in: partition, via: route, background: background)
+        return response.serverResponse(to: request.method)
       }
+    }
+
+    /// Answers a request from the cache.
+    ///
+    /// - Parameter background: asked for validations afterwards; nil validates before a stale response is used.
+    /// - Throws: what the route throws.
+    private func respond(
+      to head: HTTPRequest, in partition: String?, via route: RouteUpstream<Context>,
+      background: RouteUpstream<Context>?
+    ) async throws -> CacheResponse {
+      var options = RequestOptions(
+        partition: partition ?? "", redirectLimit: 0, validatesInBackground: background != nil)
+      options.isOneUser = true
+      options.backgroundUpstream = background
+      let response: CacheResponse
+      do {
+        response = try await cache.respond(
+          to: head, body: route.request.content, policy: partition == nil ? .bypass : .standard,
+          options: options, via: route)
+      } catch let error as UpstreamError {
+        throw error.cause ?? error
+      }
+      if case .forwarded(_, _, _, collapsed: false) = response.outcome, let error = route.withheld {
+        throw error
+      }
+      return response
+    }
+  }
+
+  extension Request {
+    /// The content, unless there is certainly none.
+    fileprivate var content: MessageBody? {
+      let length = headers[.contentLength].flatMap { Int64($0) }
+      if length == 0 { return nil }
+      if length == nil, headers[.transferEncoding] == nil, method == .get || method == .head {
+        return nil
+      }
+      return MessageBody(BufferSource(body, length: length))
+    }
+  }
+
+  extension CacheResponse {
+    /// The response in Hummingbird's type; its body is pulled at the client's pace.
+    fileprivate func serverResponse(to method: HTTPRequest.Method) -> Response {
+      if method == .head {
+        return Response(status: head.status, headers: head.headerFields, body: ResponseBody())
+      }
+      let hasNoContent = head.status.code == 204 || head.status.code == 304
+      let body = body
+      return Response(
+        status: head.status, headers: head.headerFields,
+        body: ResponseBody(contentLength: hasNoContent ? nil : body.length.flatMap { Int(exactly: $0) }) {
+          writer in
+          // A client that disconnects stops the source of the body.
+          defer { body.source.cancel() }
+          for try await buffer in BufferSequence(body) { try await writer.write(buffer) }
+          let trailers = body.trailers
+          try await writer.finish(trailers.isEmpty ? nil : trailers)
+        })
     }
   }
 #endif

@@ -56,11 +56,11 @@
       await cache.close()
     }
 
-    /// The way to the routes for a validation after its request; nil before `validate(through:)`.
-    var route: Route<Context>? {
+    /// Calls the routes for a validation after its request; nil before `validate(through:)`.
+    var route: Respond? {
       guard let respond = responder.withLock({ $0 }) else { return nil }
       let cache = ObjectIdentifier(cache)
-      return Route { request, context in
+      return { request, context in
         try await ValidatedCache.$current.withValue(cache) { try await respond(request, context) }
       }
     }

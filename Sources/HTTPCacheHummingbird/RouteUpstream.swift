@@ -4,32 +4,34 @@
   import Hummingbird
   import Synchronization
 
-  /// A route as the origin of a cache.
-  final class RouteUpstream<Context: RequestContext>: Upstream {
-    /// The route's result, if the cache got a different one.
-    enum Withheld: Sendable {
-      /// The cache got the route's result.
-      case nothing
-      /// The route threw.
-      case error(any Error)
-    }
-
-    private let route: Route<Context>
-    private let request: Request
+  /// A route as the origin of a cache: the rest of the chain of middleware, and the route.
+  ///
+  /// Hummingbird lends a middleware the rest of the chain only while it handles a request. `end()` returns
+  /// it, and after that it is not called again.
+  final class RouteUpstream<Context: RequestContext>: Upstream, @unchecked Sendable {
+    // @unchecked Sendable because the engine calls its upstream in the task of the request that waits for the
+    // answer, so the closure is called by the task that it was lent to. A `CacheService` gives a `@Sendable` one.
+    private var next: ((Request, Context) async throws -> Response)?
+    let request: Request
     private let context: Context
-    private let state = Mutex(Withheld.nothing)
+    private let thrown = Mutex<(any Error)?>(nil)
 
-    init(_ route: Route<Context>, request: Request, context: Context) {
-      self.route = route
+    init(
+      _ next: @escaping (Request, Context) async throws -> Response, request: Request, context: Context
+    ) {
+      self.next = next
       self.request = request
       self.context = context
     }
 
-    /// The route's result, if the cache got a different one.
-    var withheld: Withheld { state.withLock { $0 } }
+    /// The error that the route threw, if the cache got a response for the error.
+    var withheld: (any Error)? { thrown.withLock { $0 } }
+
+    func end() { next = nil }
 
     func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-      state.withLock { $0 = .nothing }
+      thrown.withLock { $0 = nil }
+      guard let next else { throw UpstreamError(.cancelled, "cancelled", cause: CancellationError()) }
       var head = self.request.head
       head.headerFields = request.head.headerFields
       var forwarded = Request(head: head, body: self.request.body)
@@ -38,11 +40,11 @@
       }
       let response: Response
       do {
-        response = try await route.respond(to: forwarded, context: context)
+        response = try await next(forwarded, context)
       } catch let error as CancellationError {
         throw UpstreamError(.cancelled, "cancelled", cause: error)
       } catch {
-        state.withLock { $0 = .error(error) }
+        thrown.withLock { $0 = error }
         return Self.answer(to: error)
       }
       return answer(response, to: request.head.method)
@@ -56,7 +58,7 @@
       let announced = head.headerFields[.contentLength].flatMap { Int64($0) }
       let length = response.body.contentLength.map { Int64($0) } ?? announced
       return UpstreamResponse(
-        head: head, body: MessageBody(ResponseBodySource(response.body, length: length)))
+        head: head, body: MessageBody(PumpedBody(response.body, length: length)))
     }
 
     /// The response that the cache gets for an error, so that it may answer with a stale one (RFC 5861 §4).

@@ -1,8 +1,7 @@
 import AsyncHTTPClient
+import HTTPCacheTesting
 import HTTPCaching
 import NIOCore
-import NIOEmbedded
-import NIOPosix
 import Synchronization
 import Testing
 
@@ -38,24 +37,26 @@ import Testing
   @Test("one task reads all pieces of a body")
   func oneTask() async throws {
     let log = RecordingPieces.Log()
-    let body = AsyncHTTPClientBody(
-      .stream(RecordingPieces(log: log, count: 200)), length: 200, idleTimeout: .seconds(60),
-      eventLoop: MultiThreadedEventLoopGroup.singleton.next())
+    let upstream = AsyncHTTPClientUpstream(client: HTTPClient.shared, idleTimeout: .seconds(60))
+    let body = upstream.body(
+      .stream(RecordingPieces(log: log, count: 200)), length: 200, describedBy: [:])
     var received = 0
-    while let piece = try await body.next() { received += piece.count }
+    for try await piece in body { received += piece.count }
     #expect(received == 200)
     #expect(log.tasks.withLock { $0.count } == 1)
   }
 
   @Test("the idle timeout counts from the last piece, and ends a body that stalls")
   func idleTimeout() async throws {
-    let loop = NIOAsyncTestingEventLoop()
+    let clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))
+    var upstream = AsyncHTTPClientUpstream(client: HTTPClient.shared, idleTimeout: .seconds(10))
+    upstream.clock = clock
     let (pieces, origin) = AsyncStream<ByteBuffer>.makeStream()
-    let body = AsyncHTTPClientBody(
-      .stream(pieces), length: nil, idleTimeout: .seconds(10), eventLoop: loop)
+    let body = upstream.body(.stream(pieces), length: nil, describedBy: [:]).source
     for _ in 0..<3 {
       async let piece = body.next()
-      await loop.advanceTime(by: .seconds(9))
+      await clock.waitForSleepers()
+      clock.advance(by: .seconds(9))
       origin.yield(ByteBuffer(bytes: [7]))
       #expect(try await piece?.count == 1)
     }
@@ -65,7 +66,7 @@ import Testing
       return try await body.next()
     }
     while !isEnded.load(ordering: .sequentiallyConsistent) {
-      await loop.advanceTime(by: .seconds(9))
+      clock.advance(by: .seconds(9))
       await Task.yield()
     }
     let error = await #expect(throws: UpstreamError.self) { try await stalled.value }
@@ -84,6 +85,6 @@ import Testing
       eventStreamTimeout: limit.map { Duration.seconds($0) })
     var fields: HTTPFields = [:]
     fields[.contentType] = type
-    #expect(upstream.silence(of: fields) == expected.map { TimeAmount.seconds($0) })
+    #expect(upstream.silence(of: fields) == expected.map { Duration.seconds($0) })
   }
 }

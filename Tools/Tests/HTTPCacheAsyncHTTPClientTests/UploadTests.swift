@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import HTTPCacheTesting
 import HTTPCaching
 import HTTPTypes
 import Hummingbird
@@ -15,9 +16,19 @@ import Testing
   @Test("the limit counts from the last piece that the origin took, without the waits for the content")
   func progress() async {
     let loop = NIOAsyncTestingEventLoop()
-    let ends = Atomic(0)
     let watch = UploadWatch(limit: .seconds(10), on: loop)
-    watch.begin { ends.add(1, ordering: .sequentiallyConsistent) }
+    let (looks, looked) = AsyncStream.makeStream(of: Void.self)
+    let isEnded = Atomic(false)
+    let upload = Task {
+      defer { isEnded.store(true, ordering: .sequentiallyConsistent) }
+      try await loop.limited {
+        looked.yield()
+        return watch.timeLeft
+      } _: {
+        try await Gate().pass()
+      }
+    }
+    for await _ in looks { break }
     for _ in 0..<3 {
       await loop.advanceTime(by: .seconds(9))
       watch.awaitsSource()
@@ -25,19 +36,27 @@ import Testing
       watch.awaitsOrigin()
     }
     await loop.advanceTime(by: .seconds(9))
-    #expect(ends.load(ordering: .sequentiallyConsistent) == 0 && !watch.hasPassed)
-    await loop.advanceTime(by: .seconds(1))
-    #expect(ends.load(ordering: .sequentiallyConsistent) == 1 && watch.hasPassed)
+    #expect(!isEnded.load(ordering: .sequentiallyConsistent) && watch.timeLeft == .seconds(1))
+    while !isEnded.load(ordering: .sequentiallyConsistent) {
+      await loop.advanceTime(by: .seconds(1))
+      await Task.yield()
+    }
+    let error = await #expect(throws: HTTPClientError.self) { try await upload.value }
+    #expect(error == .deadlineExceeded)
   }
 
-  @Test("after its end a watch ends nothing")
-  func ended() async {
+  @Test("a request that has ended is not watched any more")
+  func ended() async throws {
     let loop = NIOAsyncTestingEventLoop()
-    let watch = UploadWatch(limit: .seconds(10), on: loop)
-    watch.begin { Issue.record("the request has ended") }
-    watch.end()
+    let looks = Counter()
+    let answer = try await loop.limited {
+      looks.increment()
+      return .seconds(10)
+    } _: {
+      7
+    }
     await loop.advanceTime(by: .seconds(20))
-    #expect(!watch.hasPassed)
+    #expect(answer == 7 && looks.value == 1)
   }
 
   /// Two octets, of which the second one comes late.
