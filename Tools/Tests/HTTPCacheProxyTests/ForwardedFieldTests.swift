@@ -132,13 +132,39 @@ struct ForwardedFieldTests {
     }
   }
 
-  @Test("a trusted proxy that contradicts itself is served past the cache")
-  func ambiguous() async throws {
+  @Test(
+    "a trusted proxy that contradicts itself is served past the cache",
+    arguments: [
+      "X-Forwarded-Host: a\r\nForwarded: host=b\r\n", "Forwarded: host=a;host=b\r\n",
+      "X-Forwarded-Proto: http\r\nForwarded:\r\nForwarded: for=_a, proto=https\r\n",
+    ])
+  func ambiguous(_ fields: String) async throws {
     let range = try #require(AddressRange("127.0.0.1"))
     try await withProxy(cache: try memoryCache(), configure: { $0.trustedForwarders = [range] }) { fixture in
-      let fields = "X-Forwarded-Host: a\r\nForwarded: host=b\r\n"
       try await fixture.miss("/", fields: fields)
       try await fixture.miss("/", fields: fields)
+    }
+  }
+
+  @Test(
+    "the lines of Forwarded are one list: the first host and scheme in it are those of the key (RFC 9110 §5.3, §5.6.1.2)",
+    arguments: [
+      "Forwarded:\r\nForwarded: for=192.0.2.7;host=b;proto=https\r\n",
+      "Forwarded: ,\r\nForwarded: for=192.0.2.7;host=b;proto=https\r\n",
+      "Forwarded: for=192.0.2.7, for=192.0.2.8;host=b\r\nForwarded: proto=https\r\n",
+    ])
+  func oneList(_ lines: String) async throws {
+    let range = try #require(AddressRange("127.0.0.1"))
+    try await withProxy(cache: try memoryCache(), configure: { $0.trustedForwarders = [range] }) { fixture in
+      let head = try await fixture.miss("/", fields: lines, host: "a", answer: "of b")
+      #expect(field("X-Forwarded-Host", in: head) == "b" && field("X-Forwarded-Proto", in: head) == "https")
+      try await fixture.miss("/", host: "a", answer: "of a")
+      #expect(
+        try await fixture.hit("/", fields: "Forwarded: host=b;proto=https\r\n", host: "a").hasSuffix("of b"))
+      #expect(try await fixture.hit("/", host: "a").hasSuffix("of a"))
+      let empty = try await fixture.miss("/empty", fields: "Forwarded:\r\nX-Forwarded-Host: c\r\n", host: "a")
+      #expect(
+        field("Forwarded", in: empty) == "for=unknown;host=c;proto=http, for=127.0.0.1;host=a;proto=http")
     }
   }
 

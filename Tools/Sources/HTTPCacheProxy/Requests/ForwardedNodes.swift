@@ -7,20 +7,20 @@ enum ForwardedNodes {
     let listed = fields[values: .xForwardedFor].flatMap { FieldList.members($0) }
     if !listed.isEmpty { return listed }
     return fields[values: .forwarded].flatMap { FieldList.members($0) }.map {
-      parameters(of: $0)["for"] ?? ""
+      values(of: "for", in: $0).last ?? ""
     }
   }
 
-  /// The parameters of an element of `Forwarded` (RFC 7239 §4), without quotation marks.
-  static func parameters(of element: String) -> [String: String] {
-    var parameters: [String: String] = [:]
-    for pair in element.split(separator: ";") {
+  /// The values of a parameter in an element of `Forwarded`, without quotation marks: at most one in a well-formed element
+  /// (RFC 7239 §4).
+  static func values(of parameter: String, in element: String) -> [String] {
+    element.split(separator: ";").compactMap { pair in
       let parts = pair.split(separator: "=", maxSplits: 1)
-      guard parts.count == 2 else { continue }
-      let name = FieldList.lowercased(parts[0].filter { $0 != " " })
-      parameters[name] = parts[1].filter { $0 != "\"" && $0 != " " }
+      guard parts.count == 2, FieldList.lowercased(parts[0].filter { $0 != " " }) == parameter else {
+        return nil
+      }
+      return parts[1].filter { $0 != "\"" && $0 != " " }
     }
-    return parameters
   }
 
   /// The address of a node, which may have brackets and a port (RFC 7239 §6); nil for another name.

@@ -24,11 +24,11 @@ struct ForwardedRequest: Sendable {
     self.host = ownHost
     hop = Self.element(client.text ?? "unknown", scheme: ownScheme, host: ownHost)
     guard client.isTrusted else { return }
-    let element = ForwardedNodes.parameters(of: fields[values: .forwarded].first.flatMap(Self.first) ?? "")
-    let schemes = [fields[.xForwardedProto].flatMap(Self.first), element["proto"]].compactMap { $0 }
-      .map { FieldList.lowercased($0) }
-    let hosts = [fields[.xForwardedHost].flatMap(Self.first), element["host"]].compactMap { $0 }
-      .map { FieldList.lowercased($0) }
+    let elements = Self.members(.forwarded, of: fields)
+    let (schemes, hosts) = (
+      Self.told(.xForwardedProto, "proto", elements, fields),
+      Self.told(.xForwardedHost, "host", elements, fields)
+    )
     isAmbiguous = Set(schemes).count > 1 || Set(hosts).count > 1
     if let first = schemes.first, first == "http" || first == "https" { scheme = first }
     if let first = hosts.first.flatMap({ Authority($0) }) {
@@ -51,7 +51,7 @@ struct ForwardedRequest: Sendable {
 
   /// Gives each of both forms what only the other one has, so that an origin reads the same in each (RFC 7239 §7.4).
   private func convert(_ fields: inout HTTPFields) {
-    let (old, new) = (fields[values: .xForwardedFor], fields[values: .forwarded])
+    let (old, new) = (Self.members(.xForwardedFor, of: fields), Self.members(.forwarded, of: fields))
     if new.isEmpty {
       guard !old.isEmpty || fields[.xForwardedProto] != nil || fields[.xForwardedHost] != nil else { return }
       var nodes = ForwardedNodes.nodes(of: fields)
@@ -71,16 +71,17 @@ struct ForwardedRequest: Sendable {
 
   /// Appends scheme and host to the first element of `Forwarded` if only the other form has them.
   private func completeFirstElement(_ fields: inout HTTPFields) {
-    var elements = fields[values: .forwarded].flatMap { FieldList.members($0) }
+    var elements = Self.members(.forwarded, of: fields)
     // An odd number of quotation marks: the comma behind this text is a part of a string.
     guard let first = elements.first, first.utf8.count(where: { $0 == 0x22 }).isMultiple(of: 2) else {
       return
     }
-    let parameters = ForwardedNodes.parameters(of: first)
-    if parameters["host"] == nil, fields[.xForwardedHost] != nil, let host {
+    if ForwardedNodes.values(of: "host", in: first).isEmpty, fields[.xForwardedHost] != nil, let host {
       elements[0] += Self.hostParameter(host).joined()
     }
-    if parameters["proto"] == nil, fields[.xForwardedProto] != nil { elements[0] += ";proto=\(scheme)" }
+    if ForwardedNodes.values(of: "proto", in: first).isEmpty, fields[.xForwardedProto] != nil {
+      elements[0] += ";proto=\(scheme)"
+    }
     if elements[0] != first { fields[.forwarded] = elements.joined(separator: ", ") }
   }
 
@@ -122,5 +123,17 @@ struct ForwardedRequest: Sendable {
     }
   }
 
-  private static func first(_ value: String) -> String? { FieldList.members(value).first }
+  /// The values that a request gives in a field of its own, and in the first element of `Forwarded` that has one: an origin
+  /// may read either.
+  private static func told(
+    _ name: HTTPField.Name, _ parameter: String, _ elements: [String], _ fields: HTTPFields
+  ) -> [String] {
+    let inElement = elements.lazy.map { ForwardedNodes.values(of: parameter, in: $0) }.first { !$0.isEmpty }
+    return (members(name, of: fields).prefix(1) + (inElement ?? [])).map { FieldList.lowercased($0) }
+  }
+
+  /// The members of all lines of a field, which are one list (RFC 9110 §5.3), without empty ones (§5.6.1.2).
+  private static func members(_ name: HTTPField.Name, of fields: HTTPFields) -> [String] {
+    fields[values: name].flatMap { FieldList.members($0) }
+  }
 }
