@@ -49,7 +49,6 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
   func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
     wrap(try files.entries.variants(of: key))
   }
-  func peek(_ key: CacheKey) -> PeekResult { .unknown }
 
   func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     if fails() { throw CacheError(.io, "simulated") }

@@ -23,14 +23,12 @@ final class SealedBody: StoredBody {
       store.isDamaged(below, error)
     }
     // Open a body of one chunk that is in memory at once: a hit then needs no suspension.
-    var bytes: BodyBytes?
     if record.isComplete, let length = record.bodyLength, length <= store.layout.chunk,
       let sealed = reader.bytesInMemory
     {
-      bytes = try chunks.open(sealed, from: 0, count: 1, length: length)
+      return MemoryBody(try chunks.open(sealed, from: 0, count: 1, length: length), record: record)
     }
-    return SealedReader(
-      chunks, length: record.bodyLength,
-      ranges: record.storedRanges ?? [0..<(record.bodyLength ?? 0)], bytes: bytes)
+    let stored = record.storedRanges ?? [0..<(record.bodyLength ?? 0)]
+    return SealedReader(SealedGrowth(stored: stored, length: record.bodyLength), chunks)
   }
 }

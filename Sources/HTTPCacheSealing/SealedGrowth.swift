@@ -2,7 +2,7 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import Synchronization
 
-/// A body while it is sealed and stored: the chunks that the store below has, and for readers the bytes that
+/// A sealed body that is stored or being written: the chunks that the store below has, and for readers the bytes that
 /// are not yet, or never will be, in a whole chunk.
 final class SealedGrowth: Sendable {
   struct State: Sendable {
@@ -71,40 +71,5 @@ final class SealedGrowth: Sendable {
       }
       return .nowhere
     }
-  }
-}
-
-/// Reads a body while it is sealed and stored.
-final class SealedGrowthReader: BodyReader {
-  private let growth: SealedGrowth
-  private let chunks: SealedChunks?
-
-  /// - Parameter chunks: the chunks of the store below; nil if it gets none.
-  init(_ growth: SealedGrowth, _ chunks: SealedChunks?) {
-    self.growth = growth
-    self.chunks = chunks
-  }
-
-  var length: Int64? { growth.snapshot.length }
-
-  var availableRanges: [Range<Int64>] { growth.snapshot.available }
-
-  func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
-    var pieces: [BodyBytes] = []
-    var position = range.lowerBound
-    reading: while position < range.upperBound {
-      let piece: BodyBytes
-      switch growth.place(of: position..<range.upperBound) {
-      case .nowhere: break reading
-      case .bytes(let bytes): piece = bytes
-      case .sealed(let place):
-        guard let chunks else { break reading }
-        piece = try await chunks.read(place, length: growth.snapshot.length)
-      }
-      guard !piece.isEmpty else { break }
-      pieces.append(piece)
-      position += Int64(piece.count)
-    }
-    return BodyBytes(joining: pieces)
   }
 }

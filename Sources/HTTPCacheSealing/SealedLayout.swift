@@ -41,13 +41,6 @@ struct SealedLayout: Sendable {
     return start..<max(start, min(start + chunk, length ?? .max))
   }
 
-  /// The position of a chunk.
-  func slot(of index: Int64, length: Int64?) -> Range<Int64> {
-    let bytes = bytes(of: index, length: length)
-    let start = index * Self.slot
-    return start..<start + bytes.upperBound - bytes.lowerBound + Int64(overhead)
-  }
-
   /// Whether a chunk is the last one.
   func isLast(_ index: Int64, length: Int64?) -> Bool {
     length.map { index == chunkCount(of: $0) - 1 } ?? false
@@ -70,9 +63,9 @@ struct SealedLayout: Sendable {
 
   /// The positions of consecutive chunks.
   func slots(of chunks: Range<Int64>, length: Int64?) -> Range<Int64> {
-    guard !chunks.isEmpty else { return 0..<0 }
-    let start = chunks.lowerBound * Self.slot
-    return start..<self.slot(of: chunks.upperBound - 1, length: length).upperBound
+    guard let last = chunks.last else { return 0..<0 }
+    let end = last * Self.slot + Int64(bytes(of: last, length: length).count + overhead)
+    return chunks.lowerBound * Self.slot..<end
   }
 
   /// The body bytes whose chunks are completely stored.

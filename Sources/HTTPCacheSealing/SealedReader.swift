@@ -1,29 +1,36 @@
-import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// Reads a sealed body, or the parts of it that are stored.
+/// Reads a sealed body that is stored or being written.
 final class SealedReader: BodyReader {
-  private let chunks: SealedChunks
-  let length: Int64?
-  let availableRanges: [Range<Int64>]
-  let bytesInMemory: BodyBytes?
+  private let growth: SealedGrowth
+  private let chunks: SealedChunks?
 
-  init(
-    _ chunks: SealedChunks, length: Int64?, ranges: [Range<Int64>], bytes: BodyBytes?
-  ) {
+  /// - Parameter chunks: the chunks of the store below; nil if it gets none.
+  init(_ growth: SealedGrowth, _ chunks: SealedChunks?) {
+    self.growth = growth
     self.chunks = chunks
-    self.length = length
-    availableRanges = ranges.filter { !$0.isEmpty }
-    bytesInMemory = bytes
   }
 
+  var length: Int64? { growth.snapshot.length }
+
+  var availableRanges: [Range<Int64>] { growth.snapshot.available }
+
   func read(_ range: Range<Int64>) async throws(CacheError) -> BodyBytes {
-    guard let stored = availableRanges.first(where: { $0.contains(range.lowerBound) }) else {
-      return BodyBytes()
+    var pieces: [BodyBytes] = []
+    var position = range.lowerBound
+    reading: while position < range.upperBound {
+      let piece: BodyBytes
+      switch growth.place(of: position..<range.upperBound) {
+      case .nowhere: break reading
+      case .bytes(let bytes): piece = bytes
+      case .sealed(let place):
+        guard let chunks else { break reading }
+        piece = try await chunks.read(place, length: growth.snapshot.length)
+      }
+      guard !piece.isEmpty else { break }
+      pieces.append(piece)
+      position += Int64(piece.count)
     }
-    let wanted = range.clamped(to: stored)
-    if wanted.isEmpty { return BodyBytes() }
-    if let bytesInMemory { return bytesInMemory[Int(wanted.lowerBound)..<Int(wanted.upperBound)] }
-    return try await chunks.read(wanted, length: length)
+    return BodyBytes(joining: pieces)
   }
 }

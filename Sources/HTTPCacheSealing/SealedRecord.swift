@@ -141,11 +141,7 @@ struct SealedRecord {
     var writer = BinaryWriter()
     writer.byte(format)
     writer.optionalSigned(length)
-    writer.count(trailers.count)
-    for field in trailers {
-      writer.text(field.name.rawName)
-      field.withUnsafeBytesOfValue { writer.bytes(UnsafeRawBufferPointer($0)) }
-    }
+    RecordCodec.write(trailers, to: &writer)
     let sealed = try cipher.seal(
       writer.output, for: .record, context: [Kind.completion.rawValue] + bodyID)
     guard let name else { throw CacheError(.io, "sealed: no name for the end of the record") }

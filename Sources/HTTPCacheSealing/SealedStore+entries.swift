@@ -45,8 +45,6 @@ extension SealedStore {
   ///
   /// The store below cannot match a prefix that is longer than an origin: all entries of the origin are
   /// marked as invalidated at once, then their records are opened, and those that match are removed.
-  ///
-  /// - Throws: what the store below throws.
   @discardableResult
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     switch search(selection) {
@@ -61,7 +59,6 @@ extension SealedStore {
   /// prefix that is longer than an origin marks all entries of the origin.
   ///
   /// - Returns: the number of responses that match; nil if the base does not count, or may have marked more.
-  /// - Throws: what the store below throws.
   @discardableResult
   public func mark(
     _ selection: CacheSelection, as mark: StoredResponse.Mark
@@ -88,8 +85,6 @@ extension SealedStore {
   }
 
   /// The entries that match and open with this key. None has a path, because its file is sealed.
-  ///
-  /// - Throws: what the store below throws.
   public func entries(
     _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
   ) async throws(CacheError) -> EntryPage {
@@ -124,8 +119,6 @@ extension SealedStore {
   }
 
   /// Wipes the partition in the base. The empty partition includes entries sealed under other keys.
-  ///
-  /// - Throws: what the store below throws.
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     try await base.wipe(mode: mode, partition: names.partition(partition))
@@ -163,8 +156,6 @@ extension SealedStore {
   }
 
   /// Why responses of a key were not stored, latest first. Skips notes that do not open.
-  ///
-  /// - Throws: what the base throws.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
     let below = names.key(Self.noteKey(key))
     return try base.refusals(of: below).compactMap { note in

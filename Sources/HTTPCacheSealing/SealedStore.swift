@@ -68,17 +68,11 @@ public final class SealedStore: StoreLayer {
   }
 
   /// The variants that the base has in memory.
-  public func peek(_ key: CacheKey) -> PeekResult {
-    switch base.peek(names.key(key)) {
-    case .found(let variants): .found(opened(variants, of: key))
-    case .absent: .absent
-    case .unknown: .unknown
-    }
+  public func peek(_ key: CacheKey) -> [StoredVariant]? {
+    base.peek(names.key(key)).map { opened($0, of: key) }
   }
 
   /// The variants stored for a key.
-  ///
-  /// - Throws: what the base throws.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     opened(try base.read(names.key(key)), of: key)
   }
@@ -105,9 +99,7 @@ public final class SealedStore: StoreLayer {
         record, bodyID: bodyID, extent: .whole,
         base: try await base.write(below, variantLimit: variantLimit), store: self)
     }
-    guard StoredRanges.areParts(targets, of: record.bodyLength) else {
-      throw CacheError(.damaged, "these are no parts of the body", key: record.key)
-    }
+    try record.requireParts()
     let slots = StoredRanges.union(
       targets.map {
         let chunks = layout.chunks(in: $0, length: record.bodyLength)
@@ -131,19 +123,12 @@ public final class SealedStore: StoreLayer {
     guard let (below, stored) = try found(record), let slots = below.storedRanges else {
       throw CacheError(.unavailable, "no part of it is stored", key: record.key)
     }
-    let length = stored.record.bodyLength
-    let (wanted, offset) = (record.bodyLength ?? length, max(0, offset))
-    guard offset <= SealedLayout.farthest, wanted ?? 0 <= SealedLayout.farthest else {
+    let (length, offset) = (try record.length(over: stored.record), max(0, offset))
+    guard offset <= SealedLayout.farthest, length ?? 0 <= SealedLayout.farthest else {
       throw CacheError(.tooLarge, "too far away", key: record.key)
     }
-    guard length == nil || length == wanted,
-      wanted ?? .max >= stored.record.storedRanges?.last?.upperBound ?? 0
-    else {
-      throw CacheError(
-        .unavailable, "what is stored is not of a body of \(wanted ?? 0) bytes", key: record.key)
-    }
     // The base skips bytes that it has. It must have all bytes of a chunk or none.
-    let end = wanted.map { layout.sealedLength(of: $0) }
+    let end = length.map { layout.sealedLength(of: $0) }
     guard
       slots.allSatisfy({
         $0.lowerBound % SealedLayout.slot == 0
@@ -153,7 +138,7 @@ public final class SealedStore: StoreLayer {
       try await base.remove(.variant(below.key, sequence: below.sequence))
       throw CacheError(.unavailable, "a chunk of the part is torn", key: record.key)
     }
-    let next = record.storing(stored.record.storedRanges, bodyLength: wanted)
+    let next = record.storing(stored.record.storedRanges, bodyLength: length)
     let first = (offset + layout.chunk - 1) / layout.chunk
     let writer = try await base.extend(
       try sealed(next, bodyID: stored.bodyID, isFinal: false, slots: slots),
@@ -163,8 +148,6 @@ public final class SealedStore: StoreLayer {
   }
 
   /// Replaces the record of a stored response and keeps its body.
-  ///
-  /// - Throws: what the store below throws.
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     guard let (below, stored) = try found(record) else { return false }
     let next = record.storing(
@@ -269,8 +252,6 @@ extension SealedStore: TierBase, GenerationSource {
   }
 
   /// The variants of a key, without counting a use if the base supports that.
-  ///
-  /// - Throws: what the store below throws.
   public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
     guard let tierBase else { return try read(key) }
     return opened(try tierBase.variants(of: names.key(key)), of: key)

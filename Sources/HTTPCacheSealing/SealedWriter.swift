@@ -153,7 +153,7 @@ final class SealedWriter: BodyWriter {
     let chunks = try base.map { (base) throws(CacheError) in
       SealedChunks(try base.reader(), of: bodyID, cipher: store.cipher) { _ in }
     }
-    return SealedGrowthReader(growth, chunks)
+    return SealedReader(growth, chunks)
   }
 
   private func commit(

@@ -62,12 +62,7 @@ public final class FaultyStore: StoreLayer, GenerationSource {
   }
 
   /// The result of the store below, with bodies that can fail.
-  public func peek(_ key: CacheKey) -> PeekResult {
-    switch base.peek(key) {
-    case .found(let variants): .found(variants.map(wrap))
-    case let other: other
-    }
-  }
+  public func peek(_ key: CacheKey) -> [StoredVariant]? { base.peek(key)?.map(wrap) }
 
   /// The variants of the store below, with bodies that can fail.
   ///

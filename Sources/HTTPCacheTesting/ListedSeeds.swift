@@ -63,12 +63,12 @@ package final class ListedSeeds: SeedSource {
     isDamaged: Bool = false
   ) -> SeedResponse? {
     let request = HTTPRequest(method: .get, scheme: "https", authority: "seed.example", path: "/")
-    let making = StoredResponse.make(
-      request: request,
-      response: ReceivedResponse(
-        HTTPResponse(status: .ok, headerFields: fields), requestTime: time, responseTime: time),
-      isDecoded: false, rules: CacheRules(), digest: { _ in nil })
-    guard case .made(let response) = making else { return nil }
+    let received = ReceivedResponse(
+      HTTPResponse(status: .ok, headerFields: fields), requestTime: time, responseTime: time)
+    guard
+      let response = try? StoredResponse.make(
+        request: request, response: received, isDecoded: false, rules: CacheRules(), digest: { _ in nil })
+    else { return nil }
     let bytes = BodyBytes(Array(text.utf8))
     return SeedResponse(
       target: target, response: response, bodyLength: Int64(bytes.count),

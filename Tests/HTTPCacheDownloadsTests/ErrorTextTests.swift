@@ -10,7 +10,8 @@ import Testing
     let errors: [(any LocalizedError, String)] = [
       (CacheError(.tooLarge, "5 bytes"), "5 bytes"), (UpstreamError(.tls, "expired"), "tls: expired"),
       (OriginStatusError(status: 503), "503"), (RedirectLimitReached(limit: 3), "3 redirects"),
-      (LengthContradiction(length: 300), "300 bytes"), (OfflineReason.notConnected, "no connection"),
+      (LengthContradiction(length: 300), "300 bytes"), (StorageRefusal.partialContent, "partial content"),
+      (OfflineReason.notConnected, "no connection"),
       (HookFailure.timedOut(.seconds(1)), "did not return"),
       (TargetPatternError("a", "no URL"), "'a' is no pattern: no URL"),
       (SharedTierError(.timeout, "no PONG"), "timeout: no PONG"),

@@ -42,18 +42,10 @@ func stored(
   to request: HTTPRequest? = nil, rules: CacheRules = privateRules, at time: Timestamp = today,
   isDecoded: Bool = false
 ) throws -> StoredResponse {
-  let making = StoredResponse.make(
+  try StoredResponse.make(
     request: try request ?? get(),
     response: ReceivedResponse(try response(status, pairs), requestTime: time, responseTime: time),
     isDecoded: isDecoded, rules: rules, digest: reversing)
-  guard case .made(let stored) = making else {
-    throw Refused(making: making)
-  }
-  return stored
-}
-
-struct Refused: Error {
-  let making: StoredResponse.Making
 }
 
 /// Decides about `stored` for a request that comes `after` seconds later.

@@ -22,8 +22,6 @@ final class BrokenStore: CacheStore {
       contentDigest: key.contentDigest)
   }
 
-  func peek(_ key: CacheKey) -> PeekResult { .unknown }
-
   func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     try base.read(bent(key)).map { variant in
       StoredVariant(record: variant.record, body: BrokenBody(variant, fault: fault, files: files))

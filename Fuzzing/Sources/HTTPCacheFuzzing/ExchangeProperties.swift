@@ -25,13 +25,14 @@ public enum ExchangeProperties {
       request: request, response: response, rules: exchange.rules, now: exchange.times[1])
     _ = CacheExplanation.storage(
       request: request, response: response, rules: exchange.rules, now: exchange.times[1])
-    let making = StoredResponse.make(
-      request: request,
-      response: ReceivedResponse(response, requestTime: exchange.times[0], responseTime: exchange.times[1]),
-      isDecoded: exchange.isDecoded, rules: exchange.rules, digest: digest)
-    guard case .made(let made) = making else {
-      try require(
-        making != .refused(.varyAny) || storage != .store, "Vary: * may be stored, and cannot be")
+    let made: StoredResponse
+    do throws(StorageRefusal) {
+      made = try StoredResponse.make(
+        request: request,
+        response: ReceivedResponse(response, requestTime: exchange.times[0], responseTime: exchange.times[1]),
+        isDecoded: exchange.isDecoded, rules: exchange.rules, digest: digest)
+    } catch {
+      try require(error != .varyAny || storage != .store, "Vary: * may be stored, and cannot be")
       return false
     }
     let stored = OverrideProperties.keyed(made, exchange)

@@ -72,7 +72,7 @@ struct RESPModel {
 
   private static func number(_ text: [UInt8]) -> Int64? {
     let digits = text.first == 45 || text.first == 43 ? text.dropFirst() : text[...]
-    guard (1...19).contains(digits.count), digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
+    guard text.count <= 20, digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
     return Int64(String(decoding: text, as: UTF8.self))
   }
 }

@@ -43,7 +43,7 @@ enum SeedHead {
     if head.request == nil { fields[fields: .vary] = [] }
     if head.isDecoded { fields[fields: .vary] = fields[fields: .vary].compactMap(withoutCodings) }
     fields[.contentLength] = String(length)
-    let making = StoredResponse.make(
+    return try? StoredResponse.make(
       request: HTTPRequest(
         method: .get, scheme: parts.scheme, authority: parts.authority, path: parts.path,
         headerFields: head.request ?? [:]),
@@ -51,10 +51,7 @@ enum SeedHead {
         HTTPResponse(status: .init(code: head.status), headerFields: fields),
         requestTime: Timestamp(seconds: min(head.times.requested, head.times.received)),
         responseTime: Timestamp(seconds: head.times.received)), isDecoded: head.isDecoded,
-      rules: CacheRules(),
-      digest: { _ in nil })
-    guard case .made(let response) = making else { return nil }
-    return response
+      rules: CacheRules(), digest: { _ in nil })
   }
 
   /// A line of `Vary` without `Accept-Encoding`; nil if that leaves nothing.

@@ -196,7 +196,7 @@ extension DiskBody.State {
         pending.append(DiskBody.Pending(start: range.lowerBound, bytes: rest.prefix(range.count)))
         buffered += Int64(range.count)
         count += Int64(range.count)
-        add(range)
+        ranges = StoredRanges.union(ranges + [range])
       }
       rest = rest.dropFirst(range.count)
       while let target = targets.first, target.upperBound <= range.upperBound { targets.removeFirst() }
@@ -207,14 +207,6 @@ extension DiskBody.State {
     written += Int64(bytes.count)
     // Join many small pieces, so that taking a slice stays cheap.
     if pending.count >= 256 { join() }
-  }
-
-  private mutating func add(_ range: Range<Int64>) {
-    if let last = ranges.last, last.upperBound == range.lowerBound {
-      ranges[ranges.count - 1] = last.lowerBound..<range.upperBound
-    } else {
-      ranges = StoredRanges.union(ranges + [range])
-    }
   }
 
   private mutating func join() {

@@ -71,9 +71,7 @@ final class DiskBodyReader: BodyReader {
       }
       if isCopied { return }
     } catch { throw reported(error) }
-    try await NewFile.make(at: path, length: state.count) { (range) throws(CacheError) in
-      try await self.read(range)
-    }
+    try await writeFile(at: path, length: state.count)
   }
 
   private func reported(_ error: CacheError) -> CacheError {

@@ -92,12 +92,10 @@ final class EntryReader: Sendable {
       guard let name = row.file else { throw CacheError(.damaged, "index: no name of a body") }
       return StoredFileBody(row, name: name, record: record, context: context)
     }
-    guard record.isComplete, Int64(entry.body.count) == length else {
-      throw CacheError(.damaged, "the body in the index is not what was written")
-    }
-    let onDamage = context.onDamage
-    return StoredInlineBody(
-      bytes: entry.body, record: record, checksum: row.checksum, onDamage: { onDamage(row.id, $0) })
+    guard record.isComplete, Int64(entry.body.count) == length,
+      entry.body.withUnsafeBytes({ XXH64.hash($0) }) == row.checksum
+    else { throw CacheError(.damaged, "the body in the index is not what was written") }
+    return MemoryBody(entry.body, record: record)
   }
 
   /// The objects that the bodies of a directory use.
@@ -109,16 +107,6 @@ final class EntryReader: Sendable {
       if error.cause is IndexDamage { thread?.noteDamage(error, of: opened); return }
       thread?.removeDamaged(id, in: opened)
     }
-  }
-
-  /// The path of the body file of a complete response.
-  func bodyPath(of record: CacheRecord) throws(CacheError) -> String? {
-    let opened = try thread.directoryToRead()
-    let (id, hash) = (Int64(bitPattern: record.sequence), opened.hashes.hash(of: record.key))
-    let row = try thread.read(opened) { (connection) throws(CacheError) in
-      try connection.rows(where: "id = ? AND hash = ? AND partial = 0", [.integer(id), .hash(hash)]).first
-    }
-    return row?.file.map { opened.directory.bodyPath($0) }
   }
 
   /// The matching entries, in the order of their ids; on the index thread.

@@ -43,17 +43,7 @@ struct StoredPieces: Sendable {
   static func blockEnd(of position: Int64) -> Int64 { (position / blockLength + 1) * blockLength }
 
   /// The stored ranges.
-  var ranges: [Range<Int64>] {
-    var ranges: [Range<Int64>] = []
-    for piece in list {
-      if let last = ranges.last, last.upperBound == piece.start {
-        ranges[ranges.count - 1] = last.lowerBound..<piece.end
-      } else {
-        ranges.append(piece.range)
-      }
-    }
-    return ranges
-  }
+  var ranges: [Range<Int64>] { StoredRanges.union(list.map(\.range)) }
 
   /// The end of the last piece.
   var end: Int64 { list.last?.end ?? 0 }

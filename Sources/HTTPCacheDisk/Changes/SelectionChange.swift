@@ -2,6 +2,9 @@ import HTTPCacheStore
 
 /// The removal or invalidation of the rows that an epoch covers.
 struct SelectionChange: Sendable {
+  /// A row by its number, with the number of the change that stored or freshened it.
+  typealias Row = (id: Int64, mark: Int64)
+
   let epoch: Epoch
   /// The number of a removal of the same selection that is under way.
   var removal: Int64?
@@ -19,12 +22,6 @@ struct SelectionChange: Sendable {
     // The removal under way has counted the rows that were there before it.
     count = rows.count { $0.mark >= removal ?? .min }
   }
-
-  /// A row by its number, with the number of the change that stored or freshened it.
-  struct Row: Sendable {
-    let id: Int64
-    let mark: Int64
-  }
 }
 
 extension Epoch {
@@ -38,7 +35,7 @@ extension Epoch {
       "SELECT id, mark FROM \(clause.table) WHERE \(clause.sql) AND mark < ? LIMIT \(limit)",
       clause.values + [.integer(sequence)]
     ) { row in
-      rows.append(SelectionChange.Row(id: row.integer(0), mark: row.integer(1)))
+      rows.append((row.integer(0), row.integer(1)))
       return true
     }
     return rows

@@ -151,32 +151,24 @@ final class CacheDirectory: Sendable {
 
   /// Passes the names of the body files on, some at a time, so that few are in memory. Other names are left out.
   func bodies(_ some: ([BodyName]) throws(CacheError) -> Void) throws(CacheError) {
-    try Self.names(in: bodies, atMost: 4_096) { (names) throws(CacheError) in
-      try some(names.compactMap { BodyName(fileName: $0) })
-    }
-  }
-
-  /// The names of all files in a folder except `.` and `..`.
-  static func names(in folder: CacheFile) throws(CacheError) -> [String] {
-    var all: [String] = []
-    try names(in: folder, atMost: .max) { (names) throws(CacheError) in all = names }
-    return all
-  }
-
-  private static func names(
-    in folder: CacheFile, atMost limit: Int, _ some: ([String]) throws(CacheError) -> Void
-  ) throws(CacheError) {
-    var names: [String] = []
-    try folder.eachName { (name) throws(CacheError) in
-      // This library names its files in ASCII.
-      guard let name else { return }
+    var names: [BodyName] = []
+    try bodies.eachName { (name) throws(CacheError) in
+      guard let name = name.flatMap({ BodyName(fileName: $0) }) else { return }
       names.append(name)
-      if names.count >= limit {
+      if names.count >= 4_096 {
         try some(names)
         names = []
       }
     }
     try some(names)
+  }
+
+  /// The names of all files in a folder except `.` and `..`. Names that are not UTF-8 are left out: this library names
+  /// its files in ASCII.
+  static func names(in folder: CacheFile) throws(CacheError) -> [String] {
+    var names: [String] = []
+    try folder.eachName { (name) throws(CacheError) in if let name { names.append(name) } }
+    return names
   }
 
   /// Device and inode of the file at `Cache.db` now; nil if there is no such file.

@@ -5,14 +5,10 @@ import HTTPCacheStore
 public struct DirectorySettings: Sendable, Hashable {
   /// The maximum usage on disk, in bytes.
   public var capacity: Int64
-  /// Bytes to keep free on the file system.
+  /// Bytes to keep free on the file system; 0 disables the check.
   public var minimumFreeSpace: Int64
 
   /// Makes settings. The default values are those of a new directory: a capacity of 1 GiB, and 128 MiB free.
-  ///
-  /// - Parameters:
-  ///   - capacity: bytes.
-  ///   - minimumFreeSpace: bytes; 0 disables the check.
   public init(
     capacity: Int64 = 1 << 30, minimumFreeSpace: Int64 = DiskStore.defaultMinimumFreeSpace
   ) {
@@ -57,13 +53,5 @@ extension DirectorySettings {
     for (name, value) in [("capacity", capacity), ("minimumFree", minimumFreeSpace)] {
       try connection.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", [.text(name), .integer(value)])
     }
-  }
-
-  /// Reads the settings from a damaged index; nil if they cannot be read.
-  init?(damaged directory: CacheDirectory) {
-    guard let connection = try? SQLiteConnection(path: directory.databasePath, creating: false),
-      let settings = try? DirectorySettings(connection)
-    else { return nil }
-    self = settings
   }
 }

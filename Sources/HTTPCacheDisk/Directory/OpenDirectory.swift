@@ -203,7 +203,9 @@ extension OpenDirectory {
         in: directory, durability: durability, settings: settings, lastCommit: lastCommit)
     } catch {
       guard error.code == .damaged else { throw error }
-      let kept = DirectorySettings(damaged: directory) ?? settings
+      // The connection closes in this statement: if it closed later, SQLite could delete the log of the new index.
+      let kept =
+        (try? DirectorySettings(SQLiteConnection(path: directory.databasePath, creating: false))) ?? settings
       try directory.setIndexAside()
       generations.changes.raiseReplacements()
       notes.append("the index was set aside as \(CacheDirectory.damagedName): \(error.message)")

@@ -58,9 +58,7 @@ final class ChangeBatch: Sendable {
   func refusals(of key: CacheKey) -> [RefusalNote] { pending.withLock { $0.refusals.of(key) } }
 
   /// Forgets all refusals that are not written.
-  func forgetRefusals() {
-    pending.withLock { $0.refusals = RecentRefusals(limit: PendingChanges.mostRefusals) }
-  }
+  func forgetRefusals() { pending.withLock { $0.refusals = RecentRefusals() } }
 
   /// Forgets the uses of keys.
   func forgetUses() { pending.withLock { $0.touches = [:] } }
@@ -121,11 +119,10 @@ private struct PendingChanges: Sendable {
   var touches: [UInt64: Int64] = [:]
   var counts = CacheCounts()
   var countedSince = 0
-  var refusals = RecentRefusals(limit: Self.mostRefusals)
+  var refusals = RecentRefusals()
   /// Whether a job that writes the batch is queued.
   var isScheduled = false
 
-  static let mostRefusals = 256
   private static let touchLimit = 1_024
   private static let countLimit = 1_024
   private static let refusalLimit = 128

@@ -9,13 +9,6 @@ struct NewEntry: Sendable {
     case file(BodyName, StoredPieces)
   }
 
-  /// The row that the body has had until now.
-  struct Predecessor: Sendable {
-    let id: Int64
-    /// Whether the row must still exist.
-    let isRequired: Bool
-  }
-
   enum Purpose: Sendable {
     /// All of the body that will be stored has arrived.
     case finished
@@ -39,15 +32,16 @@ struct NewEntry: Sendable {
   /// The checksum of an inline body, or of a complete body of one block; otherwise 0.
   let checksum: UInt64
   let variantLimit: Int
-  let predecessor: Predecessor?
+  /// The row that the body has had until now, and whether the row must still exist; nil if there is none.
+  let predecessor: (id: Int64, isRequired: Bool)?
   let purpose: Purpose
   /// The file of the writer, whose reserved bytes are released when the row is committed.
   let writer: BodyFile
   let encoded: [UInt8]
 
   init(
-    record: CacheRecord, body: Body, variantLimit: Int, predecessor: Predecessor?, purpose: Purpose,
-    writer: BodyFile
+    record: CacheRecord, body: Body, variantLimit: Int, predecessor: (id: Int64, isRequired: Bool)?,
+    purpose: Purpose, writer: BodyFile
   ) throws(CacheError) {
     self.record = record
     self.body = body

@@ -22,15 +22,8 @@ final class DiskEvictionPolicy: Sendable {
     }
   }
 
-  /// The priority of an entry of a key that was used now.
+  /// The priority of an entry of a key that was used now. A new entry displaces no entry of a higher priority.
   func priority(ofHash hash: UInt64, size: Int64) -> Double {
-    policy.withLock { policy in
-      policy.priority(bucket: policy.bucket(frequency: policy.frequency(of: hash), size: size))
-    }
-  }
-
-  /// The highest priority that a new entry may displace, which is its own.
-  func admissionBound(ofHash hash: UInt64, size: Int64) -> Double {
     policy.withLock { $0.admissionBound(candidateHash: hash, size: size) }
   }
 

@@ -45,12 +45,6 @@ struct Evictor: Sendable {
     return publishLimit(space, state)
   }
 
-  /// Publishes the limit after a transaction that extended a row. Call this before the reservation of the
-  /// bytes that the row now counts is released; on the index thread.
-  func didGrow(_ opened: OpenDirectory) {
-    do throws(CacheError) { try publishLimit(in: opened) } catch { opened.reservations.setLimit(0) }
-  }
-
   // MARK: Evicting
 
   /// Makes space for the next bytes of a body before they are written, if the body is worth more than the
@@ -167,7 +161,7 @@ struct Evictor: Sendable {
   private func refusedPriority(
     of candidate: (hash: UInt64, size: Int64), over victims: [EntryRow]
   ) -> Double? {
-    let bound = policy.admissionBound(ofHash: candidate.hash, size: candidate.size)
+    let bound = policy.priority(ofHash: candidate.hash, size: candidate.size)
     return victims.contains { $0.priority > bound } ? bound : nil
   }
 

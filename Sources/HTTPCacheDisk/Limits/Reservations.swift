@@ -7,17 +7,11 @@ import Synchronization
 ///
 /// Other processes do not see them: `docs/decisions/0027-reservations-of-one-process.md`.
 final class Reservations: Sendable {
-  /// A body file that has no row and could not be deleted yet.
-  struct PendingDeletion: Sendable {
-    let name: BodyName
-    /// Bytes of the file, which stay reserved until it is deleted.
-    let bytes: Int64
-  }
-
   private struct State {
     var bytes: Int64 = 0
     var limit: Int64 = 0
-    var pendingDeletions: [PendingDeletion] = []
+    /// Body files that have no row and could not be deleted yet, with their reserved bytes.
+    var pendingDeletions: [(name: BodyName, bytes: Int64)] = []
   }
 
   private let state = Mutex(State())
@@ -39,16 +33,16 @@ final class Reservations: Sendable {
 
   var hasPendingDeletions: Bool { state.withLock { !$0.pendingDeletions.isEmpty } }
 
-  /// Keeps the bytes of a file reserved until it is deleted.
-  func add(_ deletion: PendingDeletion) {
+  /// Reserves the bytes of a body file without a row until the file is deleted.
+  func add(_ bytes: Int64, pending name: BodyName) {
     state.withLock { state in
-      state.bytes += deletion.bytes
-      state.pendingDeletions.append(deletion)
+      state.bytes += bytes
+      state.pendingDeletions.append((name, bytes))
     }
   }
 
   /// Removes the pending deletions from this list, releases their bytes, and returns them.
-  func takePendingDeletions() -> [PendingDeletion] {
+  func takePendingDeletions() -> [(name: BodyName, bytes: Int64)] {
     state.withLock { state in
       let deletions = state.pendingDeletions
       state.pendingDeletions = []
@@ -66,15 +60,13 @@ extension OpenDirectory {
   func deleteBody(_ name: BodyName, bytes: Int64) {
     switch directory.removeBody(name) {
     case .gone: break
-    case .later:
-      reservations.add(Reservations.PendingDeletion(name: name, bytes: bytes))
+    case .later: reservations.add(bytes, pending: name)
     case .never: reservations.add(bytes)
     }
   }
 
   /// Tries the pending deletions again; on the index thread.
   func retryDeletions() {
-    guard reservations.hasPendingDeletions else { return }
     for deletion in reservations.takePendingDeletions() {
       deleteBody(deletion.name, bytes: deletion.bytes)
     }

@@ -53,14 +53,6 @@ struct Verifier: Sendable {
       try batch.write(in: opened)
       return opened
     }
-    try await checkIndex(opened, &report)
-    if report.isSound || !repair { return opened }
-    return try await thread.replaceDamaged(opened)
-  }
-
-  private func checkIndex(
-    _ opened: OpenDirectory, _ report: inout VerificationReport
-  ) async throws(CacheError) {
     let messages = try await sweeper.queue.run { () throws(CacheError) in
       do throws(CacheError) {
         return try opened.index.read { (connection) throws(CacheError) in try connection.integrityErrors() }
@@ -70,6 +62,8 @@ struct Verifier: Sendable {
       }
     }
     report.findings += messages.map { .index($0) }
+    if report.isSound || !repair { return opened }
+    return try await thread.replaceDamaged(opened)
   }
 
   private struct Step: Sendable {

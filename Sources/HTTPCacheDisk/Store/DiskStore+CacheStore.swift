@@ -5,17 +5,10 @@ public import HTTPCacheStore
 extension DiskStore: CacheStore {
   // MARK: Reading
 
-  /// Always unknown: this store keeps no entries in memory.
-  public func peek(_ key: CacheKey) -> PeekResult { .unknown }
-
   /// Reads the stored variants of a key on the calling thread, in some microseconds.
-  ///
-  /// - Throws: `CacheError`.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] { try reader.read(key) }
 
   /// The matching entries, in the order of their ids.
-  ///
-  /// - Throws: `CacheError`.
   public func entries(
     _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
   ) async throws(CacheError) -> EntryPage {
@@ -53,9 +46,7 @@ extension DiskStore: CacheStore {
     guard !record.isMemoryOnly else {
       throw CacheError(.invalidRequest, "the record must not go to disk", key: record.key)
     }
-    let stored =
-      record.storedRanges.map { $0.reduce(0) { $0.saturatingAdd($1.upperBound - $1.lowerBound) } }
-      ?? record.bodyLength ?? 0
+    let stored = record.storedRanges.map(StoredRanges.count) ?? record.bodyLength ?? 0
     var limit = limits.longestBody
     let isSmall = limits.capacity < Self.smallCapacity
     if stored > limit || isSmall { limit = limits.longestBody(in: thread.currentDirectory) }
@@ -101,7 +92,6 @@ extension DiskStore: CacheStore {
   /// Replaces the record of a stored response and keeps its body.
   ///
   /// - Returns: whether the response was still there.
-  /// - Throws: `CacheError`.
   @discardableResult
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     try await updater.update(record)
@@ -116,7 +106,6 @@ extension DiskStore: CacheStore {
   /// Removes the matching entries. When this returns, their rows and files are deleted.
   ///
   /// - Returns: the number of responses removed.
-  /// - Throws: `CacheError`.
   @discardableResult
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     try await changer.remove(selection)
@@ -127,7 +116,6 @@ extension DiskStore: CacheStore {
   ///
   /// - Returns: the number of responses that match; nil if an epoch was written, whose rows are changed in the
   ///   background.
-  /// - Throws: `CacheError`.
   @discardableResult
   public func mark(
     _ selection: CacheSelection, as mark: StoredResponse.Mark
@@ -158,7 +146,6 @@ extension DiskStore: CacheStore {
   /// - Parameters:
   ///   - memory: not used by a store on disk.
   ///   - disk: bytes; nil leaves the capacity as it is.
-  /// - Throws: `CacheError`.
   public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
     guard let disk else { return }
     try await trimmer.change(DirectorySettings.Changes(capacity: max(0, disk)))
@@ -173,8 +160,6 @@ extension DiskStore: CacheStore {
   public func count(_ counts: CacheCounts) { batch.count(counts) }
 
   /// The persistent counters.
-  ///
-  /// - Throws: `CacheError`.
   public func counts() async throws(CacheError) -> CacheCounts {
     try await thread.run { [self] (opened) throws(CacheError) in
       try batch.write(in: opened)
@@ -187,8 +172,6 @@ extension DiskStore: CacheStore {
   public func note(_ refusal: RefusalNote) { batch.note(refusal) }
 
   /// The latest refusals of a key, newest first, at most four.
-  ///
-  /// - Throws: `CacheError`.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
     let pending = batch.refusals(of: key)
     let opened = try thread.directoryToRead()
@@ -222,8 +205,6 @@ extension DiskStore: GenerationSource, TierBase {
   public func generation(of key: CacheKey) -> UInt64 { thread.currentDirectory.generation(of: key) }
 
   /// Reads the stored variants as `read(_:)` does, without counting a use.
-  ///
-  /// - Throws: `CacheError`.
   public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
     try reader.variants(of: key)
   }

@@ -186,17 +186,7 @@ public final class DiskStore: Sendable {
   /// generation rises with each call, and no store above this one can keep entries in memory.
   public var sharesGenerations: Bool { thread.currentDirectory.generations.isShared }
 
-  /// The path of the file that holds exactly the body of a stored response; nil if the body is inline or not
-  /// complete, or if the response is no longer stored.
-  ///
-  /// - Throws: `CacheError`.
-  public func bodyPath(of record: CacheRecord) throws(CacheError) -> String? {
-    try reader.bodyPath(of: record)
-  }
-
   /// The settings that the directory has now; another process may have changed them.
-  ///
-  /// - Throws: `CacheError`.
   public func settings() throws(CacheError) -> DirectorySettings {
     try thread.read(try thread.directoryToRead(), DirectorySettings.init).changed(by: limits.changes)
   }
@@ -205,7 +195,6 @@ public final class DiskStore: Sendable {
   /// processes that have the directory open use the new minimum when they open it next.
   ///
   /// - Parameter bytes: 0 disables the check.
-  /// - Throws: `CacheError`.
   public func setMinimumFreeSpace(_ bytes: Int64) async throws(CacheError) {
     try await trimmer.change(DirectorySettings.Changes(minimumFreeSpace: max(0, bytes)))
   }
@@ -214,7 +203,6 @@ public final class DiskStore: Sendable {
 
   /// The usage of the directory by kind.
   ///
-  /// - Throws: `CacheError`.
   /// - Complexity: O(1).
   public func diskUsage() throws(CacheError) -> DiskUsage { try usage(of: try thread.directoryToRead()) }
 
@@ -253,14 +241,11 @@ public final class DiskStore: Sendable {
   /// The number of sealed responses in the directory (`SealedStore`), at most 10,000.
   ///
   /// - Parameter keyID: responses that were sealed with the key of this id (`CacheCipher.keyID`) do not count.
-  /// - Throws: `CacheError`.
   public func countSealed(exceptKey keyID: [UInt8]? = nil) throws(CacheError) -> Int {
     try plainContent.countSealed(exceptKey: keyID)
   }
 
   /// The number of responses in the directory that are in the clear, at most 10,000.
-  ///
-  /// - Throws: `CacheError`.
   public func countPlain() throws(CacheError) -> Int { try plainContent.count() }
 
   /// Removes everything in the directory that is not encrypted (`PlainContent.remove`). On the calling thread.
@@ -271,7 +256,5 @@ public final class DiskStore: Sendable {
   package func removePlain() throws(CacheError) -> Int { try plainContent.remove() }
 
   /// Notes that from now on responses may be stored in the clear. On the calling thread.
-  ///
-  /// - Throws: `CacheError`.
   package func mayStorePlain() throws(CacheError) { try plainContent.mayStore() }
 }

@@ -69,7 +69,8 @@ extension DiskBodyWriter {
       try opened.write { (transaction) throws(CacheError) in
         try Self.grow(row, of: name, to: pieces, changed: changed, in: &transaction)
       }
-      store.evictor.didGrow(opened)
+      // Publish the limit before the reservation of the bytes that the row now counts is released.
+      if (try? store.evictor.publishLimit(in: opened)) == nil { opened.reservations.setLimit(0) }
     }
     return row
   }

@@ -65,9 +65,7 @@ final class DiskBodyWriter: CloningBodyWriter {
     guard ranges.count <= StoredRanges.most, ranges.last?.upperBound ?? 0 <= StoredPieces.farthest else {
       throw CacheError(.tooLarge, "the parts are too many or too far away", key: record.key)
     }
-    guard StoredRanges.areParts(ranges, of: record.bodyLength) else {
-      throw CacheError(.damaged, "these are no parts of the body", key: record.key)
-    }
+    try record.requireParts()
     return ranges.filter { !$0.isEmpty }
   }
 
@@ -184,8 +182,7 @@ final class DiskBodyWriter: CloningBodyWriter {
   ) throws(CacheError) -> NewEntry {
     try NewEntry(
       record: record, body: body, variantLimit: limits.variants,
-      predecessor: row.map { NewEntry.Predecessor(id: $0, isRequired: extended != nil) }, purpose: purpose,
-      writer: file)
+      predecessor: row.map { (id: $0, isRequired: extended != nil) }, purpose: purpose, writer: file)
   }
 
   /// Makes space for the appended bytes before they are written.

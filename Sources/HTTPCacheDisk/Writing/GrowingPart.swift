@@ -31,12 +31,7 @@ struct GrowingPart: Sendable {
       let ranges = stored.storedRanges ?? []
       guard !StoredRanges.isFull(ranges, at: offset), offset <= StoredPieces.farthest
       else { throw CacheError(.tooLarge, "too many parts, or too far away", key: wanted.key) }
-      if let announced = wanted.bodyLength,
-        announced != stored.bodyLength ?? announced || announced < ranges.last?.upperBound ?? 0
-      {
-        throw CacheError(
-          .unavailable, "what is stored is not of a body of \(announced) bytes", key: wanted.key)
-      }
+      let length = try wanted.length(over: stored)
       id = Int64(bitPattern: wanted.sequence)
       pieces = try opened.index.pieces(of: id)
       guard let file = try opened.directory.openBody(name, flags: CacheFile.writing)?.file,
@@ -46,7 +41,7 @@ struct GrowingPart: Sendable {
         _ = try Self.stored(wanted, in: opened)
         throw CacheError(.damaged, "parts of the body are missing", key: wanted.key)
       }
-      record = wanted.storing(ranges, bodyLength: stored.bodyLength ?? wanted.bodyLength)
+      record = wanted.storing(ranges, bodyLength: length)
       (self.name, self.file, self.lock) = (name, file, lock)
     } catch {
       opened.removeIfOrphaned(name)

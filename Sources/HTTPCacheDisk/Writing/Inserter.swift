@@ -173,7 +173,7 @@ final class Inserter: Sendable {
     }
     policy.expect(entries: Int(clamping: transaction.state.entries))
     try entry.insert(
-      as: insertion.id, now: clock.now, priority: policy.admissionBound(ofHash: hash, size: entry.size),
+      as: insertion.id, now: clock.now, priority: policy.priority(ofHash: hash, size: entry.size),
       state: EntryRow.state(of: record.response), in: &transaction)
     withEntry.didInsert()
     space = withEntry

@@ -70,7 +70,7 @@ public struct PartRecord: Sendable, Equatable {
 
   private static func url(of request: HTTPRequest) -> String {
     let url = "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
-    let host = HTTPField.Name("Host").flatMap { request.headerFields[$0] }
+    let host = request.headerFields[FieldNames.host]
     return (TargetURI.normalized(url) ?? url) + (host.map { "\n\($0)" } ?? "")
   }
 
@@ -125,9 +125,7 @@ public struct PartRecord: Sendable, Equatable {
       whole.headerFields[fields: name] = part.headerFields[fields: name]
     }
     // These fields are of the part alone.
-    for name in [HTTPField.Name.contentRange, HTTPField.Name("Content-Digest")].compactMap({ $0 }) {
-      whole.headerFields[name] = nil
-    }
+    for name in [.contentRange, FieldNames.contentDigest] { whole.headerFields[name] = nil }
     whole.headerFields[.contentLength] = length.map { String($0) }
     return whole
   }

@@ -53,3 +53,8 @@ extension SharedTierError: LocalizedError {
   /// Kind and message.
   public var errorDescription: String? { description }
 }
+
+extension StorageRefusal: LocalizedError {
+  /// The reason in words.
+  public var errorDescription: String? { description }
+}

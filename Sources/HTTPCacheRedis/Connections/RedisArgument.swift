@@ -13,4 +13,7 @@
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
   }
+
+  /// The name of a command, then its arguments.
+  typealias RedisCommand = [RedisArgument]
 #endif

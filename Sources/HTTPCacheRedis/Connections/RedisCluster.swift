@@ -119,8 +119,8 @@
         case .ask(let endpoint): (node, isAsking) = (self.node(at: endpoint), true)
         case .tryAgain: break
         }
-        var commands = request.commands
-        if isAsking { commands = commands.flatMap { [RedisCommand("ASKING"), $0] } }
+        let asking: RedisCommand = ["ASKING"]
+        let commands = isAsking ? request.commands.flatMap { [asking, $0] } : request.commands
         var replies = try await ask(node, commands, on: lane, by: deadline)
         if isAsking { replies = replies.indices.filter { $0 % 2 == 1 }.map { replies[$0] } }
         guard let next = Self.redirection(of: replies, askedAt: node.endpoint) else { return replies }
@@ -224,10 +224,9 @@
     }
 
     private func layout(askedAt endpoint: RedisEndpoint) async -> Layout? {
-      let commands = [RedisCommand("CLUSTER", "SLOTS")]
       let node = node(at: endpoint)
-      guard
-        let reply = try? await node.send(commands, on: .questions, by: RedisDeadline(settings.layout)).first
+      let deadline = RedisDeadline(settings.limits.layout)
+      guard let reply = try? await node.send([["CLUSTER", "SLOTS"]], on: .questions, by: deadline).first
       else { return nil }
       if case .error(let text) = reply {
         // No cluster; or a server, a proxy or permissions that do not know the command.

@@ -92,7 +92,7 @@
     // MARK: Connecting
 
     private func connect(_ settings: RedisSettings) {
-      let (host, limit) = (endpoint.host, settings.connecting)
+      let (host, limit) = (endpoint.host, settings.limits.connection)
       let end = NIODeadline.now() + TimeAmount(limit)
       let handler: @Sendable () -> RedisHandler = { [weak self] in RedisHandler(self) }
       ClientBootstrap(group: loop)
@@ -136,7 +136,7 @@
       let flush =
         greeting.isEmpty
         ? nil
-        : RedisFlush(greeting, by: RedisDeadline(settings.connecting)) { [weak self] in
+        : RedisFlush(greeting, by: RedisDeadline(settings.limits.connection)) { [weak self] in
           self?.greeted($0, asked: greeting)
         }
       let isWanted = state.withLock { state in
@@ -159,7 +159,7 @@
         guard case .error(let text) = reply else { continue }
         // The rest of the text may repeat the arguments, and one of them is the password.
         let code = text.prefix(32).prefix { $0.isASCII && $0.isUppercase }
-        let name = String(decoding: command.arguments.first ?? [], as: UTF8.self)
+        let name = String(decoding: command.first?.bytes ?? [], as: UTF8.self)
         return close(
           SharedTierError(reply: text)?.kind ?? .protocol, "\(name) was answered with the error \(code)")
       }

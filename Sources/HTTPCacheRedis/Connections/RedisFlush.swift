@@ -20,8 +20,9 @@
       _ commands: [RedisCommand], by deadline: RedisDeadline, _ finish: @escaping @Sendable (Outcome) -> Void
     ) {
       var bytes: [UInt8] = []
-      bytes.reserveCapacity(commands.reduce(0) { $0 + RESPEncoder.length(of: $1.arguments) })
-      for command in commands { RESPEncoder.append(command.arguments, to: &bytes) }
+      let encodable = commands.map { $0.map(\.bytes) }
+      bytes.reserveCapacity(encodable.reduce(0) { $0 + RESPEncoder.length(of: $1) })
+      for command in encodable { RESPEncoder.append(command, to: &bytes) }
       self.bytes = ByteBuffer(bytes: bytes)
       self.deadline = deadline
       next = deadline.next

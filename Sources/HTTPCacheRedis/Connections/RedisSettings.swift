@@ -13,20 +13,16 @@
     /// Nil for connections without TLS.
     let tls: NIOSSLContext?
     let group: any EventLoopGroup
-    /// The longest time until a connection can be used: name resolution, TCP, TLS and credentials.
-    var connecting = RedisLimits().connection
-    /// The longest time in which a server tells the layout of its cluster.
-    var layout = RedisLimits().layout
+    var limits = RedisLimits()
 
     /// The first commands of each connection.
     var greeting: [RedisCommand] {
       var commands: [RedisCommand] = []
       if let password {
-        commands.append(
-          username.map { RedisCommand("AUTH", .text($0), .text(password)) }
-            ?? RedisCommand("AUTH", .text(password)))
+        let user: RedisCommand = username.map { [.text($0)] } ?? []
+        commands.append(["AUTH"] + user + [.text(password)])
       }
-      if database != 0 { commands.append(RedisCommand("SELECT", .number(database))) }
+      if database != 0 { commands.append(["SELECT", .number(database)]) }
       return commands
     }
   }

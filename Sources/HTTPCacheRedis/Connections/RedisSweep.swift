@@ -19,12 +19,12 @@
     ) async throws(SharedTierError) {
       var cursor = Self.start
       for _ in 0..<mostSteps {
-        let scan = RedisCommand("SCAN", .bytes(cursor), "MATCH", .text(pattern), "COUNT", "1000")
+        let scan: RedisCommand = ["SCAN", .bytes(cursor), "MATCH", .text(pattern), "COUNT", "1000"]
         guard let parts = try await ask([scan]).first?.elements, parts.count == 2, let next = parts[0].bytes,
           let keys = parts[1].elements
         else { throw SharedTierError(.protocol, "\(endpoint): a reply to SCAN without cursor and keys") }
         // One by one: the keys are in different slots.
-        let commands = keys.compactMap(\.bytes).map { RedisCommand("UNLINK", .bytes($0)) }
+        let commands: [RedisCommand] = keys.compactMap(\.bytes).map { ["UNLINK", .bytes($0)] }
         if !commands.isEmpty { _ = try await ask(commands) }
         if next == Self.start { return }
         cursor = next

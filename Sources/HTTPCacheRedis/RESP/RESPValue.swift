@@ -37,4 +37,14 @@ enum RESPValue: Sendable, Hashable {
     case .simple, .error, .integer, .bulk, .null: nil
     }
   }
+
+  /// The values of an array of names and values, by name. A name that is not UTF-8 is left out with its value.
+  var fields: [String: RESPValue]? {
+    guard let elements else { return nil }
+    var fields: [String: RESPValue] = [:]
+    for index in stride(from: 0, to: elements.count - 1, by: 2) {
+      if let name = elements[index].text { fields[name] = elements[index + 1] }
+    }
+    return fields
+  }
 }

@@ -1,7 +1,7 @@
 #if Redis
   /// The deadlines of a tier's functions.
   struct RedisLimits: Sendable {
-    /// Of opening a connection, with TLS and credentials.
+    /// Of opening a connection, with name resolution, TLS and credentials.
     var connection = Duration.milliseconds(500)
     /// Of asking for the layout of a cluster.
     var layout = Duration.milliseconds(250)

@@ -25,7 +25,6 @@
     private static let publishedDigits = 53..<68
     private static let bodyDigits = 68..<84
 
-    let field: [UInt8]
     let date: String
     let ticket: String
     let bodyID: String
@@ -43,7 +42,6 @@
         throw CacheError(
           .tooLarge, "a record of \(record.count) bytes with \(inline.count) bytes of its body")
       }
-      self.field = field
       let seconds = variant.record.response.dateField.map { min(max(1, $0.seconds), 999_999_999_999) } ?? 0
       date = SharedPosition.padded(seconds, to: 12)
       ticket = variant.ticket.digits

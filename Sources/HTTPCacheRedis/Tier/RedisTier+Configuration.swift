@@ -14,9 +14,10 @@
       /// share a server and nothing else.
       public var name: String
       /// At least 32 random bytes. With them, the names of keys do not show URLs, and responses that `Vary` selects by
-      /// secret fields can be shared (`SharedTier.secret`).
+      /// secret fields can be shared (`SharedTier.secret`). nil for none.
       public var secret: [UInt8]?
-      /// Encrypts records, bodies and changes, so that the servers keep no URL, field or body in plain text.
+      /// Encrypts records, bodies and changes, so that the servers keep no URL, field or body in plain text. nil for
+      /// none.
       public var encryption: CacheEncryption?
       /// The largest body that is shared, in bytes. Servers keep it in memory.
       public var largestBody: Int64
@@ -24,14 +25,6 @@
       public var trustRoots: TrustRoots
 
       /// Makes a configuration.
-      ///
-      /// - Parameters:
-      ///   - address: where the servers are, and the user.
-      ///   - name: the name of the fleet.
-      ///   - secret: at least 32 random bytes; nil for none.
-      ///   - encryption: encrypts what the servers keep; nil for none.
-      ///   - largestBody: the largest body that is shared, in bytes.
-      ///   - trustRoots: which certificates are trusted, for `rediss://`.
       public init(
         address: RedisAddress, name: String = "default", secret: [UInt8]? = nil,
         encryption: CacheEncryption? = nil, largestBody: Int64 = 8 << 20, trustRoots: TrustRoots = .system

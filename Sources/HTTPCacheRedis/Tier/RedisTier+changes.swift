@@ -59,14 +59,12 @@
     private func next(
       after position: SharedPosition, waitingFor wait: Duration, limit: Int
     ) async throws(SharedTierError) -> SharedChanges {
-      let waiting: [RedisArgument] = wait > .zero ? ["BLOCK", .number(Self.milliseconds(wait))] : []
-      let read: [RedisArgument] = ["XREAD", "COUNT", .number(max(1, limit))] + waiting
+      let waiting: RedisCommand = wait > .zero ? ["BLOCK", .number(Self.milliseconds(wait))] : []
+      let read: RedisCommand = ["XREAD", "COUNT", .number(max(1, limit))] + waiting
+      let streams: RedisCommand = ["STREAMS", .bytes(keys.log), .text(position.description)]
       let replies = try await send(
-        [
-          RedisCommand("HGET", .bytes(keys.table), "last"),
-          RedisCommand(read + ["STREAMS", .bytes(keys.log), .text(position.description)]),
-          RedisCommand("HGET", .bytes(keys.table), "nonce"),
-        ], for: keys.log, on: .log, by: RedisDeadline(max(wait, .zero) + limits.change))
+        [["HGET", .bytes(keys.table), "last"], read + streams, ["HGET", .bytes(keys.table), "nonce"]],
+        for: keys.log, on: .log, by: RedisDeadline(max(wait, .zero) + limits.change))
       var entries: [SharedLogEntry] = []
       if let streams = replies[1].elements {
         guard let stream = streams.first?.elements, stream.count == 2 else {
@@ -94,9 +92,9 @@
       // The table first: it has no position then that the log does not have yet. Changes that come between the commands
       // are in the log.
       let replies = try await send(
-        [RedisCommand("HGETALL", .bytes(keys.table))] + page(from: "-"), for: keys.log, on: .newLog,
+        [["HGETALL", .bytes(keys.table)]] + page(from: "-"), for: keys.log, on: .newLog,
         by: RedisDeadline(limits.state))
-      guard let table = replies[0].elements else { throw Self.unexpected("the table") }
+      guard let table = replies[0].fields else { throw Self.unexpected("the table") }
       let read = Self.read(table)
       var (scopes, nonce) = (read.scopes, read.nonce)
       let (entries, isCut) = try await log(beginningWith: Array(replies.dropFirst()))
@@ -113,8 +111,8 @@
     /// - Parameter start: the first position, as `XRANGE` has it.
     private func page(from start: RedisArgument) -> [RedisCommand] {
       [
-        RedisCommand("XRANGE", .bytes(keys.log), start, "+", "COUNT", .number(Self.pageLength)),
-        RedisCommand("XINFO", "STREAM", .bytes(keys.log)),
+        ["XRANGE", .bytes(keys.log), start, "+", "COUNT", .number(Self.pageLength)],
+        ["XINFO", "STREAM", .bytes(keys.log)],
       ]
     }
 
@@ -141,21 +139,16 @@
 
     /// The positions of scopes, the random word, and the last position of a table.
     private static func read(
-      _ table: [RESPValue]
+      _ table: [String: RESPValue]
     ) -> (scopes: [Int: SharedPosition], nonce: String, last: SharedPosition) {
       var scopes: [Int: SharedPosition] = [:]
-      var (current, last) = ("", SharedPosition.start)
-      for index in stride(from: 0, to: table.count - 1, by: 2) {
-        guard let field = table[index].text, let value = table[index + 1].text else { continue }
-        if field == "nonce" { current = value }
-        guard let position = SharedPosition(value) else { continue }
-        if field == "last" { last = position }
+      for (field, value) in table {
         guard field.hasPrefix("i"), let number = Int(field.dropFirst()),
-          (0..<SharedScopes.classCount).contains(number)
+          (0..<SharedScopes.classCount).contains(number), let position = SharedPosition(value.text)
         else { continue }
         scopes[number] = position
       }
-      return (scopes, current, last)
+      return (scopes, table["nonce"]?.text ?? "", SharedPosition(table["last"]?.text) ?? .start)
     }
 
     /// The random word of the table, which is made if there is none, and the position of the class of everything, which is
@@ -174,11 +167,7 @@
     private static func isCut(_ info: RESPValue, length: Int) -> Bool {
       // There is no log.
       if case .error = info { return length > 0 }
-      guard let values = info.elements else { return true }
-      for index in stride(from: 0, to: values.count - 1, by: 2) where values[index].text == "entries-added" {
-        return values[index + 1].number.map { $0 > Int64(length) } ?? true
-      }
-      return true
+      return info.fields?["entries-added"]?.number.map { $0 > Int64(length) } ?? true
     }
 
     private func log(_ reply: RESPValue) throws(SharedTierError) -> [SharedLogEntry] {
@@ -189,20 +178,16 @@
         else {
           throw Self.unexpected("an entry of the log")
         }
-        log.append(SharedLogEntry(position: position, change: change(parts[1].elements ?? [])))
+        log.append(SharedLogEntry(position: position, change: change(parts[1].fields ?? [:])))
       }
       return log
     }
 
     /// Nil for a change of another version, or of a node with another key.
-    private func change(_ fields: [RESPValue]) -> SharedChange? {
-      var values: [String: [UInt8]] = [:]
-      for index in stride(from: 0, to: fields.count - 1, by: 2) {
-        if let name = fields[index].text, let value = fields[index + 1].bytes { values[name] = value }
-      }
-      guard let uid = values["u"].flatMap({ String(validating: $0, as: UTF8.self) }),
-        let kind = values["k"].flatMap({ SharedChange.Kind(rawValue: String(decoding: $0, as: UTF8.self)) }),
-        let sealed = values["s"],
+    private func change(_ fields: [String: RESPValue]) -> SharedChange? {
+      guard let uid = fields["u"]?.text,
+        let kind = fields["k"]?.text.flatMap({ SharedChange.Kind(rawValue: $0) }),
+        let sealed = fields["s"]?.bytes,
         let bytes = try? seal.open(sealed, at: .change(uid: uid, kind: kind.rawValue)),
         let selection = SelectionCodec.decode(bytes)
       else { return nil }
@@ -230,17 +215,15 @@
     /// Forgets a node.
     public func leave(nodeName name: String) async throws(SharedTierError) {
       _ = try await send(
-        [RedisCommand("HDEL", .bytes(keys.nodes), .text(name))], for: keys.nodes,
-        by: RedisDeadline(limits.change))
+        [["HDEL", .bytes(keys.nodes), .text(name)]], for: keys.nodes, by: RedisDeadline(limits.change))
     }
 
     private func allNodes(by deadline: RedisDeadline) async throws(SharedTierError) -> (Int64, [SharedNode]) {
       let replies = try await send(
-        [RedisCommand("TIME"), RedisCommand("HGETALL", .bytes(keys.nodes))], for: keys.nodes, by: deadline)
-      guard let fields = replies[1].elements else { throw Self.unexpected("the nodes") }
-      let nodes: [SharedNode] = stride(from: 0, to: fields.count - 1, by: 2).compactMap { index in
-        guard let name = fields[index].text, let value = fields[index + 1].text,
-          let bar = value.lastIndex(of: "|"),
+        [["TIME"], ["HGETALL", .bytes(keys.nodes)]], for: keys.nodes, by: deadline)
+      guard let fields = replies[1].fields else { throw Self.unexpected("the nodes") }
+      let nodes: [SharedNode] = fields.compactMap { name, value in
+        guard let value = value.text, let bar = value.lastIndex(of: "|"),
           let applied = SharedPosition(String(value[..<bar])),
           let seen = Int64(value[value.index(after: bar)...])
         else { return nil }
@@ -253,8 +236,7 @@
       let (now, nodes) = try await allNodes(by: deadline)
       let names = nodes.filter { $0.seen < now - Self.forgotten }.map { RedisArgument.text($0.name) }
       guard !names.isEmpty else { return }
-      _ = try await send(
-        [RedisCommand(["HDEL", .bytes(keys.nodes)] + names)], for: keys.nodes, by: deadline)
+      _ = try await send([["HDEL", .bytes(keys.nodes)] + names], for: keys.nodes, by: deadline)
     }
   }
 

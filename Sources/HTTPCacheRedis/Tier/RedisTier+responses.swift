@@ -12,9 +12,7 @@
     /// The responses that the servers keep for some keys. Damaged ones, and those of nodes with other secrets, are left out.
     public func find(_ keys: [CacheKey]) async throws(SharedTierError) -> SharedFinding {
       let names = keys.map { self.keys.names(of: $0) }
-      let requests = names.map { name in
-        RedisRequest(name.variants, [RedisCommand("TIME"), RedisCommand("HGETALL", .bytes(name.variants))])
-      }
+      let requests = names.map { RedisRequest($0.variants, [["TIME"], ["HGETALL", .bytes($0.variants)]]) }
       let replies = try await client.send(requests, on: .questions, by: RedisDeadline(limits.question))
       guard replies.count == keys.count, replies.allSatisfy({ $0.count == 2 }), let first = replies.first
       else {
@@ -54,7 +52,7 @@
       let names = keys.names(of: key)
       let name = names.body(RedisRecord.text(ofBody: body.id))
       // One reply for each part: bytes arrive, and the deadline moves, while the server sends the next.
-      let commands = numbers.map { RedisCommand("HGET", .bytes(name), .number($0)) }
+      let commands: [RedisCommand] = numbers.map { ["HGET", .bytes(name), .number($0)] }
       let replies = try await send(
         commands, for: name, on: .bodies, by: RedisDeadline(limits.publication, progress: limits.progress))
       var parts: [[UInt8]] = []
@@ -84,10 +82,10 @@
       } catch {
         throw SharedTierError(.refused, "the part cannot be encrypted: \(error)")
       }
-      let commands = [
-        RedisCommand("HSET", .bytes(name), .number(number), .bytes(sealed)),
+      let commands: [RedisCommand] = [
+        ["HSET", .bytes(name), .number(number), .bytes(sealed)],
         // Also before the last part: an abandoned body goes by itself.
-        RedisCommand("PEXPIRE", .bytes(name), .number(Self.unpublished)),
+        ["PEXPIRE", .bytes(name), .number(Self.unpublished)],
       ]
       _ = try await send(commands, for: name, on: .bodies, by: RedisDeadline(limits.part))
     }
@@ -129,7 +127,7 @@
       let reply = try await run(
         RedisScripts.publish, [names.variants, names.lock, body],
         [
-          .bytes(record.field), .text(record.date), .text(record.ticket), .text(record.bodyID),
+          .bytes(field), .text(record.date), .text(record.ticket), .text(record.bodyID),
           .bytes(record.payload), .number(Self.milliseconds(publication.lifetime)), .text(token ?? ""),
           .number(variant.body?.partCount ?? 0), .number(Self.mostVariants),
         ], on: .bodies, by: deadline)
@@ -137,9 +135,8 @@
         throw Self.unexpected("the publication")
       }
       // Readers of a body that is found no longer have time to finish.
-      let unused = values.dropFirst().compactMap(\.text).prefix(Self.mostVariants).map { id in
-        RedisCommand("PEXPIRE", .bytes(names.body(id)), .number(Self.unpublished))
-      }
+      let ids = values.dropFirst().compactMap(\.text).prefix(Self.mostVariants)
+      let unused: [RedisCommand] = ids.map { ["PEXPIRE", .bytes(names.body($0)), .number(Self.unpublished)] }
       if !unused.isEmpty { _ = try? await send(unused, for: names.variants, on: .bodies, by: deadline) }
       return code == 1
     }

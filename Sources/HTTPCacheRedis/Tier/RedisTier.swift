@@ -39,8 +39,7 @@
       let address = configuration.address
       let settings = RedisSettings(
         username: address.username, password: address.password, database: address.database,
-        tls: try configuration.makeTLS(), group: MultiThreadedEventLoopGroup.singleton,
-        connecting: limits.connection, layout: limits.layout)
+        tls: try configuration.makeTLS(), group: MultiThreadedEventLoopGroup.singleton, limits: limits)
       let name = Array("swift-http-cache fleet \(configuration.name)".utf8)
       let salt = Array(SHA256.hash(data: name + (configuration.secret ?? [])))
       do throws(CacheError) {
@@ -82,10 +81,10 @@
       var rest: [RedisArgument] = [.number(keys.count)]
       for key in keys { rest.append(.bytes(key)) }
       rest += arguments
-      let known = RedisCommand([.text("EVALSHA"), .text(script.digest)] + rest)
+      let known: RedisCommand = ["EVALSHA", .text(script.digest)] + rest
       let reply = try await send([known], for: keys[0], on: lane, by: deadline)[0]
       guard case .error = reply else { return reply }
-      let whole = RedisCommand([.text("EVAL"), .text(script.source)] + rest)
+      let whole: RedisCommand = ["EVAL", .text(script.source)] + rest
       return try await send([whole], for: keys[0], on: lane, by: deadline)[0]
     }
 
@@ -125,8 +124,7 @@
     /// - Throws: `SharedTierError`, after 250 ms at the latest.
     public func memory() async throws(SharedTierError) -> Memory {
       let replies = try await send(
-        [RedisCommand("INFO", "memory"), RedisCommand("INFO", "stats")], for: keys.log,
-        by: RedisDeadline(limits.change))
+        [["INFO", "memory"], ["INFO", "stats"]], for: keys.log, by: RedisDeadline(limits.change))
       var values: [Substring: Int64] = [:]
       for line in replies.compactMap(\.text).joined(separator: "\n").split(whereSeparator: \.isNewline) {
         guard let colon = line.firstIndex(of: ":") else { continue }
@@ -143,21 +141,14 @@
     ///
     /// - Throws: `SharedTierError`, after 250 ms at the latest.
     public func logLength() async throws(SharedTierError) -> (changes: Int, last: SharedPosition) {
-      let reply = try await send(
-        [RedisCommand("XINFO", "STREAM", .bytes(keys.log))], for: keys.log, by: RedisDeadline(limits.change))[
-          0]
+      let deadline = RedisDeadline(limits.change)
+      let reply = try await send([["XINFO", "STREAM", .bytes(keys.log)]], for: keys.log, by: deadline)[0]
       // No change was added yet.
       if case .error = reply { return (0, .start) }
-      var (changes, last): (Int?, SharedPosition?)
-      let facts = reply.elements ?? []
-      for index in stride(from: 0, to: facts.count - 1, by: 2) {
-        switch facts[index].text {
-        case "length": changes = facts[index + 1].number.flatMap { Int(exactly: $0) }
-        case "last-generated-id": last = SharedPosition(facts[index + 1].text)
-        default: break
-        }
-      }
-      guard let changes, changes >= 0, let last else { throw Self.unexpected("the log") }
+      let facts = reply.fields ?? [:]
+      guard let changes = facts["length"]?.number.flatMap({ Int(exactly: $0) }), changes >= 0,
+        let last = SharedPosition(facts["last-generated-id"]?.text)
+      else { throw Self.unexpected("the log") }
       return (changes, last)
     }
   }
@@ -185,10 +176,8 @@
         held = reply.text
       } else {
         let replies = try await send(
-          [
-            RedisCommand("SET", .bytes(name), .text(value), "NX", "PX", duration),
-            RedisCommand("GET", .bytes(name)),
-          ], for: name, by: deadline)
+          [["SET", .bytes(name), .text(value), "NX", "PX", duration], ["GET", .bytes(name)]], for: name,
+          by: deadline)
         if replies[0].text == "OK" { return .acquired }
         held = replies[1].text
       }

@@ -2,7 +2,6 @@ import HTTPTypes
 
 /// Splits fields with the syntax of `Cache-Control` into directives (RFC 9111 §5.2).
 enum CacheControl {
-  /// The argument of a directive.
   enum Argument {
     /// No argument.
     case none
@@ -11,10 +10,8 @@ enum CacheControl {
     /// Neither of these. A malformed directive still restricts, but permits nothing.
     case malformed
 
-    /// Whether there is no argument.
     var isNone: Bool { if case .none = self { true } else { false } }
 
-    /// Whether it is malformed.
     var isMalformed: Bool { if case .malformed = self { true } else { false } }
 
     /// `delta-seconds` (§1.2.2); nil for any other value.

@@ -1,6 +1,5 @@
 /// The argument of a directive, as the directive's kind of argument has it.
 enum DirectiveArgument: Equatable {
-  /// The kinds of arguments.
   enum Kind {
     /// No argument.
     case nothing

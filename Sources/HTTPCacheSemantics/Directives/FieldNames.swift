@@ -1,20 +1,21 @@
 public import HTTPTypes
 
-/// Field names that the rules need and HTTPTypes does not define.
-enum FieldNames {
+/// Field names that HTTPTypes does not define.
+package enum FieldNames {
   static let cacheGroupInvalidation = name("Cache-Group-Invalidation")
   static let cacheGroups = name("Cache-Groups")
   static let cacheStatus = name("Cache-Status")
   static let clearSiteData = name("Clear-Site-Data")
-  static let contentDigest = name("Content-Digest")
-  static let contentMD5 = name("Content-MD5")
+  package static let contentDigest = name("Content-Digest")
+  package static let contentMD5 = name("Content-MD5")
   static let destination = name("Destination")
+  package static let host = name("Host")
   static let http2Settings = name("HTTP2-Settings")
   static let keepAlive = name("Keep-Alive")
-  static let noVarySearch = name("No-Vary-Search")
-  static let pragma = name("Pragma")
+  package static let noVarySearch = name("No-Vary-Search")
+  package static let pragma = name("Pragma")
   static let proxyConnection = name("Proxy-Connection")
-  static let reprDigest = name("Repr-Digest")
+  package static let reprDigest = name("Repr-Digest")
 
   private static func name(_ constant: String) -> HTTPField.Name {
     guard let name = HTTPField.Name(constant) else {

@@ -61,7 +61,6 @@ extension UnsafeBufferPointer<UInt8> {
     return index == count - 1
   }
 
-  /// Whether both have equal octets.
   func isEqual(to other: Octets) -> Bool {
     guard count == other.count, let left = baseAddress, let right = other.baseAddress else {
       return count == other.count

@@ -24,7 +24,6 @@ package struct ResponseDirectives: Sendable, Hashable {
     case `override`
   }
 
-  /// Where the directives were found.
   package var source = Source.cacheControl
   /// `max-age` in seconds (§5.2.2.1); 0 if it was malformed or contradicted itself (§4.2.1).
   package var maxAge: Int64?
@@ -47,7 +46,6 @@ package struct ResponseDirectives: Sendable, Hashable {
   /// `no-store` (§5.2.2.5).
   package var noStore: Bool { flags.contains(.noStore) }
 
-  /// Makes an empty set of directives.
   package init() {}
 
   /// Finds the directives that apply to a cache with these rules.

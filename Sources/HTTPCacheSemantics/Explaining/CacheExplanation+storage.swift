@@ -21,14 +21,18 @@ extension CacheExplanation {
     for index in explanation.steps.indices where explanation.steps[index].topic == .freshness {
       explanation.steps[index].topic = .storing
     }
-    let decision = Storability.decide(
-      request: request, response: response, directives: directives, rules: rules, now: now,
-      trace: &explanation)
-    if ClearSiteData.clearsCache(response, target: CacheKey.target(of: request) ?? "", rules: rules) {
-      explanation.conclude(.doNotStore(.clearsSite))
-    } else {
-      explanation.conclude(decision)
+    var refusal: StorageRefusal?
+    do throws(StorageRefusal) {
+      try Storability.check(
+        request: request, response: response, directives: directives, rules: rules, now: now,
+        trace: &explanation)
+    } catch {
+      refusal = error
     }
+    if ClearSiteData.clearsCache(response, target: CacheKey.target(of: request) ?? "", rules: rules) {
+      refusal = .clearsSite
+    }
+    explanation.conclude(refusal)
     return explanation
   }
 
@@ -36,16 +40,14 @@ extension CacheExplanation {
   /// else may be kept.
   public static func refusal(_ refusal: StorageRefusal) -> CacheExplanation {
     var explanation = CacheExplanation()
-    explanation.conclude(.doNotStore(refusal))
+    explanation.conclude(refusal)
     return explanation
   }
 
-  private mutating func conclude(_ decision: StorageDecision) {
-    switch decision {
-    case .store: steps.append(Step("Is it stored?", "yes", section: "RFC 9111 §3"))
-    case .doNotStore(let reason):
-      steps.append(Step("Is it stored?", "no: \(reason)", section: reason.section))
-    }
+  private mutating func conclude(_ refusal: StorageRefusal?) {
+    steps.append(
+      Step(
+        "Is it stored?", refusal.map { "no: \($0)" } ?? "yes", section: refusal?.section ?? "RFC 9111 §3"))
   }
 
   /// Notes the overrides that match a request, and the key that they give it.

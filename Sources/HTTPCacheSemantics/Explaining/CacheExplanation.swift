@@ -174,12 +174,9 @@ extension CacheExplanation {
   public var protocolPolicyPath: [Step] {
     switch decision {
     case nil: []
-    case .fresh: Self.found() + [Self.isStale(nil), Self.following("return the cached response")]
+    case .fresh(let age, let lifetime): Self.returned(nil, age: age, lifetime: lifetime)
     case .stale(let allowance, let age, let lifetime):
-      Self.found() + [
-        Self.isStale("\(age.wholeSeconds) s old, fresh for \(lifetime.wholeSeconds) s"),
-        Self.following("return the cached response: \(allowance)"),
-      ]
+      Self.returned(allowance, age: age, lifetime: lifetime)
     case .validate(let reason): Self.validating(reason)
     case .miss(let reason): Self.missing(reason)
     case .unsatisfiable(.miss(let reason)):

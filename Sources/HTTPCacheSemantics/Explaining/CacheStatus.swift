@@ -25,7 +25,7 @@ package struct CacheStatus: Sendable, Hashable {
   /// The name of the cache.
   package var name: String
   /// Whether the answer came from the store without going forward (§2.1).
-  package var hit: Bool
+  package var hit = false
   /// Why the request went forward (§2.2).
   package var fwd: Forward?
   /// The status of the next hop's answer (§2.3).
@@ -40,23 +40,6 @@ package struct CacheStatus: Sendable, Hashable {
   package var key: String?
   /// Further details (§2.8).
   package var detail: String?
-
-  /// Makes a member.
-  package init(
-    name: String, hit: Bool = false, fwd: Forward? = nil, fwdStatus: Int? = nil,
-    ttl: Int64? = nil, stored: Bool? = nil, collapsed: Bool? = nil, key: String? = nil,
-    detail: String? = nil
-  ) {
-    self.name = name
-    self.hit = hit
-    self.fwd = fwd
-    self.fwdStatus = fwdStatus
-    self.ttl = ttl
-    self.stored = stored
-    self.collapsed = collapsed
-    self.key = key
-    self.detail = detail
-  }
 }
 
 extension CacheStatus {

@@ -137,7 +137,6 @@ extension StoredResponse {
 }
 
 extension ReuseFacts.LifetimeSource {
-  /// The section.
   var section: String {
     switch self {
     case .none: "RFC 9111 §4.2.1"

@@ -21,11 +21,22 @@ extension RuleTrace {
   @inline(__always)
   mutating func failure<Failure: Reason>(
     _ question: @autoclosure () -> String, _ failure: Failure?, values: @autoclosure () -> String? = nil,
-    section: @autoclosure () -> String, topic: CacheExplanation.Topic = .storing
+    section: @autoclosure () -> String, topic: CacheExplanation.Topic
   ) -> Failure? {
     note(
       question(), Self.answer(failure, values()), section: failure.map(\.section) ?? section(), topic: topic)
     return failure
+  }
+
+  /// Tells a requirement of storing, and throws its failure: see `failure`.
+  @inline(__always)
+  mutating func require(
+    _ question: @autoclosure () -> String, _ refusal: StorageRefusal?,
+    values: @autoclosure () -> String? = nil, section: @autoclosure () -> String
+  ) throws(StorageRefusal) {
+    if let refusal = failure(question(), refusal, values: values(), section: section(), topic: .storing) {
+      throw refusal
+    }
   }
 
   private static func answer(_ failure: (some Reason)?, _ values: String?) -> String {

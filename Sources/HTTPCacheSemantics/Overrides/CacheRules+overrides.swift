@@ -3,7 +3,7 @@ public import HTTPTypes
 extension CacheRules {
   /// The rules with the overrides that match a request. Resolved rules are returned unchanged.
   public func resolved(for request: HTTPRequest) -> CacheRules {
-    guard isUnresolved else { return self }
+    guard let overrideSet, !overrideSet.isResolved else { return self }
     return resolved(for: request, target: CacheKey.target(of: request) ?? "")
   }
 
@@ -14,9 +14,6 @@ extension CacheRules {
     rules.overrideSet = overrideSet.resolved(for: request, target: target)
     return rules
   }
-
-  /// Whether there are overrides that are not resolved for a request.
-  var isUnresolved: Bool { overrideSet.map { !$0.isResolved } ?? false }
 
   /// Whether there are no overrides.
   package var isPlain: Bool { overrideSet == nil }

@@ -11,17 +11,17 @@ struct ExpressionPattern: Sendable, Hashable {
       throw TargetPatternError(text, "\(error)")
     }
     // Run it once, so that an expression that cannot be compiled fails here and not during a request.
-    _ = compiled.isFound(in: "")
+    _ = "".firstMatch(of: compiled.regex)
   }
 
-  func matches(_ target: String) -> Bool { compiled.isFound(in: target) }
+  func matches(_ target: String) -> Bool { target.firstMatch(of: compiled.regex) != nil }
 
   /// Whether the expression is found in a form of a normalised target, ignoring letter case.
   ///
   /// - Parameter path: the index of the target's path.
   func covers(_ target: Octets, path: Int) -> Bool {
     TargetForm.any(of: target, pathStart: path) {
-      compiled.isFoundIgnoringCase(in: String(decoding: $0, as: UTF8.self))
+      String(decoding: $0, as: UTF8.self).firstMatch(of: compiled.ignoringCase) != nil
     }
   }
 
@@ -31,16 +31,12 @@ struct ExpressionPattern: Sendable, Hashable {
 
   private final class Compiled: @unchecked Sendable {
     // A Regex does not change after parsing, and stores its compiled program atomically.
-    private let regex: Regex<AnyRegexOutput>
-    private let ignoringCase: Regex<AnyRegexOutput>
+    let regex: Regex<AnyRegexOutput>
+    let ignoringCase: Regex<AnyRegexOutput>
 
     init(_ regex: Regex<AnyRegexOutput>) {
       self.regex = regex.matchingSemantics(.unicodeScalar)
       ignoringCase = self.regex.ignoresCase()
     }
-
-    func isFound(in text: String) -> Bool { text.firstMatch(of: regex) != nil }
-
-    func isFoundIgnoringCase(in text: String) -> Bool { text.firstMatch(of: ignoringCase) != nil }
   }
 }

@@ -32,13 +32,10 @@ struct GlobPattern: Sendable, Hashable {
   }
 
   /// Whether a normalised target matches the pattern.
-  func matches(_ target: Octets) -> Bool {
-    var start = 0
-    if isPath {
-      guard let path = Self.pathStart(target) else { return false }
-      start = path
-    }
-    let rest = target.part(start..<target.count)
+  ///
+  /// - Parameter path: the index of the target's path.
+  func matches(_ target: Octets, path: Int) -> Bool {
+    let rest = target.part((isPath ? path : 0)..<target.count)
     if hasQuery { return program.accepts(rest) }
     return program.accepts(rest.part(0..<(rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.count)))
   }
@@ -57,8 +54,7 @@ struct GlobPattern: Sendable, Hashable {
   func covers(_ target: Octets, path: Int) -> Bool {
     guard mayCover(target, path: path) else { return false }
     return TargetForm.any(of: target, pathStart: path) { form in
-      let form = form.from(isPath ? path : 0)
-      return folded.accepts(hasQuery ? form : form.withoutQuery)
+      folded.accepts(form.from(isPath ? path : 0, hasQuery: hasQuery))
     }
   }
 
@@ -87,9 +83,5 @@ struct GlobPattern: Sendable, Hashable {
       !octets[..<colon].contains(UInt8(ascii: "/"))
     else { return nil }
     return colon + 3
-  }
-
-  private static func pathStart(_ target: Octets) -> Int? {
-    authorityStart(target).flatMap { target[$0...].firstIndex(of: UInt8(ascii: "/")) }
   }
 }

@@ -103,20 +103,14 @@ final class GlobProgram: Sendable {
     if count == 1 { return true }
     return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: words) { places in
       begin(places)
-      let last = count - 1
       var index = start + prefix.count
       while index < octets.count, octets[index] != UInt8(ascii: "?") {
         let octet = octets[index].lowercased
-        if octet == UInt8(ascii: "/") || octet == UInt8(ascii: "."),
-          places[last / 64] >> UInt64(last % 64) & 1 == 1
-        {
-          return true
-        }
+        if octet == UInt8(ascii: "/") || octet == UInt8(ascii: "."), isAtEnd(places) { return true }
         if !advance(places, over: octet) { return false }
         index += 1
       }
-      if places[last / 64] >> UInt64(last % 64) & 1 == 1 { return true }
-      return advance(places, over: UInt8(ascii: "/")) && places[last / 64] >> UInt64(last % 64) & 1 == 1
+      return isAtEnd(places) || (advance(places, over: UInt8(ascii: "/")) && isAtEnd(places))
     }
   }
 
@@ -131,9 +125,13 @@ final class GlobProgram: Sendable {
       for index in (start + prefix.count)..<octets.endIndex where !advance(places, over: octets[index]) {
         return false
       }
-      let last = count - 1
-      return places[last / 64] >> UInt64(last % 64) & 1 == 1
+      return isAtEnd(places)
     }
+  }
+
+  /// Whether `places` has the last position.
+  private func isAtEnd(_ places: UnsafeMutableBufferPointer<UInt64>) -> Bool {
+    places[(count - 1) / 64] >> UInt64((count - 1) % 64) & 1 == 1
   }
 
   /// - Returns: whether any position is left.

@@ -8,15 +8,12 @@ struct HostPattern: Sendable, Hashable {
   init(_ pattern: String) throws(TargetPatternError) {
     isBelow = pattern.hasPrefix("*.")
     let rest = isBelow ? String(pattern.dropFirst(2)) : pattern
-    guard !rest.isEmpty, rest.utf8.allSatisfy({ !Self.isForbidden($0) }) else {
-      throw TargetPatternError(pattern, "not a host such as example.com or *.example.com")
-    }
-    guard let authority = Self.normalized(rest) else {
-      throw TargetPatternError(pattern, "not a host such as example.com or *.example.com")
-    }
-    let parts = authority.utf8.split(at: Self.hostEnd(Array(authority.utf8)))
-    name = String(decoding: parts.0, as: UTF8.self)
-    port = parts.1.isEmpty ? nil : Int64(String(decoding: parts.1.dropFirst(), as: UTF8.self))
+    guard !rest.isEmpty, rest.utf8.allSatisfy({ !Self.isForbidden($0) }),
+      let authority = Self.normalized(rest)
+    else { throw TargetPatternError(pattern, "not a host such as example.com or *.example.com") }
+    let end = Self.hostEnd(authority)
+    name = String(decoding: authority[..<end], as: UTF8.self)
+    port = Int64(String(decoding: authority[end...].dropFirst(), as: UTF8.self))
   }
 
   /// The pattern as text.
@@ -66,19 +63,12 @@ struct HostPattern: Sendable, Hashable {
     }
   }
 
-  private static func normalized(_ authority: String) -> String? {
+  private static func normalized(_ authority: String) -> [UInt8]? {
     var authority = authority
     var output: [UInt8] = []
     let isValid = authority.withUTF8 { octets in
       TargetURI.appendAuthority(octets, defaultPort: -1, to: &output)
     }
-    return isValid ? String(decoding: output, as: UTF8.self) : nil
-  }
-}
-
-extension String.UTF8View {
-  fileprivate func split(at offset: Int) -> (Substring.UTF8View, Substring.UTF8View) {
-    let middle = index(startIndex, offsetBy: offset)
-    return (self[..<middle], self[middle...])
+    return isValid ? output : nil
   }
 }

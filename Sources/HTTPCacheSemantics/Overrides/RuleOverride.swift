@@ -58,10 +58,6 @@ public struct RuleOverride: Sendable, Hashable {
     keyFingerprint = Self.fingerprint(effects.filter(\.isOnKey), [])
   }
 
-  func matches(_ request: HTTPRequest, target: String) -> Bool {
-    concerns(request) && (targets.isEmpty || targets.contains { $0.matches(request, target: target) })
-  }
-
   /// Whether the override matches a reading of the target of a request whose method it is for
   /// (`TargetPattern.covers`).
   func covers(_ target: Octets, path: Int, _ request: HTTPRequest?) -> Bool {

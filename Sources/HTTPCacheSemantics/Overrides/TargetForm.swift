@@ -21,23 +21,11 @@ struct TargetForm: RandomAccessCollection {
     return target[queryStart + rest].lowercased
   }
 
-  /// This form from its path on, or as a whole.
-  func from(_ start: Int) -> TargetForm {
+  /// This form from an index on, with or without its query.
+  func from(_ start: Int, hasQuery: Bool) -> TargetForm {
     TargetForm(
-      target: target, pathEnd: pathEnd, hasSlash: hasSlash, queryStart: queryStart, startIndex: start)
-  }
-
-  var withoutQuery: TargetForm {
-    TargetForm(
-      target: target, pathEnd: pathEnd, hasSlash: hasSlash, queryStart: target.count, startIndex: startIndex)
-  }
-
-  private init(target: Octets, pathEnd: Int, hasSlash: Bool, queryStart: Int, startIndex: Int) {
-    self.target = target
-    self.pathEnd = pathEnd
-    self.hasSlash = hasSlash
-    self.queryStart = queryStart
-    self.startIndex = startIndex
+      target: target, pathEnd: pathEnd, hasSlash: hasSlash, queryStart: hasQuery ? queryStart : target.count,
+      startIndex: start)
   }
 
   /// Whether a form of a target fulfils a condition.

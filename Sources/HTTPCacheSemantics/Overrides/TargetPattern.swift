@@ -112,7 +112,8 @@ public struct TargetPattern: Sendable, Hashable, CustomStringConvertible {
     case .any, .predicate: return true
     case .host(let host): return octets.withUTF8 { host.matches($0) }
     case .prefix(let prefix): return target.utf8.starts(with: prefix.utf8)
-    case .glob(let glob): return octets.withUTF8 { glob.matches($0) }
+    case .glob(let glob):
+      return octets.withUTF8 { glob.matches($0, path: TargetReading.pathStart($0) ?? $0.count) }
     case .expression(let expression): return expression.matches(target)
     }
   }
@@ -177,7 +178,7 @@ public struct TargetPattern: Sendable, Hashable, CustomStringConvertible {
       }
     case .glob(let glob):
       guard glob.mayCover(octets, path: path) else { return .none }
-      return glob.matches(octets) ? .exact : glob.covers(octets, path: path) ? .covered : .none
+      return glob.matches(octets, path: path) ? .exact : glob.covers(octets, path: path) ? .covered : .none
     case .expression(let expression):
       return expression.matches(target) ? .exact : expression.covers(octets, path: path) ? .covered : .none
     }

@@ -117,9 +117,7 @@ public enum RangeRequest {
     guard let condition = request.headerFields.first(.ifRange) else { return true }
     guard request.headerFields[fields: .ifRange].count == 1 else { return false }
     return condition.withUnsafeBytesOfValue { octets in
-      if let tag = EntityTag(octets) {
-        return stored.head.headerFields.withEntityTag { $0.map { tag.matchesStrongly($0) } ?? false }
-      }
+      if let tag = EntityTag(octets) { return stored.head.headerFields.matchStrongly(tag) }
       guard let date = Timestamp(octets: octets, relativeTo: stored.responseTime),
         let modified = stored.head.headerFields
           .date(.lastModified, relativeTo: stored.responseTime).time

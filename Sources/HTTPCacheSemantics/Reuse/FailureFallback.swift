@@ -176,7 +176,7 @@ extension Reuse {
     failure: FailureKind
   ) -> FailureFallback {
     if rules.allowsStaleIfError, countsAsError(failure),
-      let window = larger(facts.windows[.staleIfError], directives.staleIfError)
+      let window = [facts.windows[.staleIfError], directives.staleIfError].compactMap({ $0 }).max()
     {
       return staleness <= window
         ? .useStale(.window(.staleIfError)) : .fail(.tooStale(.seconds(staleness), limit: .seconds(window)))
@@ -203,10 +203,6 @@ extension Reuse {
     }
   }
 
-  private static func larger(_ first: Int64?, _ second: Int64?) -> Int64? {
-    guard let first else { return second }
-    return max(first, second ?? first)
-  }
 }
 
 extension FailureKind {

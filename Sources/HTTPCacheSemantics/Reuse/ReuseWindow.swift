@@ -8,7 +8,6 @@ public enum ReuseWindow: String, Sendable, Hashable, CaseIterable {
   /// `stale-if-error`: the stale response replaces the answer of an origin that failed (RFC 5861 §4).
   case staleIfError = "stale-if-error"
 
-  /// The section.
   var section: String {
     switch self {
     case .staleWhileRevalidate: "RFC 5861 §3"
@@ -38,7 +37,6 @@ package struct ReuseWindows: Sendable, Hashable {
   private var staleWhileRevalidate: Int64?
   private var staleIfError: Int64?
 
-  /// Makes windows that are all absent.
   package init() {}
 
   /// Makes windows; those that are not in the dictionary are absent.
@@ -46,7 +44,6 @@ package struct ReuseWindows: Sendable, Hashable {
     for (window, seconds) in seconds { self[window] = seconds }
   }
 
-  /// The seconds of a window.
   package subscript(window: ReuseWindow) -> Int64? {
     get {
       switch window {

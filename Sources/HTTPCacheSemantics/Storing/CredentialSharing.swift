@@ -5,7 +5,6 @@ import HTTPTypes
 /// RFC 9111 §4.2.2 lets a cache guess a lifetime. But an origin that does not mention caching may have made the page
 /// for the user that the credentials name.
 enum CredentialSharing {
-  /// Whether a request has credentials.
   static func hasCredentials(_ request: HTTPRequest) -> Bool {
     request.headerFields.contains { $0.name == .cookie || $0.name == .authorization }
   }

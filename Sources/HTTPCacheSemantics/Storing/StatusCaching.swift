@@ -1,3 +1,5 @@
+package import HTTPTypes
+
 /// The caching rules of status codes.
 enum StatusCaching {
   /// Whether responses may be stored, and be fresh, without an explicit lifetime (RFC 9110 §15.1).
@@ -34,6 +36,16 @@ enum StatusCaching {
   static func isNeverStored(_ code: Int) -> Bool {
     switch code {
     case 304, 412, 416, 428, 429, 431, 511: true
+    default: false
+    }
+  }
+}
+
+extension HTTPResponse.Status {
+  /// Whether a client may follow the `Location` of the response (RFC 9110 §15.4).
+  package var isRedirect: Bool {
+    switch code {
+    case 301, 302, 303, 307, 308: true
     default: false
     }
   }

@@ -14,204 +14,165 @@ public enum Storability {
   public static func decide(
     request: HTTPRequest, response: HTTPResponse, rules: CacheRules, now: Timestamp
   ) -> StorageDecision {
-    if rules.isUnresolved {
-      return decide(request: request, response: response, rules: rules.resolved(for: request), now: now)
-    }
-    return decide(
-      request: request, response: response, directives: ResponseDirectives(of: response, rules: rules),
-      rules: rules, now: now)
-  }
-
-  /// Like `decide(request:response:rules:now:)`, with resolved rules and the directives that they find.
-  package static func decide(
-    request: HTTPRequest, response: HTTPResponse, directives: ResponseDirectives, rules: CacheRules,
-    now: Timestamp
-  ) -> StorageDecision {
-    var untraced = Untraced()
-    return decide(
-      request: request, response: response, directives: directives, rules: rules, now: now, trace: &untraced)
-  }
-
-  static func decide<Trace: RuleTrace>(
-    request: HTTPRequest, response: HTTPResponse, directives: ResponseDirectives, rules: CacheRules,
-    now: Timestamp, trace: inout Trace
-  ) -> StorageDecision {
-    if let refusal = refusal(
-      request: request, response: response, directives: directives, rules: rules, now: now, trace: &trace)
-    {
-      return .doNotStore(refusal)
-    }
-    for rules in rules.otherReadings {
-      var untraced = Untraced()
-      let refusal = refusal(
+    let rules = rules.resolved(for: request)
+    do throws(StorageRefusal) {
+      try check(
         request: request, response: response, directives: ResponseDirectives(of: response, rules: rules),
-        rules: rules, now: now, trace: &untraced)
-      if let refusal = trace.failure(
-        "May it be stored, as an origin may read the path?", refusal, section: "RFC 9111 §3")
-      {
-        return .doNotStore(refusal)
-      }
+        rules: rules, now: now)
+    } catch {
+      return .doNotStore(error)
     }
     return .store
   }
 
-  /// The refusal by the rules alone, without those for other readings of the target.
-  private static func refusal<Trace: RuleTrace>(
+  /// Throws the refusal of `decide(request:response:rules:now:)`.
+  ///
+  /// - Parameters:
+  ///   - directives: the directives that the rules find in the response.
+  ///   - rules: the choices of the cache, resolved for the request.
+  package static func check(
+    request: HTTPRequest, response: HTTPResponse, directives: ResponseDirectives, rules: CacheRules,
+    now: Timestamp
+  ) throws(StorageRefusal) {
+    var untraced = Untraced()
+    try check(
+      request: request, response: response, directives: directives, rules: rules, now: now, trace: &untraced)
+  }
+
+  static func check<Trace: RuleTrace>(
     request: HTTPRequest, response: HTTPResponse, directives: ResponseDirectives, rules: CacheRules,
     now: Timestamp, trace: inout Trace
-  ) -> StorageRefusal? {
-    if let refusal = refusal(request: request, response: response, rules: rules, trace: &trace) {
-      return refusal
-    }
-    if let refusal = refusal(because: directives, of: response, rules: rules, trace: &trace) {
-      return refusal
-    }
-    if rules.mode == .shared,
-      let refusal = sharingRefusal(
+  ) throws(StorageRefusal) {
+    try checkRequest(request, response: response, rules: rules, trace: &trace)
+    try checkDirectives(directives, of: response, rules: rules, trace: &trace)
+    if rules.mode == .shared {
+      try checkSharing(
         request: request, response: response, directives: directives, rules: rules, now: now, trace: &trace)
-    {
-      return refusal
     }
+    try checkUse(
+      request: request, response: response, directives: directives, rules: rules, now: now, trace: &trace)
+    for rules in rules.otherReadings {
+      let decision = decide(request: request, response: response, rules: rules, now: now)
+      try trace.require(
+        "May it be stored, as an origin may read the path?", decision.refusal, section: "RFC 9111 §3")
+    }
+  }
+
+  /// Throws the refusal of a response that nothing makes cacheable, or that no request can use again (§3, §4.1).
+  private static func checkUse<Trace: RuleTrace>(
+    request: HTTPRequest, response: HTTPResponse, directives: ResponseDirectives, rules: CacheRules,
+    now: Timestamp, trace: inout Trace
+  ) throws(StorageRefusal) {
     let (code, fields) = (response.status.code, response.headerFields)
     let isAllowed = allowsStoring(
       code: code, directives: directives, fields: fields, rules: rules, now: now)
-    if let refusal: StorageRefusal = trace.failure(
+    try trace.require(
       "Does anything make it cacheable?", isAllowed ? nil : .notCacheable(status: code),
       values: Excerpt.list(directives.texts, orElse: "no directive")
         + ", \(Excerpt.fields([.expires], of: fields) ?? "no Expires"), status \(code)",
       section: "RFC 9111 §3")
-    {
-      return refusal
-    }
     let facts = Freshness.facts(
       response: response, directives: directives, requestTime: now, responseTime: now, rules: rules)
-    if request.method == .post,
-      let refusal: StorageRefusal = trace.failure(
+    if request.method == .post {
+      try trace.require(
         "Does it answer a later GET?",
         answersGet(request: request, response: response, facts: facts) ? nil : .method(.post),
         values: "it needs a lifetime, and Content-Location with the target", section: "RFC 9110 §9.3.3")
-    {
-      return refusal
     }
-    if let refusal: StorageRefusal = trace.failure(
-      "Can it be selected again?", Vary.hasAny(response, rules: rules) ? .varyAny : nil,
+    let isAny = if case .any = Vary.names(of: response, rules: rules) { true } else { false }
+    try trace.require(
+      "Can it be selected again?", isAny ? .varyAny : nil,
       values: Excerpt.fields([.vary], of: fields) ?? "no Vary", section: "RFC 9111 §4.1")
-    {
-      return refusal
-    }
     trace.note(
       "How long is it fresh?", facts.lifetimeText, section: facts.lifetimeSource.section, topic: .storing)
-    return trace.failure(
+    try trace.require(
       "Can it be used again, fresh, stale or validated?",
       isEverReusable(facts: facts, fields: fields, rules: rules, now: now) ? nil : .neverReusable,
       values: "age \(facts.correctedInitialAge) s on arrival, "
         + (Excerpt.fields([.eTag, .lastModified], of: fields) ?? "no validator"), section: "RFC 9111 §3")
   }
 
-  /// The refusal because of the method, the status, the overrides, or the request.
-  private static func refusal<Trace: RuleTrace>(
-    request: HTTPRequest, response: HTTPResponse, rules: CacheRules, trace: inout Trace
-  ) -> StorageRefusal? {
+  /// Throws the refusal because of the method, the status, the overrides, or the request.
+  private static func checkRequest<Trace: RuleTrace>(
+    _ request: HTTPRequest, response: HTTPResponse, rules: CacheRules, trace: inout Trace
+  ) throws(StorageRefusal) {
     let (method, code) = (request.method, response.status.code)
     let isUnderstood = method == .get || method == .query || method == .post
-    if let refusal: StorageRefusal = trace.failure(
+    try trace.require(
       "Is the method understood?", isUnderstood ? nil : .method(method), values: "\(method)",
       section: "RFC 9110 §9.2.3")
-    {
-      return refusal
-    }
-    if let refusal: StorageRefusal = trace.failure(
+    try trace.require(
       "Is the status final?", code < 200 ? .interim : nil, values: "\(code)", section: "RFC 9111 §3")
-    {
-      return refusal
-    }
     let unstorable: StorageRefusal? =
       code == 206
       ? PartialContent.refusal(request: request, response: response)
       : StatusCaching.isNeverStored(code)
         ? .statusNotStored(code) : redirectsToItself(request, response) ? .redirectToItself : nil
-    if let refusal = trace.failure(
+    try trace.require(
       "Is it a response that can be stored?", unstorable,
       values: "status \(code), \(Excerpt.fields([.contentRange], of: response.headerFields) ?? "no range")",
       section: code == 206 ? "RFC 9111 §3.3" : "RFC 9111 §3")
-    {
-      return refusal
-    }
     if method == .get, RequestFeatures(request.headerFields).contains(.content) {
-      return trace.failure(
+      try trace.require(
         "Is the request all in its target and fields?", .content(.undefinedSemantics(.get)),
         section: "RFC 9110 §9.3.1")
     }
-    if rules.isOverridden,
-      let refusal: StorageRefusal = trace.failure(
+    if rules.isOverridden {
+      try trace.require(
         "Do the overrides allow it?", rules.allowsUse(of: response) ? nil : .override, section: "")
-    {
-      return refusal
     }
-    if rules.refusesClientErrors,
-      let refusal: StorageRefusal = trace.failure(
+    if rules.refusesClientErrors {
+      try trace.require(
         "Is it no error that fields may cause?",
         StatusCaching.mayComeFromFields(code) ? .clientError(code) : nil, section: "RFC 9110 §15.5")
-    {
-      return refusal
     }
-    return trace.failure(
+    try trace.require(
       "Does the request allow it?",
       RequestDirectives(request.headerFields).noStore ? .requestNoStore : nil, section: "RFC 9111 §5.2.1.5")
   }
 
-  /// The refusal because of directives that count in every cache (§5.2.2).
-  private static func refusal<Trace: RuleTrace>(
-    because directives: ResponseDirectives, of response: HTTPResponse, rules: CacheRules, trace: inout Trace
-  ) -> StorageRefusal? {
+  /// Throws the refusal because of directives that count in every cache (§5.2.2).
+  private static func checkDirectives<Trace: RuleTrace>(
+    _ directives: ResponseDirectives, of response: HTTPResponse, rules: CacheRules, trace: inout Trace
+  ) throws(StorageRefusal) {
     let code = response.status.code
-    if directives.flags.contains(.mustUnderstand),
-      let refusal: StorageRefusal = trace.failure(
+    if directives.flags.contains(.mustUnderstand) {
+      try trace.require(
         "Is the status understood, as it must be?",
         StatusCaching.isUnderstood(code) ? nil : .statusNotUnderstood(code), section: "RFC 9111 §5.2.2.3")
-    {
-      return refusal
     }
     // A cache that understands the status ignores `no-store` next to `must-understand` (§5.2.2.3).
     let isForbidden = directives.noStore && !directives.flags.liftsNoStore
-    return trace.failure(
+    try trace.require(
       "Does the response allow it?", isForbidden ? noStore(response, rules: rules) : nil,
       section: "RFC 9111 §5.2.2.5")
   }
 
-  /// The refusal of a shared cache (§3, §3.5, §5.2.2.7, §7.3).
-  private static func sharingRefusal<Trace: RuleTrace>(
+  /// Throws the refusal of a shared cache (§3, §3.5, §5.2.2.7, §7.3).
+  private static func checkSharing<Trace: RuleTrace>(
     request: HTTPRequest, response: HTTPResponse, directives: ResponseDirectives, rules: CacheRules,
     now: Timestamp, trace: inout Trace
-  ) -> StorageRefusal? {
-    if let refusal: StorageRefusal = trace.failure(
+  ) throws(StorageRefusal) {
+    try trace.require(
       "May a shared cache have it?", directives.private == .whole ? .privateInShared : nil,
       section: "RFC 9111 §5.2.2.7")
-    {
-      return refusal
-    }
-    if request.headerFields.contains(.authorization),
-      let refusal: StorageRefusal = trace.failure(
+    if request.headerFields.contains(.authorization) {
+      try trace.require(
         "May it be shared?", directives.flags.allowsSharingAuthorized ? nil : .authorized,
         section: "RFC 9111 §3.5")
-    {
-      return refusal
     }
     if response.headerFields.contains(.setCookie) {
       let kept = FieldHygiene.permitted(
         response, directives: directives, rules: rules, leavesOutCookies: false)
-      if let refusal: StorageRefusal = trace.failure(
+      try trace.require(
         "May its cookie be given to all?",
         CookieSharing.isForbidden(kept, rules: rules, now: now) ? .setCookie : nil,
         section: "RFC 9111 §7.3")
-      {
-        return refusal
-      }
     }
-    guard CredentialSharing.hasCredentials(request) else { return nil }
+    guard CredentialSharing.hasCredentials(request) else { return }
     let isForbidden = CredentialSharing.isForbidden(
       response, directives: directives, rules: rules, now: now)
-    return trace.failure(
+    try trace.require(
       "Is it for other users too?", isForbidden ? .credentials : nil,
       values: "it needs a lifetime, public or no-cache, as its request had Cookie or Authorization",
       section: "RFC 9111 §4.2.2")
@@ -220,6 +181,16 @@ public enum Storability {
   /// The refusal of a response with `no-store`, which names an override that asks to keep it.
   static func noStore(_ response: HTTPResponse, rules: CacheRules) -> StorageRefusal {
     rules.overrideKeptOut(by: response).map { .noStoreDespiteOverride(override: $0) } ?? .responseNoStore
+  }
+
+  /// Whether a redirect leads to another spelling of its own target, such as `/~u` for `/%7Eu`. Both have one key
+  /// (RFC 9110 §4.2.3): if it were stored, it would also answer each request that follows it.
+  private static func redirectsToItself(_ request: HTTPRequest, _ response: HTTPResponse) -> Bool {
+    guard response.status.isRedirect, let location = response.headerFields.first(.location)?.value,
+      let target = CacheKey.target(of: request),
+      TargetURI.resolved(location, against: target) == target
+    else { return false }
+    return !location.prefix { $0 != "#" }.hasSuffix(request.path ?? "/")
   }
 
   /// Whether any property makes the response cacheable (§3, last requirement).
@@ -292,4 +263,7 @@ public enum StorageDecision: Sendable, Hashable {
   case store
   /// It must not be stored.
   case doNotStore(StorageRefusal)
+
+  /// Why it must not be stored; nil if it may be.
+  var refusal: StorageRefusal? { if case .doNotStore(let refusal) = self { refusal } else { nil } }
 }

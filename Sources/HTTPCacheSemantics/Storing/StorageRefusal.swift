@@ -4,7 +4,7 @@ public import HTTPTypes
 #if hasAttribute(nonexhaustive)
   @nonexhaustive
 #endif
-public enum StorageRefusal: Reason, Hashable {
+public enum StorageRefusal: Reason, Error, Hashable {
   /// The method's responses are not cacheable (RFC 9110 §9.2.3).
   case method(HTTPRequest.Method)
   /// A 1xx status.

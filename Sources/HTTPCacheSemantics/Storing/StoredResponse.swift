@@ -74,11 +74,6 @@ public struct ReceivedResponse: Sendable, Hashable {
   public var responseTime: Timestamp
 
   /// Makes a response.
-  ///
-  /// - Parameters:
-  ///   - head: the head as it arrived.
-  ///   - requestTime: when the request was sent.
-  ///   - responseTime: when the head arrived.
   public init(_ head: HTTPResponse, requestTime: Timestamp, responseTime: Timestamp) {
     self.head = head
     self.requestTime = requestTime
@@ -87,14 +82,6 @@ public struct ReceivedResponse: Sendable, Hashable {
 }
 
 extension StoredResponse {
-  /// The result of making a stored response.
-  public enum Making: Sendable, Hashable {
-    /// The stored response.
-    case made(StoredResponse)
-    /// It cannot be stored, because no request could select it again.
-    case refused(StorageRefusal)
-  }
-
   /// Makes the stored response of an exchange that `Storability.decide` allows to store.
   ///
   /// Drops fields that must not be stored (RFC 9111 §3.1), replaces a missing or invalid `Date` (RFC 9110
@@ -107,12 +94,14 @@ extension StoredResponse {
   ///     octets are then dropped.
   ///   - rules: the choices of the cache.
   ///   - digest: makes the digest of a secret value that `Vary` nominates.
+  /// - Throws: why the response cannot be stored: no request could select it again (§4.1), or it is a part whose content
+  ///   coding was removed (§3.3).
   public static func make(
     request: HTTPRequest, response received: ReceivedResponse, isDecoded: Bool, rules: CacheRules,
     digest: SecretDigest
-  ) -> Making {
+  ) throws(StorageRefusal) -> StoredResponse {
     let rules = rules.resolved(for: request)
-    return make(
+    return try make(
       request: request, response: received, directives: ResponseDirectives(of: received.head, rules: rules),
       isDecoded: isDecoded, rules: rules, digest: digest)
   }
@@ -121,16 +110,16 @@ extension StoredResponse {
   package static func make(
     request: HTTPRequest, response received: ReceivedResponse, directives: ResponseDirectives,
     isDecoded: Bool, rules: CacheRules, digest: SecretDigest
-  ) -> Making {
+  ) throws(StorageRefusal) -> StoredResponse {
     let (response, responseTime) = (received.head, received.responseTime)
     let nominated: [NominatedField]
     switch Vary.nominated(by: response, in: request, rules: rules, digest: digest) {
     case .fields(let fields): nominated = fields
-    case .any: return .refused(.varyAny)
-    case .secretWithoutDigest(let name): return .refused(.varySecret(name))
-    case .malformed: return .refused(.malformed("Vary"))
+    case .any: throw .varyAny
+    case .secretWithoutDigest(let name): throw .varySecret(name)
+    case .malformed: throw .malformed("Vary")
     }
-    if isDecoded, response.status.code == 206 { return .refused(.partialContent) }
+    if isDecoded, response.status.code == 206 { throw .partialContent }
     var head = PartialContent.whole(
       FieldHygiene.permitted(
         response, directives: directives, rules: rules,
@@ -146,16 +135,15 @@ extension StoredResponse {
     if head.headerFields.date(.date, relativeTo: responseTime).time == nil {
       head.headerFields[.date] = responseTime.httpDate
     }
-    return .made(
-      StoredResponse(
-        requestMethod: request.method, nominated: nominated, head: head, trailers: [:],
-        requestTime: received.requestTime, responseTime: responseTime,
-        answeredAuthorized: request.headerFields.contains(.authorization), isDecoded: isDecoded,
-        isInvalidated: false, requestedRange: nil,
-        facts: Freshness.strictestFacts(
-          response: response, directives: directives, requestTime: received.requestTime,
-          responseTime: responseTime, rules: rules),
-        keyFingerprint: 0))
+    return StoredResponse(
+      requestMethod: request.method, nominated: nominated, head: head, trailers: [:],
+      requestTime: received.requestTime, responseTime: responseTime,
+      answeredAuthorized: request.headerFields.contains(.authorization), isDecoded: isDecoded,
+      isInvalidated: false, requestedRange: nil,
+      facts: Freshness.strictestFacts(
+        response: response, directives: directives, requestTime: received.requestTime,
+        responseTime: responseTime, rules: rules),
+      keyFingerprint: 0)
   }
 }
 

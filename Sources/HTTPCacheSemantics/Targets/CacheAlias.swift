@@ -30,7 +30,6 @@ package enum CacheAlias {
     /// It is a URL of another origin.
     case otherOrigin
 
-    /// A few words for people.
     package var description: String {
       switch self {
       case .empty: "it is empty"
@@ -73,8 +72,6 @@ package enum CacheAlias {
       else { return .refused(.otherOrigin) }
     }
     // A normalised target has no fragment, so this cannot be the target of another response.
-    var item = Array("\(origin)/#\(name.canonicalName)=".utf8)
-    FormParameter.append(Array(octets), to: &item)
-    return .item(target: String(decoding: item, as: UTF8.self))
+    return .item(target: "\(origin)/#\(name.canonicalName)=" + TargetURI.percentEncoded(octets))
   }
 }

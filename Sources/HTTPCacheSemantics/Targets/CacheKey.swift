@@ -82,18 +82,6 @@ public struct CacheKey: Sendable, Hashable {
 }
 
 extension CacheKey {
-  /// Makes the key of a request (RFC 9111 §2).
-  ///
-  /// A QUERY request gets a key without its content; the engine adds the digest.
-  ///
-  /// - Returns: nil if the request has no authority or path, or no valid `http` or `https` target.
-  public init?(request: HTTPRequest, mode: CacheMode, partition: String = "") {
-    guard let target = Self.target(of: request) else { return nil }
-    self.init(
-      mode: mode, partition: partition, methodClass: request.method == .query ? .query : .get,
-      target: target)
-  }
-
   /// The normalised target URI of a request (RFC 9110 §7.1, §4.2.3). A request without a scheme gets `http`.
   public static func target(of request: HTTPRequest) -> String? {
     guard var authority = request.authority, var path = request.path else { return nil }
@@ -222,8 +210,10 @@ extension CacheKey {
 }
 
 extension CacheKey {
-  /// Makes the key of a request after applying the overrides of the rules. Overrides never change the origin
-  /// of a target.
+  /// Makes the key of a request (RFC 9111 §2) after applying the overrides of the rules. Overrides never change the
+  /// origin of a target.
+  ///
+  /// A QUERY request gets a key without its content; the engine adds the digest.
   ///
   /// - Returns: nil if the request has no authority or path, or no valid `http` or `https` target.
   public init?(request: HTTPRequest, rules: CacheRules, partition: String = "") {

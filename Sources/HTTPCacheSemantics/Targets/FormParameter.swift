@@ -39,18 +39,8 @@ package struct FormParameter: Sendable, Hashable {
   /// Appends the parameter with the percent-encoding of a normalised URI (RFC 3986 §6.2.2); decoding reverses
   /// it.
   func append(to output: inout [UInt8]) {
-    Self.append(name, to: &output)
+    TargetURI.appendEncoded(name, to: &output)
     output.append(UInt8(ascii: "="))
-    Self.append(value, to: &output)
-  }
-
-  static func append(_ octets: [UInt8], to output: inout [UInt8]) {
-    for octet in octets {
-      if TargetURI.isUnreserved(octet) {
-        output.append(octet)
-      } else {
-        TargetURI.appendEncoded(octet, to: &output)
-      }
-    }
+    TargetURI.appendEncoded(value, to: &output)
   }
 }

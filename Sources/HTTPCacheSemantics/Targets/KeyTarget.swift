@@ -13,7 +13,6 @@ struct KeyTarget {
     }
   }
 
-  /// The key's target.
   var target: String {
     guard let items else { return String(path) }
     return path + "?" + items.joined(separator: "&")

@@ -15,7 +15,6 @@ package struct SearchVariance: Sendable, Hashable {
   /// The longest field that is read, in octets; a longer one counts as absent.
   package static let lengthLimit = 16_384
 
-  /// The parameters that matter.
   package var parameters: Parameters
   /// Whether the order of parameters with different names matters.
   package var variesOnOrder: Bool

@@ -32,7 +32,6 @@ package struct SipHash13: Sendable {
   private var tail: UInt64 = 0
   private var count = 0
 
-  /// Begins a hash.
   package init(_ secret: Secret) {
     v0 = secret.low ^ 0x736F_6D65_7073_6575
     v1 = secret.high ^ 0x646F_7261_6E64_6F6D
@@ -46,7 +45,6 @@ package struct SipHash13: Sendable {
     return hash.finish()
   }
 
-  /// Adds a byte.
   @inline(__always)
   package mutating func append(_ byte: UInt8) {
     tail |= UInt64(byte) << (UInt64(count & 7) << 3)
@@ -57,7 +55,6 @@ package struct SipHash13: Sendable {
     }
   }
 
-  /// Adds bytes.
   package mutating func append(_ bytes: UnsafeRawBufferPointer) {
     var index = 0
     while count & 7 != 0, index < bytes.count {

@@ -201,6 +201,14 @@ extension TargetURI {
   ///   - allowed: other characters of ASCII that stay.
   public static func percentEncoded(_ octets: some Sequence<UInt8>, allowed: String = "") -> String {
     var output: [UInt8] = []
+    appendEncoded(octets, allowed: allowed, to: &output)
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  /// Appends the octets of `percentEncoded(_:allowed:)`.
+  static func appendEncoded(
+    _ octets: some Sequence<UInt8>, allowed: String = "", to output: inout [UInt8]
+  ) {
     for octet in octets {
       if isUnreserved(octet) || allowed.utf8.contains(octet) {
         output.append(octet)
@@ -208,7 +216,6 @@ extension TargetURI {
         appendEncoded(octet, to: &output)
       }
     }
-    return String(decoding: output, as: UTF8.self)
   }
 
   static func appendEncoded(_ octet: UInt8, to output: inout [UInt8]) {

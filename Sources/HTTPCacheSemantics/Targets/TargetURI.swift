@@ -44,12 +44,7 @@ public enum TargetURI {
   /// The origin of an absolute URI (RFC 9110 §4.3.1), such as `https://example.com`, with the port
   /// if it is not the default one.
   public static func origin(of uri: String) -> String? {
-    guard let normal = normalized(uri), let colon = normal.utf8.firstIndex(of: 0x3A) else {
-      return nil
-    }
-    let authority = normal.utf8.index(colon, offsetBy: 3)
-    guard let path = normal.utf8[authority...].firstIndex(of: 0x2F) else { return nil }
-    return String(normal[..<path])
+    parts(of: uri).map { "\($0.scheme)://\($0.authority)" }
   }
 
   private static func normalized(_ octets: Octets, resolvesDotSegments: Bool = false) -> String? {

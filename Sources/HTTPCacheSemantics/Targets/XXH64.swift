@@ -59,7 +59,6 @@ package struct XXH64: Sendable {
     return accumulator ^ (accumulator >> 32)
   }
 
-  /// The hash of an array of bytes.
   package static func hash(_ bytes: [UInt8], seed: UInt64 = 0) -> UInt64 {
     bytes.withUnsafeBytes { hash($0, seed: seed) }
   }

@@ -42,6 +42,14 @@ struct EntityTag {
 }
 
 extension HTTPFields {
+  /// Whether there is one `ETag`, and it is valid and strong.
+  var hasOneStrongTag: Bool {
+    self[fields: .eTag].count == 1 && withEntityTag { $0.map { !$0.isWeak } ?? false }
+  }
+
+  /// Whether `ETag` matches a tag by strong comparison.
+  func matchStrongly(_ tag: EntityTag) -> Bool { withEntityTag { $0.map(tag.matchesStrongly) ?? false } }
+
   /// Calls `body` with the tag of `ETag`, nil if there is no valid one.
   func withEntityTag<Result>(_ body: (EntityTag?) -> Result) -> Result {
     guard let field = first(.eTag) else { return body(nil) }

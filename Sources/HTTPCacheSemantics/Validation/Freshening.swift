@@ -27,7 +27,7 @@ public enum Freshening {
     let chosen = candidates.indices.filter { !mismatched.contains($0) }
     return fields.withEntityTag { tag in
       if let tag, !tag.isWeak {
-        let matches = candidates.indices.filter { matchesStrongly(tag, candidates[$0]) }
+        let matches = candidates.indices.filter { candidates[$0].head.headerFields.matchStrongly(tag) }
         let updated = matches.filter { !mismatched.contains($0) }
         if !updated.isEmpty { return .freshen(updated) }
         guard let first = matches.first, fields[fields: .eTag].count == 1,
@@ -164,12 +164,6 @@ public enum Freshening {
     let updated = updated(
       stored, with: response, rules: rules, validating: request, digest: digest)
     return updated.isInvalidated ? .invalidate : .update(updated)
-  }
-
-  private static func matchesStrongly(_ tag: EntityTag, _ candidate: StoredResponse) -> Bool {
-    candidate.head.headerFields.withEntityTag { stored in
-      stored.map { tag.matchesStrongly($0) } ?? false
-    }
   }
 
   private static func matchesWeakly(

@@ -9,9 +9,7 @@ package struct StrongValidator: Hashable {
   /// `Date`, which makes it strong (§8.8.2.2, §13.1.5).
   package init?(_ fields: HTTPFields, receivedAt time: Timestamp) {
     if let tag = fields.first(.eTag) {
-      guard fields[fields: .eTag].count == 1,
-        fields.withEntityTag({ $0.map { !$0.isWeak } ?? false })
-      else { return nil }
+      guard fields.hasOneStrongTag else { return nil }
       value = tag.withUnsafeBytesOfValue { Array($0) }
       return
     }

@@ -69,7 +69,7 @@ public enum Validation {
     mismatched index: Int, among candidates: [StoredResponse], for request: HTTPRequest
   ) -> Bool {
     let stored = candidates[index]
-    guard hasOneStrongTag(stored), accepts(request, codingsOf: stored) else { return false }
+    guard stored.head.headerFields.hasOneStrongTag, accepts(request, codingsOf: stored) else { return false }
     return candidates.allSatisfy { other in
       other.head.headerFields[fields: .eTag] != stored.head.headerFields[fields: .eTag]
         || isSameRepresentation(other, stored)
@@ -83,12 +83,6 @@ public enum Validation {
     ]
     return first.isDecoded == second.isDecoded && first.head.status == second.head.status
       && names.allSatisfy { first.head.headerFields[fields: $0] == second.head.headerFields[fields: $0] }
-  }
-
-  private static func hasOneStrongTag(_ stored: StoredResponse) -> Bool {
-    let fields = stored.head.headerFields
-    return fields[fields: .eTag].count == 1
-      && fields.withEntityTag { $0.map { !$0.isWeak } ?? false }
   }
 
   /// Whether `Accept-Encoding` names each content coding of a stored response, or `*`, with a weight above 0

@@ -176,15 +176,20 @@ extension Vary {
   ) -> Int? {
     var count = 0
     var isMalformed = false
-    fields.forEachMember(of: name) { member in
-      guard !isMalformed else { return }
-      let start = texts.count
-      if count < preferences.count, let weight = readPreference(member, into: &texts) {
-        preferences.initializeElement(
-          at: count, to: Preference(text: start..<texts.count, weight: weight))
-        count += 1
-      } else {
-        isMalformed = true
+    fields.forEachLine(of: name) { octets in
+      var members = FieldMembers(octets)
+      while !isMalformed, let member = members.next() {
+        let start = texts.count
+        // A quoted string that does not end would include the members that sorting puts after it.
+        if count < preferences.count, !members.isUnterminated,
+          let weight = readPreference(member, into: &texts)
+        {
+          preferences.initializeElement(
+            at: count, to: Preference(text: start..<texts.count, weight: weight))
+          count += 1
+        } else {
+          isMalformed = true
+        }
       }
     }
     return isMalformed ? nil : count
@@ -199,7 +204,6 @@ extension Vary {
       for octet in member { texts.appendCharacter(octet.lowercased) }
       return 1_000
     }
-    guard closesQuotes(member) else { return nil }
     var weight = 1_000
     var start = 0
     var isFirst = true
@@ -222,21 +226,6 @@ extension Vary {
       }
     }
     return weight
-  }
-
-  /// Whether every quoted string ends. One that does not would include the members that sorting puts after it.
-  private static func closesQuotes(_ member: Octets) -> Bool {
-    var isQuoted = false
-    var index = 0
-    while index < member.count {
-      if isQuoted, member[index] == UInt8(ascii: "\\") {
-        index += 1
-      } else if member[index] == UInt8(ascii: "\"") {
-        isQuoted.toggle()
-      }
-      index += 1
-    }
-    return !isQuoted
   }
 
   /// The index of the next semicolon outside of quoted strings, or the end.

@@ -114,13 +114,16 @@ public enum Vary {
       let isSame = fields[first].withUnsafeBytesOfValue { octets in
         text.withUTF8 { $0.isEqual(to: octets) }
       }
-      if isSame, octetsAreText(text),
+      // The text of octets outside of ASCII has other octets (`Octets.text`).
+      if isSame, text.utf8.allSatisfy({ $0 < 0x80 }),
         fields.firstIndex(of: nominated.name, from: first + 1) == nil
       {
         return true
       }
       if rules.normalizesVary, isPreference(nominated.name),
-        let isEqual = arePreferences(nominated.name, in: fields, equalTo: &text)
+        let isEqual = withPreferences(
+          nominated.name, in: fields,
+          { octets in octets.map { octets in text.withUTF8 { $0.isEqual(to: octets) } } })
       {
         return isEqual
       }
@@ -129,20 +132,6 @@ public enum Vary {
       guard fields.contains(nominated.name) else { return false }
       return digest(normalized(nominated.name, in: fields, rules: rules)) == stored
     }
-  }
-
-  /// Whether normalised preferences equal a stored text; nil if they cannot be compared as octets.
-  private static func arePreferences(
-    _ name: HTTPField.Name, in fields: HTTPFields, equalTo text: inout String
-  ) -> Bool? {
-    withPreferences(name, in: fields) { octets in
-      octets.map { octets in text.withUTF8 { $0.isEqual(to: octets) } }
-    }
-  }
-
-  /// Whether the octets of a text are the octets it was made from.
-  private static func octetsAreText(_ text: String) -> Bool {
-    text.utf8.allSatisfy { $0 < 0x80 }
   }
 
   /// Whether a matching response is preferred over one that is earlier in the list.
@@ -191,11 +180,6 @@ public enum Vary {
     }
     if isAny { return .any }
     return isMalformed ? .malformed : .names(names)
-  }
-
-  /// Whether `Vary` lists `*`.
-  static func hasAny(_ response: HTTPResponse, rules: CacheRules) -> Bool {
-    if case .any = names(of: response, rules: rules) { true } else { false }
   }
 }
 

@@ -1,3 +1,6 @@
+import HTTPCacheFiles
+import HTTPCacheLibC
+
 /// Reads a stored body at any place; safe to use from several tasks at once.
 ///
 /// An open reader stays readable after its entry was removed.
@@ -28,7 +31,7 @@ public protocol BodyReader: AnyObject, Sendable {
 
   /// Writes the whole body to a new file at `path`. Shares blocks where the file system supports it, but
   /// changes of the file never change the body. If this throws, it leaves no file. The default implementation
-  /// reads and writes a MiB at a time.
+  /// reads and writes 256 KiB at a time.
   ///
   /// - Throws: `CacheError.unavailable` for a body that is stored in part or still growing; `CacheError.io`,
   ///   also if a file exists at `path`; `CacheError.noSpace`, `CacheError.damaged`.
@@ -45,16 +48,14 @@ extension BodyReader {
   /// Returns nil.
   public var fileRegion: FileRegion? { nil }
 
-  /// Reads and writes a MiB at a time.
+  /// Reads and writes 256 KiB at a time.
   ///
   /// - Throws: `CacheError`, as the requirement says.
   public func clone(to path: String) async throws(CacheError) {
     guard let length, StoredRanges.count(availableRanges) == length else {
       throw CacheError(.unavailable, "the body is not complete, so it cannot be cloned")
     }
-    try await NewFile.make(at: path, length: length) { (range) throws(CacheError) in
-      try await self.read(range)
-    }
+    try await writeFile(at: path, length: length)
   }
 
   /// Whether the whole file was checked.
@@ -65,6 +66,34 @@ extension BodyReader {
 }
 
 extension BodyReader {
+  /// Writes the body to a new file with mode 0600, on a separate thread: the threads of Swift concurrency must not wait
+  /// for a disk. If this throws, it leaves no file.
+  ///
+  /// - Parameter length: the length of the body in bytes.
+  /// - Throws: what `read` throws; `CacheError.damaged` if the stored body ends before; `CacheError.io`, also if a file
+  ///   exists at `path`; `CacheError.noSpace`.
+  package func writeFile(at path: String, length: Int64) async throws(CacheError) {
+    let queue = WorkQueue(threads: 1)
+    let descriptor = try await queue.run { () throws(CacheError) -> Int32 in
+      let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw CacheFile.failure("make \(path)") }
+      return descriptor
+    }
+    var failure: CacheError?
+    do throws(CacheError) {
+      try await readPieces(of: 0..<length) { (bytes) throws(CacheError) in
+        let code = await queue.run { bytes.withUnsafeBytes { Descriptor.writeAll($0, to: descriptor) } }
+        if code != 0 { throw CacheFile.failure("write \(path)", code) }
+      }
+    } catch { failure = error }
+    // A network file system may report only now that it did not store the bytes.
+    let code = await queue.run { close(descriptor) == 0 ? 0 : errno }
+    if failure == nil, code != 0 { failure = CacheFile.failure("close \(path)", code) }
+    guard let failure else { return }
+    unlink(path)
+    throw failure
+  }
+
   /// Reads a range, and calls `body` with each piece of at most 256 KiB.
   ///
   /// - Throws: `CacheError.damaged` if the stored body ends before; what reading and `body` throw.

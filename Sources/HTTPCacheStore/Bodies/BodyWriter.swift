@@ -44,7 +44,6 @@ extension BodyWriter {
   /// Abandons the body.
   ///
   /// - Returns: nil.
-  /// - Throws: nothing.
   @discardableResult
   public func keep() async throws(CacheError) -> CacheRecord? {
     abandon()

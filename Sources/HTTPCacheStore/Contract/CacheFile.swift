@@ -41,18 +41,11 @@ extension OpenFile where Failure == CacheError {
   /// - Throws: `CacheError.io`, `CacheError.damaged` if the file ends before.
   package func read(_ count: Int, at offset: Int64) throws(CacheError) -> BodyBytes {
     try BodyBytes(unsafeUninitializedCapacity: count) { (buffer) throws(CacheError) in
-      try fill(UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+      let found = try read(into: buffer, at: offset)
+      guard found == count else {
+        throw CacheError(.damaged, "the file ends at byte \(offset + Int64(found))")
+      }
       return count
-    }
-  }
-
-  /// Fills a buffer from `offset`.
-  ///
-  /// - Throws: `CacheError.io`, `CacheError.damaged` if the file ends before.
-  package func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(CacheError) {
-    let count = try read(into: buffer, at: offset)
-    guard count == buffer.count else {
-      throw CacheError(.damaged, "the file ends at byte \(offset + Int64(count))")
     }
   }
 

@@ -41,10 +41,9 @@ extension CacheSelection {
     case .target(let target): record.key.target == target
     case .prefix(let prefix): record.key.target.utf8.starts(with: prefix.utf8)
     case .site(let origin, let mode, let partition):
-      record.key.mode == mode && record.key.partition == partition
-        && Self.isTarget(record.key.target, of: origin)
+      record.key.mode == mode && record.key.partition == partition && record.key.origin == origin
     case .group(let origin, let name):
-      record.groups.contains(name) && Self.isTarget(record.key.target, of: origin)
+      record.groups.contains(name) && record.key.origin == origin
     case .storedSince(let time): record.response.responseTime >= time
     case .storedBefore(let time): record.response.responseTime < time
     case .unusedSince(let time): lastUsed < time
@@ -78,12 +77,5 @@ extension CacheSelection {
     case .key(let key), .variant(let key, _): key
     case .all, .partition, .target, .prefix, .site, .group, .storedSince, .storedBefore, .unusedSince: nil
     }
-  }
-
-  /// Whether a normalised target URI belongs to an origin such as `https://example.com`.
-  static func isTarget(_ target: String, of origin: String) -> Bool {
-    guard target.utf8.starts(with: origin.utf8) else { return false }
-    guard let next = target.utf8.dropFirst(origin.utf8.count).first else { return true }
-    return next == UInt8(ascii: "/") || next == UInt8(ascii: "?") || next == UInt8(ascii: "#")
   }
 }

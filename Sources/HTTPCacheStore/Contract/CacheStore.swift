@@ -13,8 +13,10 @@ import HTTPTypes
 /// fields are equal, and is a further variant otherwise. A partial response never replaces a complete one: both
 /// are kept until a complete one replaces them.
 public protocol CacheStore: AnyObject, Sendable {
-  /// Looks into memory only; never blocks and does no I/O. The default implementation returns `.unknown`.
-  func peek(_ key: CacheKey) -> PeekResult
+  /// Looks into memory only; never blocks and does no I/O. The default implementation returns nil.
+  ///
+  /// - Returns: all variants of the key, none if nothing is stored; nil if memory cannot tell: call `read`.
+  func peek(_ key: CacheKey) -> [StoredVariant]?
 
   /// The variants stored for a key, most recently stored first. May do a short blocking look-up on the caller's
   /// thread. Counts as a use of the key.
@@ -69,8 +71,6 @@ public protocol CacheStore: AnyObject, Sendable {
   func note(_ refusal: RefusalNote)
 
   /// Why responses of a key were not stored, latest first. The default implementation returns none.
-  ///
-  /// - Throws: `CacheError`.
   func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote]
 
   /// Replaces the record of a stored response and keeps its body (freshening, RFC 9111 §3.2). The record, its
@@ -83,7 +83,6 @@ public protocol CacheStore: AnyObject, Sendable {
   /// 9111 §4).
   ///
   /// - Returns: whether it was replaced.
-  /// - Throws: `CacheError`.
   @discardableResult
   func update(_ record: CacheRecord) async throws(CacheError) -> Bool
 
@@ -92,7 +91,6 @@ public protocol CacheStore: AnyObject, Sendable {
   /// overtaken.
   ///
   /// - Returns: the number of responses removed.
-  /// - Throws: `CacheError`.
   @discardableResult
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int
 
@@ -102,15 +100,12 @@ public protocol CacheStore: AnyObject, Sendable {
   /// store that cannot tell the matching entries apart may mark more.
   ///
   /// - Returns: the number of responses that match, or nil if the store does not count.
-  /// - Throws: `CacheError`.
   @discardableResult
   func mark(
     _ selection: CacheSelection, as mark: StoredResponse.Mark
   ) async throws(CacheError) -> Int?
 
   /// The entries that match, in a stable order, at most `limit`, after `cursor`.
-  ///
-  /// - Throws: `CacheError`.
   func entries(
     _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
   ) async throws(CacheError) -> EntryPage
@@ -129,8 +124,6 @@ public protocol CacheStore: AnyObject, Sendable {
   func count(_ counts: CacheCounts)
 
   /// The persistent counters. The default implementation returns zeros.
-  ///
-  /// - Throws: `CacheError`.
   func counts() async throws(CacheError) -> CacheCounts
 
   /// Changes capacities in bytes, and evicts at once until usage is within them; nil leaves a capacity
@@ -145,7 +138,6 @@ public protocol CacheStore: AnyObject, Sendable {
   /// default implementation removes the matching entries.
   ///
   /// - Returns: the number of responses removed.
-  /// - Throws: `CacheError`.
   @discardableResult
   func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int
 
@@ -162,18 +154,15 @@ extension CacheStore {
   /// Invalidates the entries that match: `mark(_:as:)`.
   ///
   /// - Returns: the number of responses that match, or nil if the store does not count.
-  /// - Throws: `CacheError`.
   @discardableResult
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
     try await mark(selection, as: .invalidated)
   }
 
-  /// Returns `.unknown`.
-  public func peek(_ key: CacheKey) -> PeekResult { .unknown }
+  /// Returns nil.
+  public func peek(_ key: CacheKey) -> [StoredVariant]? { nil }
 
   /// Throws `CacheError.unavailable`: the store keeps no partial responses.
-  ///
-  /// - Throws: `CacheError`.
   public func extend(
     _ record: CacheRecord, at offset: Int64
   ) async throws(CacheError) -> any BodyWriter {
@@ -208,8 +197,6 @@ extension CacheStore {
   public func trimMemory(to bytes: Int64) {}
 
   /// Removes what matches.
-  ///
-  /// - Throws: `CacheError`.
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     try await remove(.partition(mode: mode, partition))
@@ -222,7 +209,6 @@ extension CacheStore {
   /// invalidates the target must do so for these targets, too.
   ///
   /// - Parameter target: a normalised target URI.
-  /// - Throws: `CacheError`.
   public func targets(equivalentTo target: String) async throws(CacheError) -> [String] {
     var found: [String] = []
     for listed in Set([SearchVariance.path(of: target), target]) {

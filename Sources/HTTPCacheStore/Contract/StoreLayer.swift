@@ -1,20 +1,18 @@
 public import HTTPCacheSemantics
 
 /// A store over another store. What it does not implement itself, the store below does: no requirement of `CacheStore` is
-/// forgotten on the way, not even one that has a default there.
+/// forgotten on the way, not even one that has a default there. A function of a layer throws what the store below throws,
+/// and the errors that its own documentation names.
 public protocol StoreLayer: CacheStore {
   /// The store below.
   var base: any CacheStore { get }
 }
 
-/// Each function asks the store below, and throws what that throws.
 extension StoreLayer {
   /// Asks the store below.
-  public func peek(_ key: CacheKey) -> PeekResult { base.peek(key) }
+  public func peek(_ key: CacheKey) -> [StoredVariant]? { base.peek(key) }
 
   /// Asks the store below.
-  ///
-  /// - Throws: what the store below throws.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] { try base.read(key) }
 
   /// Asks the store below.
@@ -26,15 +24,11 @@ extension StoreLayer {
   }
 
   /// Begins to write to the store below.
-  ///
-  /// - Throws: what the store below throws.
   public func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter {
     try await base.write(record, variantLimit: variantLimit)
   }
 
   /// Begins to add to a part in the store below.
-  ///
-  /// - Throws: what the store below throws.
   public func extend(_ record: CacheRecord, at offset: Int64) async throws(CacheError) -> any BodyWriter {
     try await base.extend(record, at: offset)
   }
@@ -43,27 +37,19 @@ extension StoreLayer {
   public func note(_ refusal: RefusalNote) { base.note(refusal) }
 
   /// The notes of the store below.
-  ///
-  /// - Throws: what the store below throws.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] { try base.refusals(of: key) }
 
   /// Updates the store below.
-  ///
-  /// - Throws: what the store below throws.
   @discardableResult
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool { try await base.update(record) }
 
   /// Removes from the store below.
-  ///
-  /// - Throws: what the store below throws.
   @discardableResult
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     try await base.remove(selection)
   }
 
   /// Marks in the store below.
-  ///
-  /// - Throws: what the store below throws.
   @discardableResult
   public func mark(
     _ selection: CacheSelection, as mark: StoredResponse.Mark
@@ -72,8 +58,6 @@ extension StoreLayer {
   }
 
   /// Lists the store below.
-  ///
-  /// - Throws: what the store below throws.
   public func entries(
     _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
   ) async throws(CacheError) -> EntryPage {
@@ -93,13 +77,9 @@ extension StoreLayer {
   public func count(_ counts: CacheCounts) { base.count(counts) }
 
   /// The counters of the store below.
-  ///
-  /// - Throws: what the store below throws.
   public func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
 
   /// Changes the capacities of the store below.
-  ///
-  /// - Throws: what the store below throws.
   public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
     try await base.setCapacity(memory: memory, disk: disk)
   }
@@ -108,8 +88,6 @@ extension StoreLayer {
   public func trimMemory(to bytes: Int64) { base.trimMemory(to: bytes) }
 
   /// Wipes the partition in the store below.
-  ///
-  /// - Throws: what the store below throws.
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     try await base.wipe(mode: mode, partition: partition)

@@ -7,7 +7,5 @@ package protocol TierBase: AnyObject, Sendable {
   func recordUses(_ uses: [KeyUses])
 
   /// Like `CacheStore.read`, but does not count as a use.
-  ///
-  /// - Throws: `CacheError`.
   func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant]
 }

@@ -124,14 +124,6 @@ struct EvictionOrder<Element: Sendable>: Sendable {
     return order
   }
 
-  /// The priority of the entry to evict next; nil if there is none.
-  var lowestPriority: Double? {
-    guard count > 0 else { return nil }
-    var lowest = Double.infinity
-    for index in occupiedLists { lowest = min(lowest, lists[index].priority) }
-    return lowest
-  }
-
   /// The entry to evict next, if its priority is at most `bound`.
   func next(
     upTo bound: Double, sparing spared: Position?

@@ -30,7 +30,7 @@ public struct EvictionPolicy: Sendable {
   public private(set) var inflation: Double
 
   /// Counts how often each key is looked up.
-  private var sketch = FrequencySketch(expectedEntries: 0)
+  private var sketch = FrequencySketch()
 
   private static let frequencyWeight = 4.0 / 3
   // For each frequency: its weight times its binary logarithm.

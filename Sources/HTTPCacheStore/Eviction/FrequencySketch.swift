@@ -2,14 +2,15 @@
 /// counters that are halved after a number of uses per expected entry (the TinyLFU idea).
 ///
 /// It also counts keys that are not stored, which an admission test needs. The estimate is never below the true
-/// count since the last halvings, up to its ceiling of 15. Growing keeps all counts.
+/// count since the last halvings, up to its ceiling of 15. Growing keeps all counts. A sketch takes 64 bytes for each
+/// expected entry, at least 8 KiB and at most 4 MiB.
 package struct FrequencySketch: Sendable {
   /// The highest frequency that it can report.
   package static let ceiling = 15
 
   // Each word holds 16 counters of 4 bits; one use raises one counter in each of four words.
-  private var words: [UInt64]
-  private var mask: UInt64
+  private var words = [UInt64](repeating: 0, count: leastWords)
+  private var mask: UInt64 { UInt64(truncatingIfNeeded: words.count &- 1) }
   private var uses = 0
 
   // With too few words, keys that were used once look popular; with too many, old uses are remembered too long.
@@ -18,31 +19,16 @@ package struct FrequencySketch: Sendable {
   private static let mostWords = 1 << 19
   private static let leastWords = 1 << 10
 
-  /// Makes a sketch.
-  ///
-  /// - Parameter expectedEntries: the approximate number of entries of the cache. The sketch takes 64 bytes for
-  ///   each, at least 8 KiB and at most 4 MiB.
-  package init(expectedEntries: Int) {
-    words = [UInt64](repeating: 0, count: Self.leastWords)
-    mask = UInt64(words.count - 1)
-    expect(entries: expectedEntries)
-  }
+  /// Makes the smallest sketch.
+  package init() {}
 
   /// Grows if there are more entries than it has words for; it never shrinks.
   package mutating func expect(entries: Int) {
     while words.count < Self.mostWords, words.count / Self.wordsPerEntry < entries {
-      grow(toWords: 2 * words.count)
-    }
-  }
-
-  /// Grows to a number of words that is a power of two.
-  private mutating func grow(toWords count: Int) {
-    // A key's words in the larger table hold what its words in the smaller one held.
-    while words.count < count {
+      // A key's words in the larger table hold what its words in the smaller one held.
       words += words
       uses *= 2
     }
-    mask = UInt64(words.count - 1)
   }
 
   /// The estimated frequency, from 0 to `ceiling`.

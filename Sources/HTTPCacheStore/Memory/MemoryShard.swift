@@ -96,8 +96,7 @@ final class MemoryShard: Sendable {
 
     /// The priority of the entry to evict next, but never `spared`.
     func lowestPriority(sparing spared: CacheKey?) -> Double? {
-      guard let position = spared.flatMap({ groups[$0]?.position }) else { return order.lowestPriority }
-      return order.next(upTo: .infinity, sparing: position)?.priority
+      order.next(upTo: .infinity, sparing: spared.flatMap { groups[$0]?.position })?.priority
     }
 
     /// The highest priority that a body of `size` bytes may displace while it is being written.

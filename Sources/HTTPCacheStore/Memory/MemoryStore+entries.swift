@@ -5,7 +5,6 @@ extension MemoryStore {
   /// Removes the entries that match.
   ///
   /// - Returns: the number of responses removed.
-  /// - Throws: nothing.
   @discardableResult
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     if case .all = selection { forgetRefusals() }
@@ -15,8 +14,6 @@ extension MemoryStore {
 
   /// Removes all entries of a partition, and all notes about refusals, because a note does not name its
   /// partition.
-  ///
-  /// - Throws: nothing.
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     forgetRefusals()
@@ -35,7 +32,6 @@ extension MemoryStore {
   /// Invalidates the entries that match, or ends their lifetime.
   ///
   /// - Returns: the number of responses that match.
-  /// - Throws: nothing.
   @discardableResult
   public func mark(
     _ selection: CacheSelection, as mark: StoredResponse.Mark
@@ -71,8 +67,6 @@ extension MemoryStore {
   }
 
   /// The entries that match, in the order of storing.
-  ///
-  /// - Throws: nothing.
   public func entries(
     _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
   ) async throws(CacheError) -> EntryPage {

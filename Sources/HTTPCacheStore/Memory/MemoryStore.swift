@@ -3,8 +3,8 @@ import Synchronization
 
 /// A store in memory.
 ///
-/// `peek` never answers `.unknown`, because nothing is stored elsewhere. The variants of a key are evicted
-/// together. If all entries in a full store are worth more than a new response (see `EvictionPolicy`), the
+/// `peek` never answers nil, because nothing is stored elsewhere. Only `write` and `extend` throw. The variants of a key
+/// are evicted together. If all entries in a full store are worth more than a new response (see `EvictionPolicy`), the
 /// response is committed without an error, as if it had been evicted at once.
 ///
 /// Keys are spread over shards. Each shard has a lock that is held for table operations only; capacity and
@@ -16,7 +16,7 @@ public final class MemoryStore: CacheStore {
   let clock: any CacheClock
   private let entryLimit: LargestEntry
   private let counters = Mutex(CacheCounts())
-  private let recentRefusals = Mutex(RecentRefusals(limit: 256))
+  private let recentRefusals = Mutex(RecentRefusals())
   // The partial responses that a writer is adding to, by sequence number.
   private let extended = Mutex<Set<UInt64>>([])
   private let lastSequence = Atomic<UInt64>(0)
@@ -62,14 +62,9 @@ public final class MemoryStore: CacheStore {
   }
 
   /// The variants stored for a key; counts as a use of the key.
-  public func peek(_ key: CacheKey) -> PeekResult {
-    guard let group = use(key) else { return .absent }
-    return .found(group.variants)
-  }
+  public func peek(_ key: CacheKey) -> [StoredVariant]? { use(key)?.variants ?? [] }
 
   /// The variants stored for a key; counts as a use of the key.
-  ///
-  /// - Throws: nothing.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     use(key)?.variants ?? []
   }
@@ -112,14 +107,12 @@ public final class MemoryStore: CacheStore {
   public func note(_ refusal: RefusalNote) { recentRefusals.withLock { $0.add(refusal) } }
 
   /// Why responses of a key were not stored, latest first, at most four.
-  ///
-  /// - Throws: nothing.
   public func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
     recentRefusals.withLock { $0.of(key) }
   }
 
   /// Removes all notes about refusals.
-  func forgetRefusals() { recentRefusals.withLock { $0 = RecentRefusals(limit: 256) } }
+  func forgetRefusals() { recentRefusals.withLock { $0 = RecentRefusals() } }
 
   /// Takes the right to add to a partial response.
   ///
@@ -132,8 +125,6 @@ public final class MemoryStore: CacheStore {
   func endExtension(of sequence: UInt64) { extended.withLock { _ = $0.remove(sequence) } }
 
   /// Replaces the record of a stored response and keeps its body.
-  ///
-  /// - Throws: nothing.
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     updateRecord(record)
   }
@@ -150,21 +141,14 @@ public final class MemoryStore: CacheStore {
   public func count(_ counts: CacheCounts) { counters.withLock { $0 += counts } }
 
   /// The counters of this store since it was made.
-  ///
-  /// - Throws: nothing.
   public func counts() async throws(CacheError) -> CacheCounts { counters.withLock { $0 } }
 
   /// Changes the capacity in bytes, and evicts until usage is within it. Pinned entries stay.
-  ///
-  /// - Throws: nothing.
   public func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
     guard let memory else { return }
     capacity.store(max(0, memory), ordering: .relaxed)
     trimMemory(to: memory)
   }
-
-  /// Does nothing: no changes are batched.
-  public func flush() async {}
 
   /// Evicts until at most `bytes` are in use, for a system that is low on memory. The capacity and pinned
   /// entries do not change.
@@ -250,8 +234,6 @@ extension MemoryStore: TierBase {
   }
 
   /// The variants stored for a key.
-  ///
-  /// - Throws: nothing.
   public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
     group(key)?.variants ?? []
   }

@@ -43,9 +43,7 @@ final class MemoryWriter: BodyWriter {
     if let expected, expected > store.largestEntry {
       throw Self.tooLarge(expected, store: store, key: record.key)
     }
-    guard StoredRanges.areParts(record.storedRanges ?? [], of: record.bodyLength) else {
-      throw CacheError(.damaged, "these are no parts of the body", key: record.key)
-    }
+    try record.requireParts()
     let reservation = MemoryReservation(for: record, announced: expected, store: store)
     try reservation.becomeOnlyCopy()
     self.init(
@@ -83,14 +81,7 @@ final class MemoryWriter: BodyWriter {
     guard let found = store.group(record.key)?.partial(record.sequence),
       let base = found.body as? MemoryBody
     else { throw CacheError(.unavailable, "no part of it is stored", key: record.key) }
-    let stored = found.record.bodyLength
-    if let announced = record.bodyLength,
-      announced != stored ?? announced || announced < base.availableRanges.last?.upperBound ?? 0
-    {
-      throw CacheError(
-        .unavailable, "what is stored is not of a body of \(announced) bytes", key: record.key)
-    }
-    return (base, stored ?? record.bodyLength)
+    return (base, try record.length(over: found.record))
   }
 
   deinit { abandon() }

@@ -1,3 +1,4 @@
+import HTTPCacheLibC
 import HTTPTypes
 
 /// Common field names of responses, found by their bytes, so that decoding a record does not allocate new
@@ -57,7 +58,7 @@ struct CommonFieldNames {
       var slot = Self.slot(wanted)
       while slots[slot] != 0 {
         let number = Int(slots[slot]) - 1
-        let known = bytes[starts[number]..<starts[number + 1]]
+        let known = UnsafeRawBufferPointer(rebasing: bytes[starts[number]..<starts[number + 1]])
         if known.count == wanted.count, Self.areEqual(known, wanted) { return names[number] }
         slot = (slot + 1) % Self.slotCount
       }
@@ -65,24 +66,8 @@ struct CommonFieldNames {
     }
   }
 
-  private static func areEqual(
-    _ known: Slice<UnsafeRawBufferPointer>, _ wanted: UnsafeRawBufferPointer
-  ) -> Bool {
-    let base = known.base
-    var (index, start) = (0, known.startIndex)
-    while index &+ 8 <= wanted.count {
-      guard
-        base.loadUnaligned(fromByteOffset: start, as: UInt64.self)
-          == wanted.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      else { return false }
-      index &+= 8
-      start &+= 8
-    }
-    while index < wanted.count {
-      guard base[start] == wanted[index] else { return false }
-      index &+= 1
-      start &+= 1
-    }
-    return true
+  private static func areEqual(_ known: UnsafeRawBufferPointer, _ wanted: UnsafeRawBufferPointer) -> Bool {
+    guard let one = known.baseAddress, let other = wanted.baseAddress else { return false }
+    return memcmp(one, other, wanted.count) == 0
   }
 }

@@ -1,5 +1,5 @@
 package import HTTPCacheSemantics
-import HTTPTypes
+package import HTTPTypes
 
 /// The binary form of a `CacheRecord`: a format number, the content, and an XXH64 over both.
 ///
@@ -137,7 +137,7 @@ package enum RecordCodec {
     }
   }
 
-  private static func write(_ fields: HTTPFields, to writer: inout BinaryWriter) {
+  package static func write(_ fields: HTTPFields, to writer: inout BinaryWriter) {
     writer.count(fields.count)
     for field in fields {
       writer.text(field.name.rawName)

@@ -8,19 +8,14 @@ package enum RefusalCodec {
   package static let longestText = 1_024
 
   /// Encodes the steps of an explanation, with shorter texts if the encoding would be longer than `bytes`.
-  package static func encode(_ explanation: CacheExplanation, within bytes: Int) -> [UInt8] {
+  package static func encode(_ explanation: CacheExplanation, within bytes: Int = .max) -> [UInt8] {
     var longest = longestText
-    var output = encode(explanation)
+    var output = encode(explanation, longestText: longest)
     while output.count > bytes, longest > 1 {
       longest /= 2
       output = encode(explanation, longestText: longest)
     }
     return output
-  }
-
-  /// Encodes the steps of an explanation.
-  package static func encode(_ explanation: CacheExplanation) -> [UInt8] {
-    encode(explanation, longestText: longestText)
   }
 
   private static func encode(_ explanation: CacheExplanation, longestText: Int) -> [UInt8] {

@@ -73,6 +73,28 @@ extension CacheRecord {
     response.nominated == other.response.nominated && (isComplete || !other.isComplete)
   }
 
+  /// The length of the whole body if the bytes of this response are added to a stored part; nil if it is unknown.
+  ///
+  /// - Parameter stored: the record of the stored part.
+  /// - Throws: `CacheError.unavailable` if the stored part is not a part of a body of the announced length.
+  package func length(over stored: CacheRecord) throws(CacheError) -> Int64? {
+    guard let announced = bodyLength else { return stored.bodyLength }
+    let end = stored.storedRanges?.last?.upperBound ?? 0
+    guard announced == stored.bodyLength ?? announced, announced >= end else {
+      throw CacheError(.unavailable, "what is stored is not of a body of \(announced) bytes", key: key)
+    }
+    return announced
+  }
+
+  /// Requires that the stored ranges ascend, are apart, and lie within the body.
+  ///
+  /// - Throws: `CacheError.damaged` otherwise.
+  package func requireParts() throws(CacheError) {
+    guard StoredRanges.areParts(storedRanges ?? [], of: bodyLength) else {
+      throw CacheError(.damaged, "these are no parts of the body", key: key)
+    }
+  }
+
   /// A copy with these stored ranges; complete if they are the whole body.
   ///
   /// - Parameter ranges: ascending and apart.

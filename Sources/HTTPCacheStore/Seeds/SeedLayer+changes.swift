@@ -3,8 +3,6 @@ public import HTTPCacheSemantics
 extension SeedLayer {
   // The variants of a key below while a seed is copied; the limit of the request is not known here.
   private static let variantLimit = 64
-  // Bytes that are copied at once.
-  private static let chunk: Int64 = 256 << 10
 
   /// Replaces the record of an entry of the store below; copies a seed into the store below with its new record,
   /// or marks it as invalidated.
@@ -34,16 +32,10 @@ extension SeedLayer {
 
   private func copy(_ seed: StoredVariant, as record: CacheRecord) async throws(CacheError) {
     let reader = try seed.body.open()
-    let length = seed.record.bodyLength ?? 0
+    let length = max(0, seed.record.bodyLength ?? 0)
     let writer = try await base.write(record, variantLimit: Self.variantLimit)
-    var position: Int64 = 0
-    while position < length {
-      let bytes = try await reader.read(position..<min(length, position + Self.chunk))
-      guard !bytes.isEmpty else {
-        throw CacheError(.damaged, "the body of a seed ended at byte \(position)", key: record.key)
-      }
+    try await reader.readPieces(of: 0..<length) { (bytes) async throws(CacheError) in
       try await writer.append(bytes)
-      position += Int64(bytes.count)
     }
     try await writer.commit(trailers: record.response.trailers)
   }

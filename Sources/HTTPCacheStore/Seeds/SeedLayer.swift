@@ -45,16 +45,13 @@ public final class SeedLayer: StoreLayer {
     self.onFailure = onFailure
   }
 
-  /// The variants in the memory of the store below, if one of them is complete; else `.unknown`.
-  public func peek(_ key: CacheKey) -> PeekResult {
-    let found = base.peek(key)
-    if case .found(let variants) = found, Self.hide(variants.map(\.record)) { return found }
-    return .unknown
+  /// The variants in the memory of the store below, if one of them is complete; else nil.
+  public func peek(_ key: CacheKey) -> [StoredVariant]? {
+    guard let found = base.peek(key), Self.hide(found.map(\.record)) else { return nil }
+    return found
   }
 
   /// The variants of the store below, and those of the seeds if none of them is complete.
-  ///
-  /// - Throws: what the store below throws.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     let stored = try base.read(key)
     if Self.hide(stored.map(\.record)) { return stored }

@@ -15,6 +15,8 @@ struct SeedMarkFile: Sendable {
     let until: Int64
     /// `InvalidationScope.hash`.
     let scope: UInt64
+
+    var subject: SeedMarks.Subject { SeedMarks.Subject(kind: kind, scope: scope) }
   }
 
   static let recordLength = 32

@@ -14,31 +14,22 @@ final class SeedMarks: Sendable {
     case removed = 2
   }
 
-  /// The times of one scope.
-  struct Times: Sendable {
-    var invalidatedUntil: Int64?
-    var removedUntil: Int64?
-
-    init() {}
-
-    init(_ mark: SeedMarkFile.Mark) { add(mark.kind, until: mark.until) }
-
-    mutating func add(_ kind: Kind, until seconds: Int64) {
-      switch kind {
-      case .invalidated: invalidatedUntil = max(seconds, invalidatedUntil ?? seconds)
-      case .removed: removedUntil = max(seconds, removedUntil ?? seconds)
-      }
-    }
+  /// The effect of a mark, and its scope as `InvalidationScope.hash`.
+  struct Subject: Sendable, Hashable {
+    let kind: Kind
+    let scope: UInt64
   }
 
   private struct State {
-    // Marks of this process that could not be written, and all marks without a file.
-    var own: [UInt64: Times] = [:]
-    // Marks of the file.
-    var filed: [UInt64: Times] = [:]
+    // The latest times of marks of this process that could not be written, and of all marks without a file.
+    var own: [Subject: Int64] = [:]
+    // The latest times of marks of the file.
+    var filed: [Subject: Int64] = [:]
     var fileState: FileState?
     // The file cannot be read: each seed counts as invalidated.
     var isUnreadable = false
+
+    func isFiled(_ subject: Subject, until: Int64) -> Bool { filed[subject].map { $0 >= until } ?? false }
   }
 
   private let file: SeedMarkFile?
@@ -55,20 +46,19 @@ final class SeedMarks: Sendable {
   ///   this process.
   func add(_ kind: Kind, _ scopes: [InvalidationScope], until time: Timestamp) throws(CacheError) {
     let new = scopes.map { SeedMarkFile.Mark(kind: kind, until: time.seconds, scope: $0.hash) }
-    state.withLock { state in
-      for mark in new { state.own[mark.scope, default: Times()].add(kind, until: mark.until) }
-    }
+    state.withLock { $0.own.merge(new.map { ($0.subject, $0.until) }, uniquingKeysWith: max) }
     guard let file else { return }
     refresh()
     let missing = state.withLock { state in
-      state.isUnreadable ? new : new.filter { !Self.covers(state.filed[$0.scope], Times($0)) }
+      state.isUnreadable ? new : new.filter { !state.isFiled($0.subject, until: $0.until) }
     }
     if !missing.isEmpty { try file.append(missing) }
     refresh()
     state.withLock { state in
       guard !state.isUnreadable else { return }
-      for mark in new where state.own[mark.scope].map({ Self.covers(state.filed[mark.scope], $0) }) ?? false {
-        state.own[mark.scope] = nil
+      for subject in new.map(\.subject) {
+        guard let until = state.own[subject], state.isFiled(subject, until: until) else { continue }
+        state.own[subject] = nil
       }
     }
   }
@@ -83,26 +73,18 @@ final class SeedMarks: Sendable {
     let (own, filed, isUnreadable) = state.withLock { ($0.own, $0.filed, $0.isUnreadable) }
     var found: Kind? = isUnreadable ? .invalidated : nil
     if own.isEmpty, filed.isEmpty { return found }
-    func isRemoved(_ hash: UInt64) -> Bool {
-      for times in [own[hash], filed[hash]].compactMap(\.self) {
-        if let until = times.invalidatedUntil, time.seconds <= until { found = .invalidated }
-        if let until = times.removedUntil, time.seconds <= until { return true }
+    func isRemoved(_ scope: UInt64) -> Bool {
+      func isMarked(_ kind: Kind) -> Bool {
+        let subject = Subject(kind: kind, scope: scope)
+        return [own[subject], filed[subject]].compactMap(\.self).contains { time.seconds <= $0 }
       }
-      return false
+      if isMarked(.invalidated) { found = .invalidated }
+      return isMarked(.removed)
     }
     let isGone =
       isRemoved(InvalidationScope.everything.hash)
       || InvalidationScope.contains(of: key, groups: groups, requestTarget: nil, where: isRemoved)
     return isGone ? .removed : found
-  }
-
-  /// Whether the marks of the file include all of these.
-  private static func covers(_ filed: Times?, _ times: Times) -> Bool {
-    let isCovered = { (own: Int64?, filed: Int64?) in
-      own.map { own in filed.map { $0 >= own } ?? false } ?? true
-    }
-    return isCovered(times.invalidatedUntil, filed?.invalidatedUntil)
-      && isCovered(times.removedUntil, filed?.removedUntil)
   }
 
   /// Reads the file again if it changed.
@@ -114,10 +96,7 @@ final class SeedMarks: Sendable {
     state.withLock { state in
       state.fileState = fileState
       state.isUnreadable = marks == nil
-      state.filed = [:]
-      for mark in marks ?? [] {
-        state.filed[mark.scope, default: Times()].add(mark.kind, until: mark.until)
-      }
+      state.filed = Dictionary((marks ?? []).map { ($0.subject, $0.until) }, uniquingKeysWith: max)
     }
   }
 }

@@ -26,6 +26,5 @@ public protocol SeedSource: AnyObject, Sendable {
   ///   - position: the number of responses to skip.
   ///   - limit: the maximum number of responses to return.
   /// - Returns: fewer than `limit` only at the end of the list.
-  /// - Throws: `CacheError`.
   func responses(from position: Int, limit: Int) throws(CacheError) -> [SeedResponse]
 }

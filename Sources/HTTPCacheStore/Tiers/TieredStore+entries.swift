@@ -55,8 +55,6 @@ extension TieredStore {
   }
 
   /// The entries of the store below, then those that are only in memory.
-  ///
-  /// - Throws: what the store below throws.
   public func entries(
     _ selection: CacheSelection, after cursor: EntryCursor?, limit: Int
   ) async throws(CacheError) -> EntryPage {
@@ -91,8 +89,6 @@ extension TieredStore {
   }
 
   /// The counters of the store below.
-  ///
-  /// - Throws: what the store below throws.
   public func counts() async throws(CacheError) -> CacheCounts {
     tellBase()
     return try await base.counts()
@@ -100,8 +96,6 @@ extension TieredStore {
 
   /// Changes the capacity of memory here and the rest in the store below. With a `disk` of 0, responses are
   /// stored in memory only, and the copies in memory stay.
-  ///
-  /// - Throws: what the store below throws.
   public func setCapacity(memory bytes: Int64?, disk: Int64?) async throws(CacheError) {
     try await memory.setCapacity(memory: bytes, disk: nil)
     if let disk {

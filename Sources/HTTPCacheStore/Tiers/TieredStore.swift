@@ -52,10 +52,8 @@ public final class TieredStore: StoreLayer {
   /// The longest body that is copied into memory, in bytes.
   var longestCopy: Int64 { min(promotionLimit, memory.largestEntry) }
 
-  /// The variants in memory, if they are complete and match the store below; else `.unknown`.
-  public func peek(_ key: CacheKey) -> PeekResult {
-    useCurrent(key, generation: generation(of: key)).map { .found($0) } ?? .unknown
-  }
+  /// The variants in memory, if they are complete and match the store below; else nil.
+  public func peek(_ key: CacheKey) -> [StoredVariant]? { useCurrent(key, generation: generation(of: key)) }
 
   /// The variants in memory, if they are complete and match the store below. The store below is told of uses when there
   /// are many: a hit takes no lock of that store.
@@ -91,7 +89,10 @@ public final class TieredStore: StoreLayer {
       }
       let promotion = Promotion(key, of: below, over: group, generation: generation, tier: self)
       finish(promotion, over: group)
-      return Self.merge(own: own, below: promotion.variants)
+      // The promotion leaves out the variants that `own` replaces.
+      let others = promotion.variants
+      if own.isEmpty { return others }
+      return (own + others).sorted { $0.record.response.responseTime > $1.record.response.responseTime }
     } catch {
       if own.isEmpty { throw error }
       report("read", error)
@@ -145,8 +146,6 @@ public final class TieredStore: StoreLayer {
   }
 
   /// Replaces the record of a stored response and keeps its body.
-  ///
-  /// - Throws: what the store below throws.
   public func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     if record.isMemoryOnly { return memory.updateRecord(record) }
     guard try await base.update(record) else {
@@ -232,10 +231,4 @@ public final class TieredStore: StoreLayer {
 
   /// Reports an error that this store continues without.
   func report(_ operation: String, _ error: CacheError) { onFailure?(operation, error) }
-
-  private static func merge(own: [StoredVariant], below: [StoredVariant]) -> [StoredVariant] {
-    if own.isEmpty { return below }
-    let all = own + below.filter { lower in !own.contains { $0.record.replaces(lower.record) } }
-    return all.sorted { $0.record.response.responseTime > $1.record.response.responseTime }
-  }
 }

@@ -9,7 +9,6 @@ final class TieredWriter: CloningBodyWriter {
     var base: (any BodyWriter)?
     // The copy; nil once it has grown too long.
     var copy: GrowingBody?
-    var copied: Int64 = 0
     var written: Int64 = 0
     var hasReader = false
     var isCommitted = false
@@ -167,26 +166,23 @@ final class TieredWriter: CloningBodyWriter {
   // together take too much memory.
   private func copy(_ bytes: BodyBytes) {
     let count = Int64(bytes.count)
-    let (copy, copied) = state.withLock { ($0.end == nil ? $0.copy : nil, $0.copied) }
-    guard let copy else { return }
+    guard let copy = state.withLock({ $0.end == nil ? $0.copy : nil }) else { return }
+    let copied = copy.count
     if copied + count <= tier.longestCopy, tier.memory.mayCollect(count, having: copied) {
       do throws(CacheError) { return try append(bytes, to: copy) } catch {
         // The store below has the bytes; drop the copy, as for one that is too long.
       }
     }
-    state.withLock { state in
-      state.copied = 0
-      state.copy = nil
-    }
+    state.withLock { $0.copy = nil }
     copy.drop()
   }
 
   // Keeps bytes that are stored nowhere else.
   private func keep(_ bytes: BodyBytes) throws(CacheError) {
-    let (copy, copied, end) = state.withLock { ($0.copy, $0.copied, $0.end) }
+    let (copy, end) = state.withLock { ($0.copy, $0.end) }
     if let end { throw end }
     guard let copy else { throw CacheError(.io, "nothing was kept in memory", key: record.key) }
-    guard copied + Int64(bytes.count) <= tier.memory.largestEntry else {
+    guard copy.count + Int64(bytes.count) <= tier.memory.largestEntry else {
       throw CacheError(
         .tooLarge, "more than \(tier.memory.largestEntry) bytes in memory", key: record.key)
     }
@@ -196,7 +192,6 @@ final class TieredWriter: CloningBodyWriter {
 
   private func append(_ bytes: BodyBytes, to copy: GrowingBody) throws(CacheError) {
     try reservation.add(Int64(bytes.count))
-    state.withLock { $0.copied += Int64(bytes.count) }
     copy.append(bytes)
   }
 

@@ -8,15 +8,9 @@ extension AnswerMaker {
 
   /// A fresh answer from memory, without suspending; nil if the caller has to call `respond`.
   func peek(
-    _ request: HTTPRequest, partition: String, bodyForms: BodyForms, separatesCredentials: Bool,
-    where mayUse: (HTTPResponse) -> Bool = { _ in true }
+    _ request: HTTPRequest, options: RequestOptions, where mayUse: (HTTPResponse) -> Bool = { _ in true }
   ) -> CacheResponse? {
-    guard
-      let found = lookup.inMemory(
-        request, partition: partition, bodyForms: bodyForms, separatesCredentials: separatesCredentials),
-      mayUse(found.response.head)
-    else { return nil }
-    guard
+    guard let found = lookup.inMemory(request, options), mayUse(found.response.head),
       var response = answer(
         found.response, head: found.head, outcome: found.outcome, from: found.variant, to: found.asked)
     else { return nil }
@@ -26,33 +20,14 @@ extension AnswerMaker {
 
   /// As `HTTPCache.memoryHit(for:options:longestBody:)`.
   func memoryHit(for request: HTTPRequest, options: RequestOptions, longestBody: Int) -> MemoryHit? {
-    guard configuration.rules.isPlain,
-      let found = lookup.inMemory(
-        request, partition: options.partition, bodyForms: options.bodyForms,
-        separatesCredentials: options.separatesCredentials),
+    guard configuration.rules.isPlain, let found = lookup.inMemory(request, options),
       case .hit(_, _, allowance: nil) = found.outcome, found.response.trailers.isEmpty,
-      let whole = try? found.variant.body.open().bytesInMemory,
-      Int64(whole.count) == found.variant.record.bodyLength
+      let response = answer(
+        found.response, head: found.head, outcome: found.outcome, from: found.variant, to: found.asked,
+        event: .never),
+      let length = response.body.length, length <= longestBody,
+      let body = (response.body.source as? MultipartRangesSource)?.content ?? response.body.bytesInMemory
     else { return nil }
-    let asked = found.asked
-    let plan = StoredAnswerPlan(
-      request: request, features: asked.features, stored: found.response, head: found.head,
-      length: Int64(whole.count), part: nil, now: asked.now)
-    var head: HTTPResponse
-    let body: BodyBytes
-    switch plan {
-    case .head(let planned): (head, body) = (planned, BodyBytes())
-    case .body(let planned, let range):
-      (head, body) = (planned, whole[Int(range.lowerBound)..<Int(range.upperBound)])
-    case .parts(let complete, let ranges):
-      let parts = MultipartRanges(
-        ranges, total: Int64(whole.count), contentType: complete.headerFields[.contentType])
-      guard parts.length <= longestBody else { return nil }
-      (head, body) = (parts.head(of: complete), parts.content(of: whole))
-    case nil: return nil
-    }
-    guard body.count <= longestBody else { return nil }
-    addOwnFields(to: &head, found.outcome, key: asked.key, isSeed: found.variant.record.isSeed)
     var nominated = Set(found.stored.flatMap { $0.record.response.nominated.map(\.name) })
     let isGuessed = found.stored.contains { $0.record.response.facts.lifetimeSource == .heuristic }
     let rules = configuration.rules
@@ -64,8 +39,9 @@ extension AnswerMaker {
       nominated.insert(.authorization)
     }
     return MemoryHit(
-      head: head, body: body, outcome: found.outcome, nominatedFields: nominated, time: asked.now,
-      key: asked.key, target: asked.target, records: found.stored.map(\.record))
+      head: response.head, body: body, outcome: found.outcome, nominatedFields: nominated,
+      time: found.asked.now, key: found.asked.key, target: found.asked.target,
+      records: found.stored.map(\.record))
   }
 
   /// As `HTTPCache.use(_:)`.

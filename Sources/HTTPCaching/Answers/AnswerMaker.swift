@@ -142,8 +142,9 @@ final class AnswerMaker: Sendable {
     if case .shared(_, let age, let lifetime) = outcome {
       // The tier is a cache of its own on the way (RFC 9211 §2).
       CacheStatus.appended(
-        CacheStatus(name: configuration.fleet.cacheStatusName, hit: true, ttl: (lifetime - age).wholeSeconds),
-        to: &head.headerFields)
+        CacheStatus(
+          outcome: .hit(age: age, lifetime: lifetime, allowance: nil),
+          name: configuration.fleet.cacheStatusName), to: &head.headerFields)
     }
     var status = CacheStatus(outcome: outcome, name: name)
     if let stored {

@@ -1,3 +1,4 @@
+import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
@@ -43,9 +44,7 @@ struct MultipartRanges: Sendable {
     head.headerFields[.contentType] = "multipart/byteranges; boundary=\(boundary)"
     head.headerFields[.contentRange] = nil
     // These digests describe different content (RFC 9530 §2).
-    for name in ["Content-Digest", "Content-MD5"] {
-      if let name = HTTPField.Name(name) { head.headerFields[name] = nil }
-    }
+    for name in [FieldNames.contentDigest, FieldNames.contentMD5] { head.headerFields[name] = nil }
     head.headerFields[.contentLength] = String(length)
     return head
   }

@@ -21,6 +21,9 @@ final class MultipartRangesSource: BodySource {
 
   var length: Int64? { parts.length }
 
+  /// All of the content, if the stored body is in memory.
+  var content: BodyBytes? { reader.bytesInMemory.map { parts.content(of: $0) } }
+
   init(
     reader: any BodyReader, parts: MultipartRanges, counts: CacheCounts,
     onDamage: @escaping @Sendable (CacheError, CacheCounts) -> Void

@@ -44,16 +44,19 @@ package final class OneShot<Value: Sendable>: Sendable {
 
   /// Waits for the value; at the limit, and when the caller is cancelled, gives another one.
   ///
-  /// - Parameter limit: the longest time to wait; nil for no limit.
-  func take(within limit: Duration?, _ clock: any CacheClock, otherwise other: Value) async -> Value {
-    await clock.limit(limit) {
+  /// - Parameters:
+  ///   - limit: the longest time to wait; nil for no limit.
+  ///   - leaving: called before the other value is given.
+  func take(
+    within limit: Duration?, _ clock: any CacheClock, otherwise other: Value,
+    leaving: @escaping @Sendable () -> Void = {}
+  ) async -> Value {
+    let leave: @Sendable () -> Void = {
+      leaving()
       self.give(other)
-    } _: {
-      await withTaskCancellationHandler {
-        await take()
-      } onCancel: {
-        give(other)
-      }
+    }
+    return await clock.limit(limit, onLimit: leave) {
+      await withTaskCancellationHandler(operation: { await take() }, onCancel: leave)
     }
   }
 }

@@ -48,12 +48,10 @@ public struct StoredThenNew: AsyncSequence, Sendable {
       case .gave(let first, let content):
         state = .ended
         do {
-          switch try await sequence.news(since: first, content) {
-          case .none(let outcome):
-            confirmation = outcome
-            return nil
-          case .response(let response): return response
-          }
+          let (answer, isNews) = try await sequence.news(since: first, content)
+          if isNews { return answer }
+          confirmation = answer.outcome
+          return nil
         } catch {
           try Task.checkCancellation()
           failure = error
@@ -113,22 +111,16 @@ extension StoredThenNew {
       to: request, body: body, policy: policy, options: options, via: upstream)
   }
 
-  private enum News {
-    /// The origin has nothing new.
-    case none(CacheOutcome)
-    case response(CacheResponse)
-  }
-
   /// Whether two records describe the same stored response, freshened or not.
   static func areSame(_ one: CacheRecord?, _ other: CacheRecord?) -> Bool {
     guard let one, let other else { return false }
     return one.sequence == other.sequence && one.key == other.key
   }
 
-  /// Compares the origin's answer with the first answer.
+  /// The origin's answer, and whether the answer is news after the first answer.
   private func news(
     since first: CacheResponse, _ content: QueryContent?
-  ) async throws -> News {
+  ) async throws -> (CacheResponse, isNews: Bool) {
     let asking: CachePolicy =
       switch policy {
       case .reload, .reloadEverywhere: policy
@@ -137,14 +129,15 @@ extension StoredThenNew {
     var new = try await respond(content?.makeBody(), asking)
     guard case .forwarded(_, let status, _, _) = new.outcome else {
       // Another response may have been stored after the first answer, and the origin confirmed that one.
-      if Self.areSame(new.record, first.record) { return .none(new.outcome) }
-      return try await SmallBodies.areEqual(first, &new) ? .none(new.outcome) : .response(new)
+      if Self.areSame(new.record, first.record) { return (new, false) }
+      let isEqual = try await SmallBodies.areEqual(first, &new)
+      return (new, !isEqual)
     }
     if (500...599).contains(status) || policy.countsAsFailure(status) {
       new.body.source.cancel()
       throw OriginStatusError(status: status)
     }
-    guard first.head.status == new.head.status else { return .response(new) }
+    guard first.head.status == new.head.status else { return (new, true) }
     let isComparedWithFirst = Self.areSame(new.comparedRecord, first.record)
     if isComparedWithFirst, new.contentChange == .unchanged {
       // Read it to its end nevertheless, so that its fields are stored.
@@ -153,9 +146,10 @@ extension StoredThenNew {
           // The end of the transfer tells the observer.
         }
       }
-      return .none(new.outcome)
+      return (new, false)
     }
-    if isComparedWithFirst, new.contentChange == .changed { return .response(new) }
-    return try await SmallBodies.areEqual(first, &new) ? .none(new.outcome) : .response(new)
+    if isComparedWithFirst, new.contentChange == .changed { return (new, true) }
+    let isEqual = try await SmallBodies.areEqual(first, &new)
+    return (new, !isEqual)
   }
 }

@@ -30,9 +30,9 @@ extension HTTPCache {
     /// secrets, and the key helps an attacker to poison the cache (§6).
     public var cacheStatusShowsKey: Bool
     /// Whether a commit waits until its data is on the disk.
-    public var durability: Durability
+    public var durability = Durability.relaxed
     /// When stored blocks are checked against their checksums.
-    public var verification: Verification
+    public var verification = Verification.firstRead
     /// How the directory is encrypted; nil stores plain text. See `CacheEncryption`.
     public var encryption: CacheEncryption?
     /// Responses that ship with the program, such as `FolderSeed`s. They answer while the store has no newer
@@ -62,8 +62,7 @@ extension HTTPCache {
       largestEntry: LargestEntry = .default,
       minimumFreeDiskSpace: Int64? = nil, rules: CacheRules = CacheRules(),
       cacheStatusName: String? = nil, cacheStatusShowsKey: Bool = false,
-      durability: Durability = .relaxed,
-      verification: Verification = .firstRead, encryption: CacheEncryption? = nil,
+      encryption: CacheEncryption? = nil,
       seeds: [any SeedSource] = [], willStore: StoringHook? = nil,
       connectivity: (any ConnectivitySignal)? = nil, observer: (any CacheObserver)? = nil,
       clock: any CacheClock = SystemClock()
@@ -76,8 +75,6 @@ extension HTTPCache {
       self.rules = rules
       self.cacheStatusName = cacheStatusName
       self.cacheStatusShowsKey = cacheStatusShowsKey
-      self.durability = durability
-      self.verification = verification
       self.encryption = encryption
       self.seeds = seeds
       self.willStore = willStore
@@ -253,15 +250,12 @@ extension HTTPCache.Configuration {
 
   // MARK: Seeds
 
-  /// The name of the file for marks of seeds, in the directory of the cache.
-  package static let seedMarksName = "Seeds.marks"
-
   /// The store with the seeds below it; the store itself without seeds.
   func seeded(_ store: any CacheStore) -> any CacheStore {
     guard !seeds.isEmpty else { return store }
     return SeedLayer(
       base: store, seeds: seeds, mode: rules.mode,
-      marksPath: directory.flatMap { $0.isEmpty ? nil : "\($0)/\(Self.seedMarksName)" }, clock: clock
+      marksPath: directory.flatMap { $0.isEmpty ? nil : "\($0)/Seeds.marks" }, clock: clock
     ) { [observer] operation, error in
       observer?.observe(.storeFailed(operation: operation, error))
     }

@@ -128,7 +128,7 @@ extension HTTPCache {
   ///   for seconds: everything is removed, but the index's log still contains bytes of it.
   @discardableResult
   public func wipe(partition: String) async throws(CacheError) -> Int {
-    try await engine.shelf.wipe(partition: partition)
+    try await engine.shelf.wipe(mode: configuration.rules.mode, partition: partition, in: store)
   }
 
   /// Stores a local file as the response to a request, for example a file that a background session or another

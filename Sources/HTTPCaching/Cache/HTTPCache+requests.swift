@@ -29,55 +29,49 @@ extension HTTPCache {
     options: RequestOptions = RequestOptions(), via upstream: any Upstream
   ) async throws -> CacheResponse {
     do {
-      return try await answer(request, body: body, policy: policy, options: options, via: upstream)
+      var chain = RedirectChain(of: request, options: options)
+      var body = body
+      while true {
+        let request = options.adding(to: chain.request)
+        var response: CacheResponse
+        var isRepeatable = true
+        var content: QueryContent?
+        if body == nil, policy == .standard, let hit = peek(request, options: options, where: { _ in true }) {
+          response = hit
+        } else {
+          if request.method == .query {
+            content = try await QueryContent.read(
+              body, of: request, policy: policy, rules: configuration.rules)
+          }
+          let exchange = try engine.lookup.exchange(
+            for: request, hasBody: body.map { $0.length != 0 } ?? false, content: content, policy: policy,
+            options: options)
+          isRepeatable = exchange.isRepeatable
+          let runner = ExchangeRunner(engine: engine, options: options, upstream: upstream, body: body)
+          response = try await runner.run(exchange)
+        }
+        isRepeatable = isRepeatable || options.contentAgain != nil
+        switch chain.step(after: response, isRepeatable: isRepeatable) {
+        case .end:
+          response.redirects = chain.outcomes
+          return response
+        case .limitReached:
+          response.body.source.cancel()
+          throw UpstreamError(
+            .protocol, "more than \(options.redirectLimit) redirects",
+            cause: RedirectLimitReached(limit: options.redirectLimit))
+        case .follow: try await Redirect.drain(response.body)
+        }
+        if body == nil || !chain.keepsContent {
+          body = nil
+        } else if let content, content.isRepeatable {
+          body = content.makeBody()
+        } else {
+          body = try options.contentAgain?()
+        }
+      }
     } catch let error as UpstreamError {
       throw error.ofCaller
-    }
-  }
-
-  private func answer(
-    _ request: HTTPRequest, body: MessageBody?, policy: CachePolicy, options: RequestOptions,
-    via upstream: any Upstream
-  ) async throws -> CacheResponse {
-    var chain = RedirectChain(of: request, options: options)
-    var body = body
-    while true {
-      let request = options.adding(to: chain.request)
-      var response: CacheResponse
-      var isRepeatable = true
-      var content: QueryContent?
-      if body == nil, policy == .standard, let hit = peek(request, options: options, where: { _ in true }) {
-        response = hit
-      } else {
-        if request.method == .query {
-          content = try await QueryContent.read(body, of: request, policy: policy, rules: configuration.rules)
-        }
-        let exchange = try engine.lookup.exchange(
-          for: request, hasBody: body.map { $0.length != 0 } ?? false, content: content, policy: policy,
-          options: options)
-        isRepeatable = exchange.isRepeatable
-        response = try await ExchangeRunner(engine: engine, options: options, upstream: upstream, body: body)
-          .run(exchange)
-      }
-      isRepeatable = isRepeatable || options.contentAgain != nil
-      switch chain.step(after: response, isRepeatable: isRepeatable) {
-      case .end:
-        response.redirects = chain.outcomes
-        return response
-      case .limitReached:
-        response.body.source.cancel()
-        throw UpstreamError(
-          .protocol, "more than \(options.redirectLimit) redirects",
-          cause: RedirectLimitReached(limit: options.redirectLimit))
-      case .follow: try await Redirect.drain(response.body)
-      }
-      if body == nil || !chain.keepsContent {
-        body = nil
-      } else if let content, content.isRepeatable {
-        body = content.makeBody()
-      } else {
-        body = try options.contentAgain?()
-      }
     }
   }
 
@@ -169,9 +163,7 @@ extension HTTPCache {
   /// (RFC 9110 §9.3.1). For content without either field, as HTTP/2 allows, call `respond`.
   ///
   /// - Parameter request: with scheme, authority and path.
-  public func peek(_ request: HTTPRequest) -> CacheResponse? {
-    engine.answers.peek(request, partition: "", bodyForms: .asSent, separatesCredentials: false)
-  }
+  public func peek(_ request: HTTPRequest) -> CacheResponse? { peek(request, options: .standard) }
 
   /// Like `peek(_:)`, with a partition, or for a caller that accepts decoded bodies.
   ///
@@ -179,10 +171,7 @@ extension HTTPCache {
   ///   - request: with scheme, authority and path.
   ///   - options: partition and whether decoded bodies are accepted.
   public func peek(_ request: HTTPRequest, options: RequestOptions) -> CacheResponse? {
-    if options.isPrivate(under: configuration.rules) { return nil }
-    return engine.answers.peek(
-      request, partition: options.partition, bodyForms: options.bodyForms,
-      separatesCredentials: options.separatesCredentials)
+    engine.answers.peek(request, options: options)
   }
 
   /// The answer from memory to a request, without counting a hit; nil if the caller has to call `peek` or `respond`.
@@ -194,8 +183,7 @@ extension HTTPCache {
   public func memoryHit(
     for request: HTTPRequest, options: RequestOptions, longestBody: Int
   ) -> MemoryHit? {
-    if options.isPrivate(under: configuration.rules) { return nil }
-    return engine.answers.memoryHit(for: request, options: options, longestBody: longestBody)
+    engine.answers.memoryHit(for: request, options: options, longestBody: longestBody)
   }
 
   /// Whether requests that need the same response wait for its head: then a caller that no longer needs it lets its own

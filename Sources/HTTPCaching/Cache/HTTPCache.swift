@@ -116,12 +116,8 @@ extension HTTPCache {
   package func peek(
     _ request: HTTPRequest, options: RequestOptions, where mayUse: (HTTPResponse) -> Bool
   ) -> CacheResponse? {
-    guard engine.shelf.failedChanges.isEmpty, !options.isPrivate(under: configuration.rules) else {
-      return nil
-    }
-    return engine.answers.peek(
-      request, partition: options.partition, bodyForms: options.bodyForms,
-      separatesCredentials: options.separatesCredentials, where: mayUse)
+    guard engine.shelf.failedChanges.isEmpty else { return nil }
+    return engine.answers.peek(request, options: options, where: mayUse)
   }
 
   /// The stored response to a request, whatever its age, with the request's `Range` applied; conditions are
@@ -179,9 +175,7 @@ extension HTTPCache {
   package func removeStored(for request: HTTPRequest, partition: String = "") async {
     guard let place = engine.lookup.place(of: request, in: partition) else { return }
     let names = engine.lookup.names(of: place.key, rules: place.rules)
-    for removed in await engine.shelf.removeAll(of: place.key, storedUnder: names) {
-      engine.observers.tell(.removed(removed, .requested))
-    }
+    await engine.shelf.removeAll(of: place.key, storedUnder: names, because: .requested)
   }
 
   /// Invalidates what a request changed that did not go to the origin through this cache (RFC 9111 §4.4), and

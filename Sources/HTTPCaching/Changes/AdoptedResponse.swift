@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 package import HTTPCacheStore
 package import HTTPTypes
 
@@ -9,12 +10,17 @@ package struct AdoptedResponse: Sendable {
   let userInfo: [UInt8]
   let isMemoryOnly: Bool
   /// The file with the body; nil if `body` has it.
-  let file: AdoptedFile?
+  let file: CacheFile?
+  /// The length of the body in bytes; that of a file when it was opened.
+  let length: Int64
 
-  var length: Int64 { file?.length ?? Int64(body.count) }
-
-  /// - Parameter file: has all of the body.
-  init(_ head: HTTPResponse, file: AdoptedFile) {
+  /// - Parameter path: a file with all of the body.
+  /// - Throws: `CacheError.io` if there is no readable regular file.
+  init(_ head: HTTPResponse, file path: String) throws(CacheError) {
+    let file = try CacheFile(path: path)
+    do throws(CacheError) { length = try file.length() } catch {
+      throw CacheError(.io, "\(path): \(error.message)")
+    }
     self.head = head
     self.file = file
     (body, isDecoded, userInfo, isMemoryOnly) = (BodyBytes(), false, [], false)
@@ -32,5 +38,6 @@ package struct AdoptedResponse: Sendable {
     self.userInfo = userInfo
     self.isMemoryOnly = isMemoryOnly
     file = nil
+    length = Int64(body.count)
   }
 }

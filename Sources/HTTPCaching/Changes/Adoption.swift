@@ -1,3 +1,4 @@
+import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
@@ -16,9 +17,9 @@ struct Adoption {
     guard let target = CacheKey.target(of: request) else {
       throw CacheError(.invalidRequest, "the request has no absolute http or https URL")
     }
-    let file = try AdoptedFile(path)
+    let adopted = try AdoptedResponse(response, file: path)
     if response.status.code == 206 { return .partialContent }
-    if let text = response.headerFields[.contentLength], Int64(text) != file.length { return .incomplete }
+    if let text = response.headerFields[.contentLength], Int64(text) != adopted.length { return .incomplete }
     if case .doNotStore(let refusal) = Storability.decide(
       request: request, response: response,
       rules: configuration.rules.resolved(for: request, target: target), now: configuration.clock.now)
@@ -26,7 +27,7 @@ struct Adoption {
       return refusal
     }
     return await store(
-      AdoptedResponse(response, file: file), to: request, partition: partition,
+      adopted, to: request, partition: partition,
       asking: .concurrent(configuration.clock, executor: configuration.executor))
   }
 
@@ -49,9 +50,8 @@ struct Adoption {
       return refusal
     }
     let stored: StoredResponse
-    switch make(adopted, to: request, rules: rules) {
-    case .refused(let refusal): return refuse(refusal)
-    case .made(let made): stored = made
+    do throws(StorageRefusal) { stored = try make(adopted, to: request, rules: rules) } catch {
+      return refuse(error)
     }
     var terms = StoringTerms(
       response: stored, userInfo: adopted.userInfo, isPinned: rules.pins(response),
@@ -78,9 +78,6 @@ struct Adoption {
       return nil
     } catch {
       if terms.isMemoryOnly, error.code == .invalidRequest { return refuse(.memoryOnly) }
-      if ![.tooLarge, .notAdmitted, .superseded].contains(error.code) {
-        shelf.observers.tell(.storeFailed(operation: "store", error))
-      }
       return refuse(shelf.refusal(of: error, isMemoryOnly: terms.isMemoryOnly))
     }
   }
@@ -98,7 +95,7 @@ struct Adoption {
 
   private func make(
     _ adopted: AdoptedResponse, to request: HTTPRequest, rules: CacheRules
-  ) -> StoredResponse.Making {
+  ) throws(StorageRefusal) -> StoredResponse {
     let response = adopted.head
     let now = configuration.clock.now
     var isDistrusted = false
@@ -109,7 +106,7 @@ struct Adoption {
       case .privateInShared, .authorized, .setCookie, .credentials, .clientError, .content, .partialContent,
         .malformed, .interim,
         .method, .statusNotStored, .redirectToItself, .override:
-        return .refused(refusal)
+        throw refusal
       case .statusNotUnderstood, .responseNoStore, .noStoreDespiteOverride, .requestNoStore, .notCacheable,
         .neverReusable, .varyAny, .varySecret, .clearsSite, .insteadOfStored, .digestMismatch, .policy,
         .tooLarge,
@@ -120,13 +117,12 @@ struct Adoption {
       }
     }
     if let part = PartialContent.part(of: response), part.range.count != adopted.length {
-      return .refused(.incomplete)
+      throw .incomplete
     }
-    let making = StoredResponse.make(
+    let made = try StoredResponse.make(
       request: request, response: ReceivedResponse(response, requestTime: now, responseTime: now),
       isDecoded: adopted.isDecoded, rules: rules, digest: lookup.digest)
-    if isDistrusted, case .made(let made) = making { return .made(made.marked(as: .invalidated)) }
-    return making
+    return isDistrusted ? made.marked(as: .invalidated) : made
   }
 
   /// Appends the bytes of an adopted response to a writer.
@@ -143,13 +139,14 @@ struct Adoption {
       IntegrityDigest.list(of: .content, in: adopted.head.headerFields)
         + IntegrityDigest.list(of: .representation, in: adopted.head.headerFields))
     if let writer = writer as? any CloningBodyWriter,
-      try await writer.appendClone(of: file.descriptor, length: file.length, see: { verifier?.update($0) })
+      try await writer.appendClone(of: file.descriptor, length: adopted.length, see: { verifier?.update($0) })
     {
       return verifier?.mismatch()
     }
     var position: Int64 = 0
-    while position < file.length {
-      let bytes = try file.read(at: position)
+    // In pieces, so that the file is never in memory as a whole.
+    while position < adopted.length {
+      let bytes = try file.read(Int(min(256 << 10, adopted.length - position)), at: position)
       verifier?.update(bytes)
       try await writer.append(bytes)
       position += Int64(bytes.count)

@@ -1,12 +1,14 @@
-/// The message to a follower when its flight changes.
+/// The next step of a request that needs the origin: told when the request joins, and when its flight changes.
 enum CoalescerNews: Sendable {
+  /// Wait for the leader's head.
+  case wait(flight: UInt64)
   /// Read along with the leader.
   case share(SharedTransfer)
   /// An invalidation overtook the flight: join another flight, or lead one.
   case joinAgain
   /// The store was changed: look again.
   case lookAgain
-  /// Lead in place of the leader that failed.
+  /// Lead: no other request does, or the leader has failed.
   case lead(FlightHold)
   case goAlone
   /// The follower's own time limit passed before the leader's head arrived.
@@ -19,14 +21,6 @@ enum CoalescerNews: Sendable {
 /// The role of a request that needs the origin.
 enum CoalescerRole: Sendable {
   case lead(flight: UInt64)
-  case wait(flight: UInt64)
-  case share(SharedTransfer)
-  case goAlone
-}
-
-/// The role of a request that needs the origin: `CoalescerRole` with the leader's hold.
-enum CoalescingTurn: Sendable {
-  case lead(FlightHold)
   case wait(flight: UInt64)
   case share(SharedTransfer)
   case goAlone

@@ -20,7 +20,7 @@ final class Coalescing: Sendable {
   func join(
     _ key: CacheKey, ticket: InvalidationTicket,
     isOvertaken: (_ groups: [String]?, InvalidationTicket) -> Bool
-  ) -> CoalescingTurn {
+  ) -> CoalescerNews {
     let uptime = clock.uptime
     let (role, released) = state.withLock {
       $0.coalescer.join(key, ticket: ticket, uptime: uptime, isOvertaken: isOvertaken)
@@ -56,16 +56,8 @@ final class Coalescing: Sendable {
     }
     if let known { waiter.give(known) }
     // A leader that fails must not pass the lead to a follower that waits no longer.
-    let leave: @Sendable () -> Void = {
+    let news = await waiter.take(within: limit, clock, otherwise: .timedOut) {
       _ = self.state.withLock { $0.coalescer.leave(key, flight: flight, waiter: number) }
-      waiter.give(.timedOut)
-    }
-    let news = await clock.limit(limit, onLimit: leave) {
-      await withTaskCancellationHandler {
-        await waiter.take()
-      } onCancel: {
-        leave()
-      }
     }
     // If this follower was told to lead, releasing its hold here passes the lead on.
     try Task.checkCancellation()

@@ -35,7 +35,7 @@
       do {
         let box = try AES.GCM.seal(bytes, using: key(purpose), authenticating: context)
         guard let combined = box.combined else { throw CacheError(.io, "cannot seal") }
-        Self.copy(combined, to: output)
+        output.copyBytes(from: combined)
       } catch {
         throw CacheError(.io, "cannot seal", cause: error)
       }
@@ -50,7 +50,7 @@
       }
       do {
         let box = try AES.GCM.SealedBox(combined: sealed)
-        Self.copy(try AES.GCM.open(box, using: key(purpose), authenticating: context), to: output)
+        output.copyBytes(from: try AES.GCM.open(box, using: key(purpose), authenticating: context))
       } catch {
         throw CacheError(.damaged, "sealed: it is not what was sealed here", cause: error)
       }
@@ -65,15 +65,6 @@
       case .record: records
       case .body: bodies
       }
-    }
-
-    private static func copy(
-      _ bytes: some Collection<UInt8>, to output: UnsafeMutableRawBufferPointer
-    ) {
-      let isCopied: Void? = bytes.withContiguousStorageIfAvailable {
-        output.copyMemory(from: UnsafeRawBufferPointer($0))
-      }
-      if isCopied == nil { output.copyBytes(from: bytes) }
     }
   }
 #endif

@@ -3,12 +3,6 @@ import Synchronization
 
 /// Tasks that no caller waits for. Their number is bounded.
 final class BackgroundWork: Sendable {
-  /// A caller of `finish`.
-  private struct Finisher {
-    var unfinished: Set<Int>
-    let done: OneShot<Void>
-  }
-
   private struct Running {
     let task: Task<Void, Never>
     /// The origin that the task asks; nil if it asks none.
@@ -18,7 +12,6 @@ final class BackgroundWork: Sendable {
   private struct State {
     var next = 0
     var tasks: [Int: Running] = [:]
-    var finishers: [Int: Finisher] = [:]
   }
 
   private let limit: Int
@@ -46,7 +39,7 @@ final class BackgroundWork: Sendable {
       state.next += 1
       let task = Task(executorPreference: executor, priority: .utility) {
         await work()
-        self.ended(number)
+        self.state.withLock { $0.tasks[number] = nil }
       }
       state.tasks[number] = Running(task: task, origin: origin)
     }
@@ -55,32 +48,19 @@ final class BackgroundWork: Sendable {
   /// Waits until the tasks that have begun are done. When `limit` has passed, or the caller is cancelled,
   /// cancels the remaining tasks and returns without waiting for tasks that ignore their cancellation.
   func finish(within limit: Duration, clock: any CacheClock) async {
+    let tasks = state.withLock { $0.tasks.values.map(\.task) }
+    if tasks.isEmpty { return }
     let done = OneShot<Void>()
-    let (number, unfinished) = state.withLock { state in
-      state.next += 1
-      let unfinished = Set(state.tasks.keys)
-      state.finishers[state.next - 1] = Finisher(unfinished: unfinished, done: done)
-      return (state.next - 1, unfinished)
+    Task(executorPreference: executor) {
+      for task in tasks { await task.value }
+      done.give(())
     }
-    if !unfinished.isEmpty { await done.take(within: limit, clock, otherwise: ()) }
-    let late = state.withLock { state in
-      state.finishers[number] = nil
-      return unfinished.compactMap { state.tasks[$0]?.task }
-    }
-    for task in late { task.cancel() }
+    await done.take(within: limit, clock, otherwise: ())
+    for task in tasks { task.cancel() }
   }
 
   /// Cancels the tasks that have begun.
   func cancel() {
     for running in state.withLock({ Array($0.tasks.values) }) { running.task.cancel() }
-  }
-
-  private func ended(_ task: Int) {
-    let finished = state.withLock { state in
-      state.tasks[task] = nil
-      for number in state.finishers.keys { state.finishers[number]?.unfinished.remove(task) }
-      return state.finishers.values.filter(\.unfinished.isEmpty).map(\.done)
-    }
-    for done in finished { done.give(()) }
   }
 }

@@ -63,7 +63,7 @@ final class Engine: Sendable {
   var clock: any CacheClock { configuration.clock }
 
   /// Decides for a request that needs the origin: lead, wait for the leader, or share its answer.
-  func join(_ key: CacheKey) -> CoalescingTurn {
+  func join(_ key: CacheKey) -> CoalescerNews {
     coalescing.join(key, ticket: shelf.store.ticket()) { [shelf] groups, ticket in
       shelf.store.isOvertaken(key, groups: groups, since: ticket)
     }

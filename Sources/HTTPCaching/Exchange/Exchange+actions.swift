@@ -1,5 +1,4 @@
 import HTTPCacheSemantics
-import HTTPCacheStore
 import HTTPTypes
 
 extension Exchange {
@@ -31,12 +30,6 @@ extension Exchange {
     case deliver(Delivery)
   }
 
-  /// The action that follows from the origin's failure.
-  enum FailureAction: Sendable {
-    case answerStale(StoredAnswer)
-    case fail
-  }
-
   /// A request to send to the origin.
   final class Forward: Sendable {
     let request: HTTPRequest
@@ -46,37 +39,16 @@ extension Exchange {
     /// The missing part of an incomplete candidate that the request asks for; nil if it asks for none.
     let completion: Completion?
     let canLead: Bool
-    /// Taken before the request is sent; nil before that.
-    let ticket: InvalidationTicket?
-    /// Taken at that time, for wipes.
-    let wipeTicket: UInt64?
 
     init(
       _ request: HTTPRequest, _ reason: ForwardReason, validating: [Int], completion: Completion?,
-      canLead: Bool, ticket: InvalidationTicket? = nil, wipeTicket: UInt64? = nil
+      canLead: Bool
     ) {
       self.request = request
       self.reason = reason
       self.validating = validating
       self.completion = completion
       self.canLead = canLead
-      self.ticket = ticket
-      self.wipeTicket = wipeTicket
-    }
-
-    /// The ticket for a response that is stored under a key.
-    ///
-    /// - Parameter requestKey: the key of the request; a change of its target affects the response, too.
-    func ticket(for key: CacheKey, to requestKey: CacheKey) -> InvalidationTicket? {
-      guard key != requestKey, var ticket else { return ticket }
-      ticket.requestTarget = requestKey.target
-      return ticket
-    }
-
-    func with(ticket: InvalidationTicket, wipeTicket: UInt64?) -> Forward {
-      Forward(
-        request, reason, validating: validating, completion: completion, canLead: canLead,
-        ticket: ticket, wipeTicket: wipeTicket)
     }
   }
 
@@ -91,12 +63,6 @@ extension Exchange {
     var head: HTTPResponse { age.map { stored.head(age: $0) } ?? stored.head }
   }
 
-  /// Whether the origin's response is stored, and as what.
-  enum Storage: Sendable {
-    case store(StoredResponse)
-    case doNotStore(StorageRefusal)
-  }
-
   /// A stored response that the origin's response changes.
   struct RecordUpdate: Sendable {
     let index: Int
@@ -107,7 +73,8 @@ extension Exchange {
 
   /// The origin's response for the caller, and the changes of the store that follow from it.
   struct Delivery: Sendable {
-    let storage: Storage
+    /// The response as it is stored, or why it is not stored.
+    let storage: Result<StoredResponse, StorageRefusal>
     /// The normalised target URIs to invalidate.
     var invalidated: [String] = []
     var invalidatedGroups: [String] = []

@@ -119,52 +119,46 @@ extension Exchange {
     return ["text/html", "application/xhtml+xml"].contains { type.hasPrefix($0) }
   }
 
-  /// Decides whether the origin's response is stored.
+  /// The origin's response as it is stored.
   ///
   /// - Parameter refusal: the upstream's reason not to store it.
-  func storage(
-    of received: ReceivedResponse, isDecoded: Bool, refusal: StorageRefusal?
-  ) -> Storage {
+  func stored(
+    _ received: ReceivedResponse, isDecoded: Bool, refusal: StorageRefusal?
+  ) throws(StorageRefusal) -> StoredResponse {
     let response = received.head
-    if policy == .bypass { return .doNotStore(.policy) }
-    if isStoredWhole(response, receivedAt: received.responseTime) { return .doNotStore(.partialContent) }
+    if policy == .bypass { throw .policy }
+    if isStoredWhole(response, receivedAt: received.responseTime) { throw .partialContent }
     // A 200 that names a range answers the range that was asked for: it is no whole representation.
     if forward?.request.headerFields[.range] != nil, PartialContent.rangeOfWhole(response) != nil {
-      return .doNotStore(.partialContent)
+      throw .partialContent
     }
     switch request.method {
     case .get, .post, .query: break
-    default: return .doNotStore(.method(request.method))
+    default: throw .method(request.method)
     }
-    if clearsSite(response) { return .doNotStore(.clearsSite) }
-    if case .content(let obstacle)? = contentMiss { return .doNotStore(.content(obstacle)) }
+    if clearsSite(response) { throw .clearsSite }
+    if case .content(let obstacle)? = contentMiss { throw .content(obstacle) }
     if isInsteadOfStored(received) || isInsteadOfRest(response) {
-      return .doNotStore(.insteadOfStored(status: response.status.code))
+      throw .insteadOfStored(status: response.status.code)
     }
-    return storageByResponseAlone(of: received, to: request, isDecoded: isDecoded, refusal: refusal)
+    return try storedByResponseAlone(received, to: request, isDecoded: isDecoded, refusal: refusal)
   }
 
-  /// The decision by the response alone, whatever else is stored.
+  /// The response as it is stored, decided by the response alone, whatever else is stored.
   ///
-  /// - Parameter request: this one, or this one with another method.
-  func storageByResponseAlone(
-    of response: ReceivedResponse, to request: HTTPRequest, isDecoded: Bool, refusal: StorageRefusal? = nil
-  ) -> Storage {
+  /// - Parameter request: the request of this exchange, or that request with another method.
+  func storedByResponseAlone(
+    _ response: ReceivedResponse, to request: HTTPRequest, isDecoded: Bool, refusal: StorageRefusal? = nil
+  ) throws(StorageRefusal) -> StoredResponse {
     let directives = ResponseDirectives(of: response.head, rules: rules)
-    if case .doNotStore(let refusal) = Storability.decide(
+    try Storability.check(
       request: request, response: response.head, directives: directives, rules: rules,
       now: response.responseTime)
-    {
-      return .doNotStore(refusal)
-    }
-    if let refusal { return .doNotStore(refusal) }
-    switch StoredResponse.make(
-      request: request, response: response, directives: directives, isDecoded: isDecoded, rules: rules,
-      digest: digest)
-    {
-    case .made(let stored): return .store(keyed(stored))
-    case .refused(let refusal): return .doNotStore(refusal)
-    }
+    if let refusal { throw refusal }
+    return keyed(
+      try StoredResponse.make(
+        request: request, response: response, directives: directives, isDecoded: isDecoded, rules: rules,
+        digest: digest))
   }
 
   /// Whether a response asks to remove what is stored of its origin (W3C Clear Site Data).

@@ -41,17 +41,13 @@ extension Exchange {
   func completion() -> Completion? {
     // A reload must not use any stored response, so it fetches the whole response.
     guard mayComplete, request.method == .get, !hasBody, !directives.noStore, !isReload, policy != .cacheOnly,
-      !hasConditions,
-      selected.map({ part($0) == nil }) ?? true, let index = resumable(),
-      let part = part(index)
+      !features.contains(.conditions), selected.map({ part($0) == nil }) ?? true,
+      let index = resumable(), let part = part(index)
     else { return nil }
-    guard request.headerFields[.range] != nil else {
-      guard let missing = missingOfWhole(part) else { return nil }
-      return Completion(index: index, missing: missing, wanted: nil)
-    }
     switch RangeRequest.evaluate(request, stored: candidates[index], length: part.length) {
     case .whole:
-      guard part.length != nil, let missing = missingOfWhole(part) else { return nil }
+      guard part.length != nil || request.headerFields[.range] == nil, let missing = missingOfWhole(part)
+      else { return nil }
       return Completion(index: index, missing: missing, wanted: nil)
     case .partial(let ranges):
       guard ranges.count == 1, let wanted = ranges.first, let missing = part.missing(in: wanted),
@@ -82,11 +78,6 @@ extension Exchange {
       return missing
     }
     return part.ranges.count == 1 && part.prefix > 0 ? part.prefix..<Int64.max : nil
-  }
-
-  /// Whether the caller set a condition that the origin would have to evaluate.
-  private var hasConditions: Bool {
-    request.headerFields[.ifNoneMatch] != nil || request.headerFields[.ifModifiedSince] != nil
   }
 
   /// Combines a 206 with an incomplete response; nil if they must not be combined.

@@ -29,14 +29,14 @@ extension Exchange {
   /// A response that the origin says is gone must not answer either, even if nothing of the new answer is
   /// stored. A status that says neither that the resource changed nor that it is gone leaves the stored response as it
   /// is: it still answers when the origin cannot be reached.
-  func superseded(by response: HTTPResponse, _ storage: Storage) -> [RecordUpdate] {
-    if policy != .bypass, requestMiss == nil, Self.isGone(response.status.code),
-      case .doNotStore = storage
-    {
+  func superseded(
+    by response: HTTPResponse, _ storage: Result<StoredResponse, StorageRefusal>
+  ) -> [RecordUpdate] {
+    guard case .failure(let refusal) = storage else { return [] }
+    if policy != .bypass, requestMiss == nil, Self.isGone(response.status.code) {
       return matching.map(invalidated)
     }
-    guard request.method == .get || request.method == .query, Self.isChanged(response.status.code),
-      case .doNotStore(let refusal) = storage
+    guard request.method == .get || request.method == .query, Self.isChanged(response.status.code)
     else { return [] }
     switch refusal {
     // A part that the store does not take leaves the other octets of its representation usable.

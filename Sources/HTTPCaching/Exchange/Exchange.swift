@@ -110,7 +110,7 @@ struct Exchange: Sendable {
   mutating func received(
     _ response: ReceivedResponse, isDecoded: Bool, refusal: StorageRefusal? = nil
   ) -> ResponseAction {
-    guard let forward else { return .deliver(Delivery(storage: .doNotStore(.policy))) }
+    guard let forward else { return .deliver(Delivery(storage: .failure(.policy))) }
     let head = response.head
     if head.status.code == 304, !forward.validating.isEmpty {
       return notModified(response, forward, refusal: refusal)
@@ -127,11 +127,13 @@ struct Exchange: Sendable {
       return .contradictory(LengthContradiction(length: known?.length ?? 0).error(text))
     }
     if countsAsFailure(head.status.code),
-      case .answerStale = failed(status: head.status.code, now: response.responseTime)
+      failed(status: head.status.code, now: response.responseTime) != nil
     {
       return .answerStale
     }
-    let storage = storage(of: response, isDecoded: isDecoded, refusal: refusal)
+    let storage = Result { () throws(StorageRefusal) in
+      try stored(response, isDecoded: isDecoded, refusal: refusal)
+    }
     return .deliver(
       Delivery(
         storage: storage,
@@ -143,18 +145,20 @@ struct Exchange: Sendable {
 
   /// The origin gave no usable answer. A failure to reach the origin is RFC 9111 §4.2.4's "disconnected"; a
   /// broken or untrusted answer counts as an error like 502.
-  func failed(_ error: UpstreamError, now: Timestamp) -> FailureAction {
+  ///
+  /// - Returns: the stale answer; nil if the request fails.
+  func failed(_ error: UpstreamError, now: Timestamp) -> StoredAnswer? {
     switch error.kind {
-    case .cancelled: .fail
+    case .cancelled: nil
     case .unreachable, .timeout: fallback(.unreachable, now: now)
     case .tls, .protocol: fallback(.badGateway, now: now)
     }
   }
 
   /// The origin answered this request, or its leader's, with a status that counts as a failure.
-  func failed(status: Int, now: Timestamp) -> FailureAction {
-    fallback(.status(status), now: now)
-  }
+  ///
+  /// - Returns: the stale answer; nil if there is none.
+  func failed(status: Int, now: Timestamp) -> StoredAnswer? { fallback(.status(status), now: now) }
 
   /// Whether a status counts as a failure, by HTTP or by this request's policy.
   private func countsAsFailure(_ status: Int) -> Bool {
@@ -162,13 +166,13 @@ struct Exchange: Sendable {
     return (500...599).contains(status) || policy.countsAsFailure(status)
   }
 
-  private func fallback(_ failure: FailureKind, now: Timestamp) -> FailureAction {
+  private func fallback(_ failure: FailureKind, now: Timestamp) -> StoredAnswer? {
     guard let index = selected,
       case .useStale(let allowance) = Reuse.afterFailure(
         stored: candidates[index], request: request, policy: policy,
         rules: rules, now: now, failure: failure)
-    else { return .fail }
-    return .answerStale(answer(index, allowance: allowance, now: now))
+    else { return nil }
+    return answer(index, allowance: allowance, now: now)
   }
 
   /// Whether a response that a leader just received may answer this request too (RFC 9111 §4).

@@ -27,7 +27,7 @@ extension ExchangeRunner {
       conversation.flight?.failed(error, isOwnLimit: false)
       throw error
     }
-    conversation.forward = shelf.ticketed(conversation.forward)
+    (conversation.ticket, conversation.wipeTicket) = (shelf.store.ticket(), shelf.wipes.ticket)
     (conversation.fetch, conversation.shared) = (nil, nil)
     let upstream =
       engine.fleet?.upstream(over: upstream, for: conversation, isBackground: isBackground) ?? upstream

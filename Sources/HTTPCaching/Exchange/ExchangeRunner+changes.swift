@@ -9,7 +9,7 @@ extension ExchangeRunner {
     _ indices: [Int], answering answer: Exchange.StoredAnswer, in conversation: Conversation
   ) async -> CacheResponse? {
     let (exchange, variants) = (conversation.exchange, conversation.variants)
-    let ticket = conversation.forward.ticket
+    let ticket = conversation.ticket
     var refused: [(CacheRecord, StoringDecision)] = []
     // Write invalidations last, because an invalidation overtakes the other updates.
     let marked = indices.filter { exchange.candidates[$0].isInvalidated }
@@ -44,28 +44,24 @@ extension ExchangeRunner {
     guard delivery.changesStored else { return conversation }
     let exchange = conversation.exchange
     let isOvertaken =
-      conversation.forward.ticket.map {
+      conversation.ticket.map {
         shelf.store.isOvertaken(exchange.key, groups: CacheGroups.names(of: response.head), since: $0)
       } ?? true
     if delivery.isGone {
       let names = lookup.names(of: exchange.key, rules: exchange.rules)
-      for key in await shelf.removeAll(of: exchange.key, storedUnder: names) {
-        engine.observers.tell(.removed(key, .gone(status: response.head.status.code)))
-      }
+      await shelf.removeAll(
+        of: exchange.key, storedUnder: names, because: .gone(status: response.head.status.code))
     }
     await shelf.invalidate(delivery.invalidated)
     await shelf.invalidate(groups: delivery.invalidatedGroups, of: exchange.key.target)
     var changed = conversation
-    if !isOvertaken {
-      changed.forward = changed.forward.with(
-        ticket: shelf.store.ticket(), wipeTicket: changed.forward.wipeTicket)
-    }
+    if !isOvertaken { changed.ticket = shelf.store.ticket() }
     return changed
   }
 
   /// Removes and invalidates what the origin's response demands.
   func apply(_ updates: [Exchange.RecordUpdate], in conversation: Conversation) async {
-    let (exchange, ticket) = (conversation.exchange, conversation.forward.ticket)
+    let (exchange, ticket) = (conversation.exchange, conversation.ticket)
     for update in updates {
       let record = conversation.variants[update.index].record
       if update.isFreshening {

@@ -20,7 +20,7 @@ extension ExchangeRunner {
     case .store(let terms):
       return await extend(old, under: terms, by: combination, from: response, in: conversation)
     case .refuse(let refusal):
-      await shelf.freshen(old, as: .refuse(refusal), for: exchange.key, ticket: conversation.forward.ticket)
+      await shelf.freshen(old, as: .refuse(refusal), for: exchange.key, ticket: conversation.ticket)
       return pass(response, unless: combination, refusal: refusal, in: conversation)
     }
   }
@@ -33,7 +33,7 @@ extension ExchangeRunner {
     let (exchange, flight) = (conversation.exchange, conversation.flight)
     let completion = combination.completion
     let record = terms.applied(to: old).storing(old.storedRanges, bodyLength: combination.length)
-      .with(ticket: conversation.forward.ticket)
+      .with(ticket: conversation.ticket)
     let writer: any BodyWriter
     do throws(CacheError) {
       writer = try await shelf.store.extend(record, at: combination.range.lowerBound)
@@ -60,19 +60,20 @@ extension ExchangeRunner {
         readableEnd: end),
       writer: writer, entry: entry, clock: clock, executor: engine.configuration.executor)
     let range = end.map { (wanted?.lowerBound ?? 0)..<$0 }
-    guard let body = transfer.makeBody(range) else {
+    guard let source = transfer.makeSource(range) else {
       response.body.source.cancel()
       return nil
     }
-    await shelf.register(transfer, for: exchange.key, storedAs: record.key, conversation.forward)
+    await shelf.register(
+      transfer, for: exchange.key, storedAs: record.key, wipeTicket: conversation.wipeTicket)
     flight?.share(
       SharedTransfer(
         response: terms.response, transfer: transfer, groups: record.groups,
         isFromTier: conversation.shared != nil, range: range))
     transfer.start()
     return answer(
-      conversation, with: head(of: combination, wanted: wanted, response, to: exchange.request), body,
-      storing: combination.stored, status: response.head.status.code)
+      conversation, with: head(of: combination, wanted: wanted, response, to: exchange.request),
+      MessageBody(source), storing: combination.stored, status: response.head.status.code)
   }
 
   private func head(

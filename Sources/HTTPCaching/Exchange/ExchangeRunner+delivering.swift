@@ -10,8 +10,8 @@ extension ExchangeRunner {
     await apply(delivery.updates, in: conversation)
     let conversation = await change(delivery, from: response, in: conversation)
     switch delivery.storage {
-    case .doNotStore(let refusal): return passUnshared(response, refusal: refusal, in: conversation)
-    case .store(let stored):
+    case .failure(let refusal): return passUnshared(response, refusal: refusal, in: conversation)
+    case .success(let stored):
       switch await decision(on: stored, conversation.exchange) {
       case .store(let terms): return await store(response, under: terms, in: conversation)
       case .refuse(let refusal): return await supersede(response, refusal: refusal, in: conversation)
@@ -30,13 +30,10 @@ extension ExchangeRunner {
         return await supersede(response, refusal: .memoryOnly, in: conversation)
       }
       conversation.flight?.release()
-      if error.code != .tooLarge, error.code != .notAdmitted {
-        engine.observers.tell(.storeFailed(operation: "store", error))
-      }
       let refusal = shelf.refusal(of: error, isMemoryOnly: terms.isMemoryOnly)
       if refusal.isLasting { conversation.fetch?.refuse() }
       await apply(
-        conversation.exchange.superseded(by: response.head, .doNotStore(refusal)), in: conversation)
+        conversation.exchange.superseded(by: response.head, .failure(refusal)), in: conversation)
       return pass(response, refusal: refusal, in: conversation)
     }
   }
@@ -47,7 +44,7 @@ extension ExchangeRunner {
   ) async -> CacheResponse {
     conversation.refuse(refusal)
     await apply(
-      conversation.exchange.superseded(by: response.head, .doNotStore(refusal)), in: conversation)
+      conversation.exchange.superseded(by: response.head, .failure(refusal)), in: conversation)
     return pass(response, refusal: refusal, in: conversation)
   }
 
@@ -55,13 +52,13 @@ extension ExchangeRunner {
   private func beginStoring(
     _ response: UpstreamResponse, under terms: StoringTerms, in conversation: Conversation
   ) async throws(CacheError) -> CacheResponse {
-    let (exchange, forward, flight) = (conversation.exchange, conversation.forward, conversation.flight)
+    let (exchange, flight) = (conversation.exchange, conversation.flight)
     let stored = terms.response
     let length = response.head.status.hasNoContent ? 0 : response.body.length
     let part = PartialContent.part(of: response.head)
     let key = await engine.names.storageKey(for: exchange, stored, isMemoryOnly: terms.isMemoryOnly)
     let record = terms.record(
-      for: key, head: response.head, length: length, ticket: forward.ticket(for: key, to: exchange.key),
+      for: key, head: response.head, length: length, ticket: conversation.ticket(for: key),
       // Its end may show that it contradicts the stored part, which then stays.
       replacesParts: !(response.body.source is ExactBody))
     let writer = try await shelf.store.write(record, variantLimit: shelf.rules.variantLimit)
@@ -76,23 +73,23 @@ extension ExchangeRunner {
     if key != exchange.key, part == nil {
       entry.outdated += conversation.variants.map(\.record).filter { $0.key == exchange.key }
     }
-    entry.superseded = exchange.superseded(by: response.head, .doNotStore(.notAdmitted)).map {
-      conversation.variants[$0.index].record.freshened($0.response).with(ticket: forward.ticket)
+    entry.superseded = exchange.superseded(by: response.head, .failure(.notAdmitted)).map {
+      conversation.variants[$0.index].record.freshened($0.response).with(ticket: conversation.ticket)
     }
     let transfer = Transfer(
       body: response.body,
       extent: part.map { TransferExtent($0.range, length: length) } ?? TransferExtent(length: length),
       writer: writer, entry: entry, clock: clock, executor: executor(forBodyOf: length))
-    guard let body = transfer.makeBody() else {
+    guard let source = transfer.makeSource() else {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
     }
-    await shelf.register(transfer, for: exchange.key, storedAs: key, forward)
+    await shelf.register(transfer, for: exchange.key, storedAs: key, wipeTicket: conversation.wipeTicket)
     flight?.share(
       SharedTransfer(
         response: stored, transfer: transfer, groups: record.groups, isFromTier: conversation.shared != nil))
     transfer.start()
     if length == 0 { await transfer.ended() }
-    return answer(conversation, with: response.head, body, storing: stored)
+    return answer(conversation, with: response.head, MessageBody(source), storing: stored)
   }
 
   /// Where a body is stored. What is done for a long one, such as its digest, would keep the thread of a door.
@@ -154,11 +151,12 @@ extension Exchange {
     var get = request
     get.method = .get
     let response = ReceivedResponse(head, requestTime: now, responseTime: now)
-    switch storageByResponseAlone(of: response, to: get, isDecoded: false) {
-    case .store(let stored):
+    do throws(StorageRefusal) {
+      let stored = try storedByResponseAlone(response, to: get, isDecoded: false)
       let length = head.headerFields[.contentLength].flatMap { Int64($0) }
       return !fleet.mayPublish(stored, of: key, length: length)
-    case .doNotStore(let refusal): return refusal.isLasting
+    } catch {
+      return error.isLasting
     }
   }
 }

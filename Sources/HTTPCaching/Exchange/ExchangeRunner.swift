@@ -122,9 +122,12 @@ struct ExchangeRunner: Sendable {
           variants = read ?? []
           continue
         }
-        let conversation = Conversation(exchange: exchange, variants: variants, forward: forward)
+        var conversation = Conversation(exchange: exchange, variants: variants, forward: forward)
         guard forward.canLead, mayWait else { return try await ask(conversation) }
-        return try await coalesce(conversation)
+        let news = engine.join(exchange.key)
+        guard case .lead(let flight) = news else { return try await go(on: news, conversation) }
+        conversation.flight = flight
+        return try await ask(conversation)
       case .refuse(let reason): return refusal(reason, for: exchange)
       }
     }
@@ -146,32 +149,25 @@ struct ExchangeRunner: Sendable {
 
   // MARK: Waiting for a leader
 
-  private func coalesce(_ conversation: Conversation) async throws -> CacheResponse {
-    let key = conversation.exchange.key
-    switch engine.join(key) {
-    case .lead(let flight): return try await ask(conversation.led(by: flight))
-    case .goAlone: return try await ask(conversation)
-    case .share(let shared): return try await follow(shared, conversation)
+  private func go(on news: CoalescerNews, _ conversation: Conversation) async throws -> CacheResponse {
+    var conversation = conversation
+    switch news {
     case .wait(let flight):
       let news = try await engine.coalescing.news(
-        of: key, flight: flight, within: limit.left(at: clock.uptime))
+        of: conversation.exchange.key, flight: flight, within: limit.left(at: clock.uptime))
       var runner = self
       runner.limit.hasWaited = true
       return try await runner.go(on: news, conversation)
-    }
-  }
-
-  private func go(on news: CoalescerNews, _ conversation: Conversation) async throws -> CacheResponse {
-    var exchange = conversation.exchange
-    switch news {
-    case .joinAgain: return try await coalesce(conversation)
+    case .joinAgain: return try await go(on: engine.join(conversation.exchange.key), conversation)
     case .share(let shared): return try await follow(shared, conversation)
     case .timedOut:
       let error = UpstreamError(.timeout, "another request for the same resource got no answer in time")
-      engine.observers.tell(.upstreamFailed(target: exchange.target, error))
+      engine.observers.tell(.upstreamFailed(target: conversation.exchange.target, error))
       return try await fail(error, conversation)
-    case .lookAgain: return try await lookUp(&exchange, mayWait: false)
-    case .lead(let flight): return try await ask(conversation.led(by: flight))
+    case .lookAgain: return try await lookUp(&conversation.exchange, mayWait: false)
+    case .lead(let flight):
+      conversation.flight = flight
+      return try await ask(conversation)
     case .goAlone: return try await ask(conversation)
     case .failed(let error): return try await fail(error, conversation)
     case .serverError(let status):
@@ -192,7 +188,7 @@ struct ExchangeRunner: Sendable {
   /// The answer from the store after the origin failed. Reads the store again, because it may have changed
   /// since the first look.
   func storedAnswer(
-    _ conversation: Conversation, after failure: (Exchange, Timestamp) -> Exchange.FailureAction
+    _ conversation: Conversation, after failure: (Exchange, Timestamp) -> Exchange.StoredAnswer?
   ) async -> CacheResponse? {
     let now = clock.now
     var (exchange, variants) = (conversation.exchange, conversation.variants)
@@ -205,7 +201,7 @@ struct ExchangeRunner: Sendable {
         return response
       }
     }
-    guard case .answerStale(let answer) = failure(exchange, now) else { return nil }
+    guard let answer = failure(exchange, now) else { return nil }
     return await engine.answers.readableAnswer(
       answer, from: variants[answer.index], to: exchange.asked(at: now))
   }
@@ -249,6 +245,7 @@ extension ExchangeRunner {
       return try await fail(error, conversation)
     }
     conversation.forward = validation.forward
+    (conversation.ticket, conversation.wipeTicket) = (validation.ticket, validation.wipeTicket)
     (conversation.fetch, conversation.shared) = (validation.fetch, validation.shared)
     guard response.head.status.code == 304 else {
       if let answer = try await act(on: response, in: &conversation, sentAt: requestTime) { return answer }

@@ -60,11 +60,10 @@ extension HTTPRequest {
     if method != .query { request.method = .get }
     for name in [
       HTTPField.Name.ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
-      .cacheControl,
+      .cacheControl, FieldNames.pragma,
     ] {
       request.headerFields[name] = nil
     }
-    if let pragma = HTTPField.Name("Pragma") { request.headerFields[pragma] = nil }
     return request
   }
 

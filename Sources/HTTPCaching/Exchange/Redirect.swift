@@ -38,7 +38,7 @@ package struct Redirect: Sendable {
     if TargetURI.origin(of: target) != TargetURI.origin(of: base) {
       next.headerFields.removeAll { FieldHygiene.isCredential($0.name) }
     }
-    if let host = HTTPField.Name("Host") { next.headerFields[host] = nil }
+    next.headerFields[FieldNames.host] = nil
     self.request = next
   }
 

@@ -191,8 +191,8 @@ final class Fleet: Sendable {
     let facts = log.facts
     return FleetStatus(
       nodeName: options.nodeName, isConnected: facts.isConnected, isPaused: breaker.isOpen,
-      position: facts.position, delay: facts.lastContact.map { max(.zero, clock.uptime - $0) },
-      pendingChanges: facts.pendingChanges)
+      position: facts.read.position, delay: facts.lastContact.map { max(.zero, clock.uptime - $0) },
+      pendingChanges: facts.outbox.count)
   }
 }
 

@@ -1,6 +1,6 @@
 /// How a cache takes part in a fleet: several nodes whose caches share one tier (`HTTPCache.Configuration.shared`).
 public struct FleetOptions: Sendable {
-  /// The name of this node among the nodes of the fleet.
+  /// The name of this node among the nodes of the fleet; random by default.
   public var nodeName: String
   /// While the tier cannot be reached, this node does not learn of changes on other nodes. With a bound, it invalidates
   /// all of its own entries when the tier has given no sign of life for this time, and again each time the bound has
@@ -14,12 +14,6 @@ public struct FleetOptions: Sendable {
   public var cacheStatusName: String
 
   /// Makes options.
-  ///
-  /// - Parameters:
-  ///   - nodeName: the name of this node; a random one by default.
-  ///   - stalenessBound: how long entries are used without the tier; nil for as long as they are fresh.
-  ///   - privatePartitions: the partitions that a private cache shares.
-  ///   - cacheStatusName: the name of the tier in `Cache-Status`.
   public init(
     nodeName: String = "node-" + String(UInt32.random(in: .min ... .max), radix: 16),
     stalenessBound: Duration? = nil, privatePartitions: Set<String> = [], cacheStatusName: String = "fleet"

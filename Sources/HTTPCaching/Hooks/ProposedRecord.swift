@@ -66,12 +66,13 @@ extension StoredResponse {
 
 extension HTTPField.Name {
   /// Fields that decide how a response is found, describe its body, or tell its age.
-  fileprivate static let fixedWhenStored: [HTTPField.Name] =
-    [.vary, .contentLength, .contentRange, .contentEncoding, .transferEncoding, .date, .age]
-    + ["No-Vary-Search"].compactMap { HTTPField.Name($0) }
+  fileprivate static let fixedWhenStored: [HTTPField.Name] = [
+    .vary, .contentLength, .contentRange, .contentEncoding, .transferEncoding, .date, .age,
+    FieldNames.noVarySearch,
+  ]
 
   /// Fields that tell one representation from another.
-  fileprivate static let evidence: [HTTPField.Name] =
-    [.eTag, .lastModified]
-    + ["Repr-Digest", "Content-Digest", "Content-MD5"].compactMap { HTTPField.Name($0) }
+  fileprivate static let evidence: [HTTPField.Name] = [
+    .eTag, .lastModified, FieldNames.reprDigest, FieldNames.contentDigest, FieldNames.contentMD5,
+  ]
 }

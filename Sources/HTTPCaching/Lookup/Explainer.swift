@@ -74,7 +74,7 @@ struct Explainer {
   private func addFleet(_ fleet: Fleet, to explanation: inout CacheExplanation, of exchange: Exchange) {
     let end = explanation.steps.lastIndex { $0.topic == .request }.map { $0 + 1 } ?? 0
     let obstacle =
-      engine.offlineReason == nil ? fleet.obstacle(exchange, isBackground: false)?.description : "offline"
+      engine.offlineReason == nil ? fleet.obstacle(exchange, isBackground: false) : "offline"
     explanation.steps.insert(
       CacheExplanation.Step(
         "Is the fleet asked before the origin?", "\(obstacle.map { "no: \($0)" } ?? "yes"); \(fleet.status)",
@@ -92,15 +92,11 @@ struct Explainer {
         "Is there a way to the origin?", "no: \(reason), so it counts as unreachable",
         section: "RFC 9111 §4.2.4", topic: .request), at: end)
     guard isForwarded else { return }
-    let answer: String
-    switch exchange.failed(UpstreamError(.unreachable, reason.description), now: now) {
-    case .answerStale(let found): answer = found.outcome.description
-    case .fail: answer = "it fails: \(reason)"
-    }
+    let stale = exchange.failed(UpstreamError(.unreachable, reason.description), now: now)
     explanation.steps.append(
       CacheExplanation.Step(
-        "And what is done without the origin?", answer, section: "RFC 9111 §4.2.4",
-        topic: .decision))
+        "And what is done without the origin?", stale?.outcome.description ?? "it fails: \(reason)",
+        section: "RFC 9111 §4.2.4", topic: .decision))
   }
 
   /// Whether a decision is a miss for lack of a stored response, which an earlier refusal may explain.

@@ -56,17 +56,13 @@ final class StoredNames: Sendable {
 
   /// The variants in memory for a key that may have an item; nil if the disk tier may have more.
   func itemInMemory(of key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
-    guard case .found(let pointers) = store.peek(key.pointer),
-      let item = Self.item(pointers.first?.record, rules), !isFound(key),
-      case .found(let stored) = store.peek(key.with(target: item))
+    guard let item = Self.item(store.peek(key.pointer)?.first?.record, rules), !isFound(key)
     else { return nil }
-    return stored
+    return store.peek(key.with(target: item))
   }
 
   /// A response stored under the target itself may be newer than the item.
-  private func isFound(_ key: CacheKey) -> Bool {
-    if case .found(let stored) = store.peek(key) { !stored.isEmpty } else { false }
-  }
+  private func isFound(_ key: CacheKey) -> Bool { store.peek(key)?.isEmpty == false }
 
   // MARK: Writing
 
@@ -154,9 +150,9 @@ final class StoredNames: Sendable {
   ) async throws(CacheError) {
     if let rule = try store.read(key.searchRule).first, Self.variance(rule.record) == variance { return }
     try await invalidateShared(key)
-    guard let name = HTTPField.Name("No-Vary-Search") else { return }
     try await write(
-      Self.pointer(response, keeping: name), at: key.searchRule, isPinned: false, isMemoryOnly: isMemoryOnly)
+      Self.pointer(response, keeping: FieldNames.noVarySearch), at: key.searchRule, isPinned: false,
+      isMemoryOnly: isMemoryOnly)
   }
 
   /// Invalidates entries that were stored for the path of a key under other rules: an unsafe method could not

@@ -136,39 +136,42 @@ extension Shelf {
   func clearSite(of key: CacheKey) async {
     guard let origin = TargetURI.origin(of: key.target) else { return }
     let site = CacheSelection.site(origin: origin, mode: key.mode, partition: key.partition)
-    do throws(CacheError) {
-      try await store.remove(site)
-      observers.tell(.siteCleared(origin: origin, partition: key.partition))
-    } catch {
-      failed(to: "clear", site, removes: true, error)
-    }
+    guard await remove(site, from: store, operation: "clear") != nil else { return }
+    observers.tell(.siteCleared(origin: origin, partition: key.partition))
   }
 
   /// Removes a response.
-  func discard(_ record: CacheRecord) async {
-    let variant = CacheSelection.variant(record.key, sequence: record.sequence)
-    do throws(CacheError) { try await store.remove(variant) } catch {
-      failed(to: "remove", variant, removes: true, error)
-    }
+  func discard(_ record: CacheRecord, operation: String = "remove") async {
+    await remove(.variant(record.key, sequence: record.sequence), from: store, operation: operation)
   }
 
-  /// Removes all responses to a key: each variant in each form, under each name.
+  /// Removes all responses to a key: each variant in each form, under each name. Tells the observer of each key whose
+  /// responses were removed.
   ///
   /// - Parameter names: the keys under which there is a response.
-  /// - Returns: the keys whose responses were removed.
-  func removeAll(of key: CacheKey, storedUnder names: Set<CacheKey>) async -> [CacheKey] {
-    var removed: [CacheKey] = []
+  func removeAll(of key: CacheKey, storedUnder names: Set<CacheKey>, because reason: RemovalReason) async {
     // Also for a key without a stored response: a transfer may be storing one.
     for name in names.union([key]) {
-      do throws(CacheError) {
-        try await store.remove(.key(name))
-        if names.contains(name) { removed.append(name) }
-      } catch { failed(to: "remove", .key(name), removes: true, error) }
+      let count = await remove(.key(name), from: store, operation: "remove")
+      if count != nil, names.contains(name) { observers.tell(.removed(name, reason)) }
     }
-    return removed
   }
 
   // MARK: Failed changes
+
+  /// Removes responses, or remembers that the store failed to remove them.
+  ///
+  /// - Parameter operation: what fails if the store does, for the observer.
+  /// - Returns: the number of responses removed; nil if the store failed.
+  @discardableResult
+  private func remove(
+    _ selection: CacheSelection, from store: any CacheStore, operation: String
+  ) async -> Int? {
+    do throws(CacheError) { return try await store.remove(selection) } catch {
+      failed(to: operation, selection, removes: true, error)
+      return nil
+    }
+  }
 
   /// The store failed to invalidate or to remove: tells the observer, and remembers the change, so that the
   /// responses that it selects are not reused without validation (RFC 9111 §4.4).
@@ -252,12 +255,8 @@ extension Shelf {
   }
 
   private func removeLocally(_ selection: CacheSelection) async {
-    do throws(CacheError) {
-      let count = try await localStore.remove(selection)
-      observers.tell(.selectionRemoved(selection, count: count))
-    } catch {
-      failed(to: "remove", selection, removes: true, error)
-    }
+    guard let count = await remove(selection, from: localStore, operation: "remove") else { return }
+    observers.tell(.selectionRemoved(selection, count: count))
   }
 
   private func markLocally(_ selection: CacheSelection, as mark: StoredResponse.Mark) async {

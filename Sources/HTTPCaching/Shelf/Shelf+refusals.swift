@@ -26,18 +26,22 @@ extension Shelf {
             of: refusal, request: request, response: response, rules: rules, now: now)))
   }
 
-  /// Why the store did not take a response, in the terms of its notes.
+  /// Why the store did not take a response, in the terms of its notes. Tells the observer of a failure of the store.
   ///
   /// - Parameter isMemoryOnly: whether the response must not be written to disk.
   func refusal(of error: CacheError, isMemoryOnly: Bool = false) -> StorageRefusal {
     if error.code == .notAdmitted { return .notAdmitted }
     if error.code == .superseded { return .superseded }
+    guard error.code == .tooLarge else {
+      observers.tell(.storeFailed(operation: "store", error))
+      return .storeFailed
+    }
     let usage = store.usage
     // The tier that takes a response first has the limit, however large the other one is.
     let isOnDisk = usage.diskCapacity > 0 && !isMemoryOnly
     let capacity = isOnDisk ? usage.diskCapacity : usage.memoryCapacity
     // If the directory could not be opened, the capacity is 0 and every response is too large.
-    guard error.code == .tooLarge, capacity > 0 else { return .storeFailed }
+    guard capacity > 0 else { return .storeFailed }
     let largest = isOnDisk ? configuration.largestEntry : configuration.largestEntry.inMemory
     return .tooLarge(limit: largest.bytes(of: capacity))
   }

@@ -20,7 +20,7 @@ final class Shelf: Sendable {
   /// The store without seeds and without the tier of a fleet.
   let ownStore: any CacheStore
   /// Wiped partitions: responses to requests that were sent before the wipe are not stored.
-  private let wipes: WipedPartitions
+  let wipes: WipedPartitions
 
   init(
     _ store: any CacheStore, configuration: HTTPCache.Configuration, observers: Observers,
@@ -73,25 +73,19 @@ final class Shelf: Sendable {
 
   // MARK: Storing
 
-  /// A request with the tickets of the moment at which it is sent.
-  func ticketed(_ forward: Exchange.Forward) -> Exchange.Forward {
-    forward.with(ticket: store.ticket(), wipeTicket: wipes.ticket)
-  }
-
   /// Registers a transfer before it starts. If the partition was wiped after the request was sent, neither the
   /// response nor the names written for it are stored.
   ///
   /// - Parameters:
   ///   - key: the key of the request.
   ///   - storageKey: the key under which the response is stored.
+  ///   - ticket: the ticket for wipes that was taken before the request was sent.
   func register(
-    _ transfer: Transfer, for key: CacheKey, storedAs storageKey: CacheKey, _ forward: Exchange.Forward
+    _ transfer: Transfer, for key: CacheKey, storedAs storageKey: CacheKey, wipeTicket ticket: UInt64?
   ) async {
     running.add(transfer, for: key)
     if storageKey != key { running.add(transfer, for: storageKey) }
-    guard let ticket = forward.wipeTicket,
-      wipes.isWiped(mode: key.mode, partition: key.partition, since: ticket)
-    else { return }
+    guard let ticket, wipes.isWiped(mode: key.mode, partition: key.partition, since: ticket) else { return }
     await transfer.stopStoring()
     // Only this node may have stored names for the response: the other nodes have made the wipe itself.
     do throws(CacheError) { try await localStore.wipe(mode: key.mode, partition: key.partition) } catch {
@@ -155,22 +149,15 @@ final class Shelf: Sendable {
     }
     // A part never replaces a complete response.
     for old in outdated where record.isComplete || !old.isComplete {
-      let variant = CacheSelection.variant(old.key, sequence: old.sequence)
-      do throws(CacheError) { try await store.remove(variant) } catch {
-        failed(to: "replace", variant, removes: true, error)
-      }
+      await discard(old, operation: "replace")
     }
   }
 
   // MARK: Wiping
 
+  /// - Parameter store: the store that is wiped.
   /// - Returns: the number of responses removed.
   /// - Throws: what the store throws.
-  func wipe(partition: String) async throws(CacheError) -> Int {
-    try await wipe(mode: rules.mode, partition: partition, in: store)
-  }
-
-  /// - Parameter store: the store that is wiped.
   func wipe(mode: CacheMode, partition: String, in store: any CacheStore) async throws(CacheError) -> Int {
     wipes.note(mode: mode, partition: partition)
     coalescing.forget { $0.mode == mode && $0.partition == partition }

@@ -82,11 +82,6 @@ final class Transfer: Sendable {
     }
   }
 
-  /// A body that reads along; nil if its first bytes are no longer available.
-  ///
-  /// - Parameter range: a range of the representation; nil for what the origin sends.
-  func makeBody(_ range: Range<Int64>? = nil) -> MessageBody? { makeSource(range).map { MessageBody($0) } }
-
   /// A source that reads along; nil if its first bytes are no longer available.
   ///
   /// - Parameter range: a range of the representation; nil for what the origin sends.

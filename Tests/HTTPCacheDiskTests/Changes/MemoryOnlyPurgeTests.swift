@@ -19,10 +19,8 @@ import Testing
   }
 
   private func isFresh(_ store: TieredStore, _ path: String = "/a") throws -> Bool? {
-    if case .found(let variants) = store.peek(key(path)) {
-      return variants.first.map { !$0.record.response.isInvalidated }
-    }
-    return try store.read(key(path)).first.map { !$0.record.response.isInvalidated }
+    let variants = try store.peek(key(path)) ?? store.read(key(path))
+    return variants.first.map { !$0.record.response.isInvalidated }
   }
 
   @Test(

@@ -172,7 +172,7 @@ extension DiskStore {
             try await store.put(try record("/\(index)"), bytes(400_000))
             stored += 1
           } catch {
-            #expect((error as? CacheError)?.code == .noSpace)
+            #expect((error as? CacheError)?.code == .noSpace, "\(error)")
             failed += 1
           }
         }

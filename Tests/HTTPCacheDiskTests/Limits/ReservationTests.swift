@@ -26,8 +26,7 @@ import Testing
   @Test("a pending deletion is reserved until it is taken, once")
   func pendingDeletion() {
     let reservations = Reservations()
-    reservations.add(
-      Reservations.PendingDeletion(name: BodyName(owner: 1, number: 2), bytes: 300))
+    reservations.add(300, pending: BodyName(owner: 1, number: 2))
     #expect(reservations.bytes == 300 && reservations.hasPendingDeletions)
     #expect(reservations.takePendingDeletions().map(\.bytes) == [300])
     #expect(reservations.bytes == 0 && !reservations.hasPendingDeletions)

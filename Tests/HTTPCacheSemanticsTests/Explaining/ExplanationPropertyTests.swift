@@ -98,7 +98,7 @@ import Testing
         status: .init(code: [200, 200, 206, 404, 500].randomElement(using: &random, orElse: 200)),
         headerFields: try Self.fields(&random, isRequest: false))
       guard
-        case .made(var kept) = StoredResponse.make(
+        var kept = try? StoredResponse.make(
           request: first, response: ReceivedResponse(response, requestTime: today, responseTime: today),
           isDecoded: Int.random(in: 0..<9, using: &random) == 0, rules: rules, digest: reversing)
       else { continue }

@@ -1,6 +1,7 @@
-import HTTPCacheSemantics
 import HTTPTypes
 import Testing
+
+@testable import HTTPCacheSemantics
 
 @Suite(.timeLimit(.minutes(10))) struct RFC9211_CacheStatusTests {
   private func value(_ outcome: CacheOutcome) -> String {

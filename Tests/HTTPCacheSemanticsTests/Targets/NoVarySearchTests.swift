@@ -112,8 +112,8 @@ struct NoVarySearchTests {
 
   @Test("§7 Rules have keys of their own, one for a path")
   func ruleKeys() throws {
-    let first = try #require(CacheKey(request: try get("/a?b"), mode: .private))
-    let second = try #require(CacheKey(request: try get("/a"), mode: .private))
+    let first = try #require(CacheKey(request: try get("/a?b"), rules: CacheRules()))
+    let second = try #require(CacheKey(request: try get("/a"), rules: CacheRules()))
     #expect(first.searchRule == second.searchRule)
     #expect(first.searchRule != second)
     #expect(first.searchRule.target == "https://example.com/a")

@@ -75,8 +75,8 @@ struct RFC10008_QueryTests {
   // holds 10008-Caching-1, 10008-Caching-2
   @Test("§2.7 The key of a QUERY is not that of GET and has its content's digest")
   func key() throws {
-    let query = try #require(CacheKey(request: try get(method: .query), mode: .private))
-    let get = try #require(CacheKey(request: try get(), mode: .private))
+    let query = try #require(CacheKey(request: try get(method: .query), rules: CacheRules()))
+    let get = try #require(CacheKey(request: try get(), rules: CacheRules()))
     #expect(query != get)
     #expect(query.with(contentDigest: [1]) != query)
     #expect(query.with(contentDigest: [1]) == query.with(contentDigest: [1]))

@@ -98,7 +98,7 @@ import Testing
     ) -> CacheKey? {
       CacheKey(
         request: HTTPRequest(method: method, scheme: scheme, authority: authority, path: path),
-        mode: mode, partition: partition)
+        rules: CacheRules(mode: mode), partition: partition)
     }
     let plain = try #require(key("example.com", "/a?b"))
     #expect(plain.target == "https://example.com/a?b")
@@ -122,11 +122,11 @@ import Testing
   func endOfAuthority(mark: String) {
     for authority in ["example.com/b\(mark)", "example.com\(mark)", "example.com\(mark)b"] {
       let request = HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/a")
-      #expect(CacheKey(request: request, mode: .shared) == nil)
+      #expect(CacheKey(request: request, rules: CacheRules(mode: .shared)) == nil)
     }
     let request = HTTPRequest(
       method: .get, scheme: "https://example.com/b\(mark)", authority: "example.com", path: "/a")
-    #expect(CacheKey(request: request, mode: .shared) == nil)
+    #expect(CacheKey(request: request, rules: CacheRules(mode: .shared)) == nil)
   }
 
   @Test(
@@ -160,7 +160,7 @@ import Testing
       try #require(
         CacheKey(
           request: HTTPRequest(method: .get, scheme: "https", authority: "a.b", path: path),
-          mode: .shared))
+          rules: CacheRules(mode: .shared)))
     }
     #expect(try key("/x/../admin") != key("/admin"))
     #expect(try key("/x/%2e%2e/admin") == key("/x/../admin"))

@@ -5,7 +5,8 @@ import Testing
 struct FrequencySketchTests {
   @Test("counts up to 15 and never below the truth")
   func counts() {
-    var sketch = FrequencySketch(expectedEntries: 10_000)
+    var sketch = FrequencySketch()
+    sketch.expect(entries: 10_000)
     for key in 0..<1_000 as Range<UInt64> {
       for _ in 0..<key % 20 { sketch.recordUse(of: key &* 0x9E37_79B9_7F4A_7C15) }
     }
@@ -18,7 +19,8 @@ struct FrequencySketchTests {
 
   @Test("is exact for almost all keys while it has room")
   func accuracy() {
-    var sketch = FrequencySketch(expectedEntries: 10_000)
+    var sketch = FrequencySketch()
+    sketch.expect(entries: 10_000)
     for key in 0..<5_000 as Range<UInt64> { sketch.recordUse(of: key << 32 | key) }
     let wrong = (0..<5_000 as Range<UInt64>).count { sketch.frequency(of: $0 << 32 | $0) != 1 }
     #expect(wrong < 250)
@@ -30,7 +32,7 @@ struct FrequencySketchTests {
 
   @Test("forgets what is no longer used")
   func halving() {
-    var sketch = FrequencySketch(expectedEntries: 1)
+    var sketch = FrequencySketch()
     for _ in 0..<15 { sketch.recordUse(of: 7) }
     #expect(sketch.frequency(of: 7) == 15)
     for key in 0..<60_000 as Range<UInt64> { sketch.recordUse(of: (key + 100) &* 0x1_0000_0001) }
@@ -39,7 +41,7 @@ struct FrequencySketchTests {
 
   @Test("forgets nothing when it grows, and has room for more then")
   func growth() {
-    var sketch = FrequencySketch(expectedEntries: 0)
+    var sketch = FrequencySketch()
     for key in 0..<500 as Range<UInt64> {
       for _ in 0..<key % 5 { sketch.recordUse(of: key << 32 | key) }
     }

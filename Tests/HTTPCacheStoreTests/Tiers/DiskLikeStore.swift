@@ -40,8 +40,6 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
     return wrap(try store.variants(of: key))
   }
 
-  func peek(_ key: CacheKey) -> PeekResult { .unknown }
-
   func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     readCount.add(1, ordering: .relaxed)
     return wrap(try store.read(key))

@@ -24,9 +24,7 @@ struct TieredStoreTests {
     return try await writer.commit(trailers: [:])
   }
 
-  private func peeked(_ store: any CacheStore) -> [StoredVariant]? {
-    if case .found(let variants) = store.peek(key) { variants } else { nil }
-  }
+  private func peeked(_ store: any CacheStore) -> [StoredVariant]? { store.peek(key) }
 
   private func peekedBytes(_ store: any CacheStore) throws -> [UInt8]? {
     try peeked(store)?.first?.body.open().bytesInMemory?.array

@@ -5,7 +5,7 @@ import HTTPCacheStore
 
 extension Coalescing {
   /// Joins without any invalidation.
-  func join(_ key: CacheKey) -> CoalescingTurn {
+  func join(_ key: CacheKey) -> CoalescerNews {
     join(key, ticket: ChangeCounters().ticket()) { _, _ in false }
   }
 }

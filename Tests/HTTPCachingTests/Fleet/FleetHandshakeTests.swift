@@ -122,6 +122,6 @@ struct FleetHandshakeTests {
       joining.cancel()
       #expect(await joining.value == false)
     }
-    #expect(log.waiterCount == 0)
+    #expect(log.facts.waiting.isEmpty)
   }
 }

@@ -106,7 +106,7 @@ struct StoringHookTests {
   }
 
   private func key() -> CacheKey? {
-    CacheKey(request: TestCache().request("/"), mode: .private)
+    CacheKey(request: TestCache().request("/"), rules: CacheRules())
   }
 
   @Test("a refused response takes the old one's place as far as that it is not used any more")
@@ -183,7 +183,7 @@ struct StoringHookTests {
     let key = try #require(
       CacheKey(
         request: HTTPRequest(
-          method: .get, scheme: "https", authority: "example.com", path: "/"), mode: .private))
+          method: .get, scheme: "https", authority: "example.com", path: "/"), rules: CacheRules()))
     #expect(try test.cache.store.read(key).isEmpty)
     #expect(
       test.events.count {

@@ -194,7 +194,7 @@ struct AliasFlowTests {
       await test.cache.finishBackgroundWork(within: .seconds(60))
       #expect(try await targets(test).contains("pointer https://example.com/news/a"))
       if isTaken {
-        let key = try #require(CacheKey(request: test.request("/news/a"), mode: .private))
+        let key = try #require(CacheKey(request: test.request("/news/a"), rules: CacheRules()))
         let pointer = try #require(try test.cache.store.read(key.pointer).first?.record)
         try await test.cache.store.remove(.variant(pointer.key, sequence: pointer.sequence))
       }

@@ -189,7 +189,7 @@ struct OfflineTests {
 
   private func stored(_ test: TestCache<TestOrigin>) throws -> [StoredVariant] {
     try test.cache.store.read(
-      #require(CacheKey(request: test.request("/"), mode: .private)))
+      #require(CacheKey(request: test.request("/"), rules: CacheRules())))
   }
 
   @Test("policies that contradict the request's directives have one meaning each")

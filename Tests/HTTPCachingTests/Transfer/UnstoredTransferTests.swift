@@ -38,11 +38,11 @@ struct UnstoredTransferTests {
     let piece = [UInt8](repeating: 1, count: 64 << 10)
     let transfer = try await unstored(
       TestBody(piece: piece, count: 4, announced: 256 << 10), readsFail: .max)
-    let leader = try #require(transfer.makeBody())
+    let leader = MessageBody(try #require(transfer.makeSource()))
     transfer.start()
     #expect(try await leader.collect().count == 256 << 10)
     await transfer.ended()
-    #expect(transfer.makeBody() == nil)
+    #expect(transfer.makeSource() == nil)
   }
 
   @Test(
@@ -52,7 +52,7 @@ struct UnstoredTransferTests {
     let piece = [UInt8](repeating: 1, count: 300 << 10)
     let transfer = try await unstored(
       TestBody(piece: piece, count: 4, announced: 1200 << 10), readsFail: .max)
-    let body = try #require(transfer.makeBody())
+    let body = MessageBody(try #require(transfer.makeSource()))
     transfer.start()
     await transfer.ended()
     #expect(try await body.collect().count == 1200 << 10)
@@ -71,7 +71,7 @@ struct UnstoredTransferTests {
     }
     let follower = Task { try await test.get("/", options: RequestOptions(timeout: .seconds(5))) }
     await test.clock.waitForSleepers()
-    let leader = try #require(transfer.makeBody())
+    let leader = MessageBody(try #require(transfer.makeSource()))
     transfer.start()
     _ = try await leader.collect()
     await transfer.ended()
@@ -91,7 +91,7 @@ struct UnstoredTransferTests {
     }
     let news = Task { try await coalescing.news(of: key, flight: flight, within: .seconds(9)) }
     await test.clock.waitForSleepers()
-    let leader = try #require(transfer.makeBody())
+    let leader = MessageBody(try #require(transfer.makeSource()))
     hold.share(try shared(transfer))
     leader.source.cancel()
     guard case .share(let shared) = try await news.value else {
@@ -106,13 +106,12 @@ struct UnstoredTransferTests {
 
   /// A transfer as the leader of a flight shares it.
   private func shared(_ transfer: Transfer) throws -> SharedTransfer {
-    let response = StoredResponse.make(
+    let stored = try StoredResponse.make(
       request: test.request("/"),
       response: ReceivedResponse(
         HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=10"]),
         requestTime: test.clock.now, responseTime: test.clock.now), isDecoded: false,
       rules: test.cache.configuration.rules, digest: test.cache.engine.lookup.digest)
-    guard case .made(let stored) = response else { throw CacheError(.invalidRequest, "it can be stored") }
     return SharedTransfer(response: stored, transfer: transfer, groups: [], isFromTier: false)
   }
 }

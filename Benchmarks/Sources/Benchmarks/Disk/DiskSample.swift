@@ -15,7 +15,7 @@ struct DiskSample: Sendable {
     let digest = UInt64(index &+ 1) &* 0x9E37_79B9_7F4A_7C15
     let path = "/\(kind)/\(index % 10)/\(String(digest ^ digest >> 29, radix: 36))/\(index).js"
     request = Samples.request(1, path: path)
-    guard let cacheKey = CacheKey(request: request, mode: .private),
+    guard let cacheKey = CacheKey(request: request, rules: CacheRules()),
       let stored = Samples.stored(request, Self.response, rules: CacheRules(mode: .private))
     else { throw BenchmarkError.misses(index) }
     key = cacheKey.target

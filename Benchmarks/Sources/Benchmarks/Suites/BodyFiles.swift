@@ -25,8 +25,8 @@ final class BodyFiles: Sendable {
 
   init() async throws {
     folder = FileManager.default.temporaryDirectory.path + "/cache-benchmarks-\(UUID().uuidString)"
-    guard let key = CacheKey(request: request, mode: .private),
-      let smallKey = CacheKey(request: small, mode: .private),
+    guard let key = CacheKey(request: request, rules: CacheRules()),
+      let smallKey = CacheKey(request: small, rules: CacheRules()),
       let stored = Samples.stored(request, Samples.response(1), rules: CacheRules(mode: .private))
     else { throw BenchmarkError.misses(1) }
     self.key = key

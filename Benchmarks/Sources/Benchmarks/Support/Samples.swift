@@ -76,11 +76,9 @@ enum Samples {
 
   /// The record for a request; nil if its response must not be stored.
   static func stored(_ request: HTTPRequest, _ response: HTTPResponse, rules: CacheRules) -> StoredResponse? {
-    let making = StoredResponse.make(
+    try? StoredResponse.make(
       request: request, response: ReceivedResponse(response, requestTime: now, responseTime: now),
       isDecoded: false, rules: rules, digest: { Array($0.utf8) })
-    if case .made(let stored) = making { return stored }
-    return nil
   }
 
   private static func common(_ fields: HTTPFields) -> HTTPFields {

@@ -146,11 +146,6 @@ final class SharedFetch: Sendable {
     return wasHeld ? token : nil
   }
 
-  /// A publication failed: the lock is not free yet.
-  func returnLock() {
-    fleet.unlock(key, token: token, refusingFor: nil)
-  }
-
   private func endLock(refusingFor refusal: Duration?) {
     guard takeLock() != nil else { return }
     fleet.unlock(key, token: token, refusingFor: refusal)

@@ -5,7 +5,8 @@ import HTTPTypes
 /// The question of a request to the tier of a fleet, before it goes to the origin.
 struct SharedQuestion: Sendable {
   let exchange: Exchange
-  let forward: Exchange.Forward
+  /// The ticket that the local store gave to the request.
+  let ticket: InvalidationTicket?
   /// Whether other requests of this node wait for the answer, so that other nodes may wait, too.
   let isLed: Bool
 
@@ -30,16 +31,18 @@ struct SharedQuestion: Sendable {
       ?? StoredNames.canonical(of: key, by: rules.obeysNoVarySearch ? record(key.searchRule) : nil, rules)
   }
 
-  /// The response that answers the request, and its age; nil if none is fresh.
+  /// The variant that answers the request, and its response with its age on this node; nil if none is fresh.
   ///
   /// - Parameters:
   ///   - variants: the variants of the tier, not overtaken.
   ///   - serverTime: the time of the server when it gave them, in milliseconds since 1970.
-  func answer(among variants: [SharedVariant], serverTime: Int64, now: Timestamp) -> Selected? {
+  func answer(
+    among variants: [SharedVariant], serverTime: Int64, now: Timestamp
+  ) -> (variant: SharedVariant, stored: StoredResponse)? {
     let (rules, request) = (exchange.rules, exchange.request)
     // An older response does not replace one that this node had (RFC 9111 §4).
     let known = exchange.matching.map { Self.date(of: exchange.candidates[$0]) }.max()
-    let usable = variants.compactMap { variant -> (SharedVariant, StoredResponse)? in
+    let usable = variants.compactMap { variant -> (variant: SharedVariant, stored: StoredResponse)? in
       let response = variant.record.response
       guard variant.record.isComplete, !response.isInvalidated, response.isIn(exchange.bodyForms),
         response.isKeyed(by: rules), let seen = response.seen(by: rules)
@@ -49,24 +52,17 @@ struct SharedQuestion: Sendable {
     }
     guard
       case .selected(let index) = Vary.select(
-        among: usable.map(\.1), for: request, rules: rules, digest: exchange.digest),
+        among: usable.map(\.stored), for: request, rules: rules, digest: exchange.digest),
       case .fresh = Reuse.decide(
-        stored: usable[index].1, request: request, directives: exchange.directives, policy: .standard,
+        stored: usable[index].stored, request: request, directives: exchange.directives, policy: .standard,
         rules: rules,
         now: now)
     else { return nil }
-    return Selected(variant: usable[index].0, stored: usable[index].1)
+    return usable[index]
   }
 
   private static func date(of response: StoredResponse) -> Timestamp {
     response.dateField ?? response.responseTime
-  }
-
-  /// A response of the tier that answers the request.
-  struct Selected: Sendable {
-    let variant: SharedVariant
-    /// The response with its age on this node.
-    let stored: StoredResponse
   }
 
   /// The response as if it arrived now from a cache on the way (RFC 9111 §4.2.3): its age is that at publication and the

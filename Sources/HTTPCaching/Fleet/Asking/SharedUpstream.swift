@@ -87,7 +87,7 @@ struct SharedUpstream: Upstream {
     let valid = variants.filter { !isOvertaken($0) }
     turn.found = valid
     guard let selected = question.answer(among: valid, serverTime: now, now: clock.now) else { return nil }
-    return try await answer(selected, to: request)
+    return try await answer(selected.variant, selected.stored, to: request)
   }
 
   private func find(_ keys: [CacheKey]) async throws(SharedTierError) -> SharedFinding {
@@ -109,9 +109,8 @@ struct SharedUpstream: Upstream {
 
   /// Nil if the response cannot be read, or the request asks for several ranges of it.
   private func answer(
-    _ selected: SharedQuestion.Selected, to request: UpstreamRequest
+    _ variant: SharedVariant, _ stored: StoredResponse, to request: UpstreamRequest
   ) async throws(SharedTierError) -> UpstreamResponse? {
-    let (variant, stored) = (selected.variant, selected.stored)
     let age = Age.current(stored, now: stored.responseTime)
     guard
       let plan = StoredAnswerPlan(
@@ -173,27 +172,21 @@ struct SharedUpstream: Upstream {
     _ request: UpstreamRequest, until end: Duration?, _ turn: Turn
   ) async throws(UpstreamError) -> UpstreamResponse {
     var fetch: SharedFetch?
-    if let ticket = question.forward.ticket {
+    if let ticket = question.ticket {
       fetch = SharedFetch(
         RequestSort(question.exchange), token: turn.token, ticket: turn.ticket ?? fleet.log.ticket,
         found: turn.found, request: ticket, isForAll: !turn.isRefused, fleet: fleet)
     }
-    var response = try await sendAlone(request, until: end, turn)
-    fetch?.headArrived()
-    response.fetch = fetch
-    return response
-  }
-
-  private func sendAlone(
-    _ request: UpstreamRequest, until end: Duration?, _ turn: Turn
-  ) async throws(UpstreamError) -> UpstreamResponse {
     var request = request
     if turn.hasWaited, let end {
       let rest = end - clock.uptime
       guard rest > .zero else { throw Self.timedOut }
       request.timeout = rest
     }
-    return try await origin.send(request)
+    var response = try await origin.send(request)
+    fetch?.headArrived()
+    response.fetch = fetch
+    return response
   }
 
   private func pause(until end: Duration?) async throws(UpstreamError) {

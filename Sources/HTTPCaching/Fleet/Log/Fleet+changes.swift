@@ -14,7 +14,7 @@ extension Fleet {
   func add(_ kind: SharedChange.Kind, _ selection: CacheSelection) async -> Bool {
     let change = SharedChange(uid: Self.makeUID(), kind: kind, selection: selection)
     guard log.nextWaiting == nil, let connection = log.openConnection else {
-      wait(change)
+      log.wait(change)
       return false
     }
     log.adding(change)
@@ -24,7 +24,7 @@ extension Fleet {
       return true
     }
     // The change may have been added: it keeps its uid when it is added again.
-    wait(change)
+    log.wait(change)
     return false
   }
 
@@ -46,11 +46,6 @@ extension Fleet {
         return nil
       }
     }.value
-  }
-
-  private func wait(_ change: SharedChange) {
-    log.wait(
-      change, replacement: SharedChange(uid: Self.makeUID(), kind: .invalidate, selection: .all))
   }
 
   /// Adds the changes that wait. A wipe is followed by that of the tier in the background, because a large tier takes long
@@ -103,7 +98,7 @@ extension Fleet {
       .filter { $0.name != options.nodeName }
       let receipt = FleetReceipt(
         applied: others.count(where: { $0.applied >= facts.lastAdded }) + 1, nodes: others.count + 1,
-        pendingChanges: facts.pendingChanges)
+        pendingChanges: facts.outbox.count)
       guard !receipt.isComplete, clock.uptime < end else { return receipt }
       do { try await clock.sleep(for: min(.milliseconds(50), end - clock.uptime)) } catch { return receipt }
     }

@@ -8,7 +8,7 @@ import Synchronization
 /// A handshake begins a new *connection*. What was begun under an earlier one does not count any more: its server may
 /// have lost it.
 final class FleetLog: Sendable {
-  private struct State {
+  struct State: Sendable {
     var scopes = SharedScopes()
     var read = ReadPosition.start
     /// The highest position of a change of this node in this connection, and of the table of the handshake. It never moves
@@ -17,6 +17,7 @@ final class FleetLog: Sendable {
     /// The highest position of a change that this node has added in any connection.
     var lastAdded = SharedPosition.start
     var remembered = RememberedChanges()
+    /// The changes that wait to be added.
     var outbox: [SharedChange] = []
     /// Own changes whose callers apply them after they were added: reading them does not apply them once more.
     var echoes: Set<String> = []
@@ -24,7 +25,9 @@ final class FleetLog: Sendable {
     var connection = 0
     var isConnected = false
     var hasConnected = false
+    /// The last sign of life, by the clock's `uptime`.
     var lastContact: Duration?
+    /// The tasks that wait for a connection.
     var waiting: [ObjectIdentifier: OneShot<Void>] = [:]
   }
 
@@ -88,12 +91,10 @@ final class FleetLog: Sendable {
   }
 
   /// Lets a change wait until it can be added.
-  ///
-  /// - Parameter replacement: takes the place of all changes that wait, if they are too many.
-  func wait(_ change: SharedChange, replacement: SharedChange) {
+  func wait(_ change: SharedChange) {
     state.withLock { state in
       if state.outbox.count >= Self.outboxLimit {
-        state.outbox = [replacement]
+        state.outbox = [SharedChange(uid: Fleet.makeUID(), kind: .invalidate, selection: .all)]
       } else {
         state.outbox.append(change)
       }
@@ -238,24 +239,7 @@ final class FleetLog: Sendable {
 
   var read: ReadPosition { state.withLock { $0.read } }
 
-  struct Facts: Sendable {
-    let isConnected: Bool
-    /// The last change that the node has applied.
-    let position: SharedPosition
-    /// The last change that the node has added.
-    let lastAdded: SharedPosition
-    let pendingChanges: Int
-    /// The last sign of life, by the clock's `uptime`.
-    let lastContact: Duration?
-  }
-
-  var facts: Facts {
-    state.withLock {
-      Facts(
-        isConnected: $0.isConnected, position: $0.read.position, lastAdded: $0.lastAdded,
-        pendingChanges: $0.outbox.count, lastContact: $0.lastContact)
-    }
-  }
+  var facts: State { state.withLock { $0 } }
 
   /// Gives a value once the node is connected.
   func whenConnected(_ waiter: OneShot<Void>) {
@@ -270,7 +254,4 @@ final class FleetLog: Sendable {
   func forget(_ waiter: OneShot<Void>) {
     state.withLock { _ = $0.waiting.removeValue(forKey: ObjectIdentifier(waiter)) }
   }
-
-  /// The number of tasks that wait for a connection.
-  var waiterCount: Int { state.withLock { $0.waiting.count } }
 }

@@ -16,8 +16,6 @@ struct RememberedChanges: Sendable {
   private(set) var forgotten = ReadPosition.start
   private var entries: [String: Entry] = [:]
   private var order: [String] = []
-  // The uids before this index were forgotten.
-  private var first = 0
 
   /// Notes a change; one that is known gets the new position.
   mutating func note(_ change: SharedChange, at position: SharedPosition, uptime: Duration) {
@@ -27,30 +25,24 @@ struct RememberedChanges: Sendable {
     }
     entries[change.uid] = Entry(change: change, position: position, seen: uptime)
     order.append(change.uid)
-    while entries.count > Self.limit || isFirstOlder(than: uptime - Self.longest) { forgetFirst() }
-  }
-
-  private func isFirstOlder(than uptime: Duration) -> Bool {
-    guard first < order.count, let entry = entries[order[first]] else { return false }
-    return entry.seen < uptime
-  }
-
-  private mutating func forgetFirst() {
-    if let entry = entries.removeValue(forKey: order[first]), entry.position > forgotten.position {
-      forgotten = ReadPosition(SharedLogEntry(position: entry.position, change: entry.change))
+    var count = 0
+    while let entry = entries[order[count]],
+      entries.count > Self.limit || entry.seen < uptime - Self.longest
+    {
+      entries[order[count]] = nil
+      if entry.position > forgotten.position {
+        forgotten = ReadPosition(SharedLogEntry(position: entry.position, change: entry.change))
+      }
+      count += 1
     }
-    first += 1
-    if first > Self.limit {
-      order.removeFirst(first)
-      first = 0
-    }
+    order.removeFirst(count)
   }
 
   /// The entry of a uid.
   subscript(uid: String) -> Entry? { entries[uid] }
 
   /// All entries, in the order in which the node saw them first.
-  var all: [Entry] { order[first...].compactMap { entries[$0] } }
+  var all: [Entry] { order.compactMap { entries[$0] } }
 
   /// The highest position; nil without entries.
   var highest: SharedPosition? { entries.values.map(\.position).max() }

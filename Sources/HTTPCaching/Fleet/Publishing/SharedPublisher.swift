@@ -38,14 +38,14 @@ struct SharedPublisher: Sendable {
       }
       guard let isPublished = try await publishBody(job, token: token) else {
         // The store has lost the body, or a change has overtaken the response.
-        if token != nil { job.fetch.returnLock() }
+        if let token { fleet.unlock(job.fetch.key, token: token, refusingFor: nil) }
         return
       }
       guard isPublished else { return }
       fleet.unshareable.withLock { $0.remove(job.fetch.sort) }
       fleet.observers.tell(.fleet(.published(job.record.key, bytes: job.record.bodyLength ?? 0)))
     } catch {
-      if token != nil { job.fetch.returnLock() }
+      if let token { fleet.unlock(job.fetch.key, token: token, refusingFor: nil) }
       fleet.observers.tell(.fleet(.notPublished(job.record.key, error)))
     }
   }

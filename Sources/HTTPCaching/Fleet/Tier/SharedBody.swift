@@ -9,10 +9,6 @@ public struct SharedBody: Sendable, Hashable {
   public let length: Int64
 
   /// Names a body.
-  ///
-  /// - Parameters:
-  ///   - id: random.
-  ///   - length: in bytes.
   public init(id: UInt64, length: Int64) {
     self.id = id
     self.length = length

@@ -14,7 +14,7 @@ public struct SharedChange: Sendable, Hashable {
     case wipe
   }
 
-  /// Names the change, however often it is added.
+  /// Names the change, however often it is added: unique among all changes of all nodes.
   public let uid: String
   /// The kind of the change.
   public let kind: Kind
@@ -22,11 +22,6 @@ public struct SharedChange: Sendable, Hashable {
   public let selection: CacheSelection
 
   /// Makes a change.
-  ///
-  /// - Parameters:
-  ///   - uid: unique among all changes of all nodes.
-  ///   - kind: what is done.
-  ///   - selection: the entries that the change concerns.
   public init(uid: String, kind: Kind, selection: CacheSelection) {
     self.uid = uid
     self.kind = kind

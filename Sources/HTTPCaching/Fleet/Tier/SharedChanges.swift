@@ -6,10 +6,6 @@ public struct SharedChanges: Sendable {
   public let nonce: String
 
   /// Makes a batch of changes.
-  ///
-  /// - Parameters:
-  ///   - entries: the changes, in the order of the log.
-  ///   - nonce: the random word of the tier.
   public init(entries: [SharedLogEntry], nonce: String) {
     self.entries = entries
     self.nonce = nonce

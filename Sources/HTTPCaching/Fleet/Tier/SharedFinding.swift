@@ -6,10 +6,6 @@ public struct SharedFinding: Sendable {
   public let variants: [[SharedVariant]]
 
   /// Makes a finding.
-  ///
-  /// - Parameters:
-  ///   - now: the time of the server, in milliseconds since 1970.
-  ///   - variants: the variants of each key, in the order of the question.
   public init(now: Int64, variants: [[SharedVariant]]) {
     self.now = now
     self.variants = variants

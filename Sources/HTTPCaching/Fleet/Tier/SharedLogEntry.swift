@@ -6,10 +6,6 @@ public struct SharedLogEntry: Sendable, Hashable {
   public let change: SharedChange?
 
   /// Makes an entry.
-  ///
-  /// - Parameters:
-  ///   - position: where it is.
-  ///   - change: the change; nil if it cannot be read.
   public init(position: SharedPosition, change: SharedChange?) {
     self.position = position
     self.change = change

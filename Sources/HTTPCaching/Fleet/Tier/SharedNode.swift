@@ -8,11 +8,6 @@ public struct SharedNode: Sendable, Hashable {
   public let seen: Int64
 
   /// Makes a node.
-  ///
-  /// - Parameters:
-  ///   - name: the name of the node.
-  ///   - applied: the last change that it has applied.
-  ///   - seen: when it told so, in milliseconds since 1970 by the server's clock; 0 in a report.
   public init(name: String, applied: SharedPosition, seen: Int64) {
     self.name = name
     self.applied = applied

@@ -12,12 +12,6 @@ public struct SharedPublication: Sendable {
   public let lockedKey: CacheKey?
 
   /// Makes a publication.
-  ///
-  /// - Parameters:
-  ///   - variant: the response.
-  ///   - lifetime: how long the tier keeps it.
-  ///   - token: the token of the lock to free; nil for none.
-  ///   - lockedKey: the key of that lock; nil for the key of the record.
   public init(variant: SharedVariant, lifetime: Duration, token: String?, lockedKey: CacheKey? = nil) {
     self.variant = variant
     self.lifetime = lifetime

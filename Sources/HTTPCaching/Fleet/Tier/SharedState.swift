@@ -11,12 +11,6 @@ public struct SharedState: Sendable {
   public let scopes: [Int: SharedPosition]
 
   /// Makes a state.
-  ///
-  /// - Parameters:
-  ///   - nonce: the random word of the tier.
-  ///   - log: the changes that the log still has, in its order.
-  ///   - isCut: whether the log was ever cut at its beginning.
-  ///   - scopes: the position of the last change of each class of scopes.
   public init(
     nonce: String, log: [SharedLogEntry], isCut: Bool, scopes: [Int: SharedPosition]
   ) {

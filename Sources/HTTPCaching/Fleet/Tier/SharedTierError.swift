@@ -21,10 +21,6 @@ public struct SharedTierError: Error, Sendable, Hashable, CustomStringConvertibl
   public let message: String
 
   /// Makes an error.
-  ///
-  /// - Parameters:
-  ///   - kind: the kind.
-  ///   - message: a description, for people.
   public init(_ kind: Kind, _ message: String) {
     self.kind = kind
     self.message = message

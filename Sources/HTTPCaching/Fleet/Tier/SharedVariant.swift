@@ -20,14 +20,6 @@ public struct SharedVariant: Sendable {
   public let body: SharedBody?
 
   /// Makes a variant.
-  ///
-  /// - Parameters:
-  ///   - record: the record.
-  ///   - age: the age at publication in milliseconds.
-  ///   - published: the time of the server at publication in milliseconds since 1970; 0 before.
-  ///   - ticket: the position in the log before the request.
-  ///   - inlineBody: the bytes of a small body; nil if it is in parts.
-  ///   - body: the body in parts; nil if it is inline.
   public init(
     record: CacheRecord, age: Int64, published: Int64, ticket: SharedPosition, inlineBody: [UInt8]?,
     body: SharedBody?
