@@ -144,7 +144,7 @@ import Testing
       // Another proxy with the same cache, so that the first answer has all the time that it takes.
       let origin = Origin(isSecure: false, host: "127.0.0.1", port: fixture.origin.port)
       try await withProxy(
-        upstream: .init(headTimeout: .seconds(2)), cache: cache,
+        upstream: .with { $0.headTimeout = .seconds(2) }, cache: cache,
         configure: { $0.mode = .reverse(origin, basePath: "") }
       ) { impatient in
         let second = try impatient.connect()

@@ -150,7 +150,7 @@ import Testing
   func longHead() async throws {
     let cache = try memoryCache()
     try await withProxy(
-      upstream: .init(headTimeout: .milliseconds(50)), cache: cache,
+      upstream: .with { $0.headTimeout = .milliseconds(50) }, cache: cache,
       configure: {
         $0.changeRoutes { routes in
           var short = routes[0]

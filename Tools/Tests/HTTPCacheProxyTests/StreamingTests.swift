@@ -59,7 +59,7 @@ import Testing
 
   @Test("the expectation is passed on, and the body waits for the origin's 100 (RFC 9110 §10.1.1)")
   func expectContinue() async throws {
-    try await withProxy(upstream: .init(continueTimeout: .seconds(60))) { fixture in
+    try await withProxy(upstream: .with { $0.continueTimeout = .seconds(60) }) { fixture in
       let (client, peer, head) = try await fixture.open(
         "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
       #expect(field("Expect", in: head) == "100-continue")
@@ -86,7 +86,7 @@ import Testing
 
   @Test("a client is told to go on, once, though the origin never says so")
   func silentOrigin() async throws {
-    try await withProxy(upstream: .init(continueTimeout: .milliseconds(20))) { fixture in
+    try await withProxy(upstream: .with { $0.continueTimeout = .milliseconds(20) }) { fixture in
       let (client, peer, _) = try await fixture.open(
         "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
       #expect(try await client.receiveHead() == "HTTP/1.1 100 Continue\r\n\r\n")
@@ -100,7 +100,7 @@ import Testing
   @Test(
     "a final answer instead of 100 is passed on, and the connection ends, for its body may or may not come")
   func refusedExpectation() async throws {
-    try await withProxy(upstream: .init(continueTimeout: .seconds(60))) { fixture in
+    try await withProxy(upstream: .with { $0.continueTimeout = .seconds(60) }) { fixture in
       let (client, peer, _) = try await fixture.open(
         "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
       peer.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")

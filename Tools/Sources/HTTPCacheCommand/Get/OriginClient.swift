@@ -127,8 +127,9 @@ enum OriginClient {
 
   /// The settings of connections without AsyncHTTPClient. Its connections have the same limits of silence and of heads.
   static func configuration(_ options: Options) -> NIOUpstream.Configuration {
-    var configuration = NIOUpstream.Configuration(
-      connectTimeout: TimeAmount(options.connectTimeout), headTimeout: TimeAmount(options.headTimeout))
+    var configuration = NIOUpstream.Configuration()
+    configuration.connectTimeout = TimeAmount(options.connectTimeout)
+    configuration.headTimeout = TimeAmount(options.headTimeout)
     if let silence = options.silence {
       (configuration.bodyTimeout, configuration.eventStreamTimeout) = (silence.time, silence.time)
     }

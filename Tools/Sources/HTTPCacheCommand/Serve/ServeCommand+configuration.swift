@@ -38,9 +38,10 @@ extension ServeCommand {
   ///
   /// - Throws: `StartFailure` for certificates to trust that cannot be used.
   func upstreamConfiguration() throws(StartFailure) -> NIOUpstream.Configuration {
-    var configuration = NIOUpstream.Configuration(
-      connectTimeout: .seconds(timeout), headTimeout: .seconds(timeout),
-      connectionsPerOrigin: route.connectionsPerOrigin)
+    var configuration = NIOUpstream.Configuration()
+    configuration.connectTimeout = .seconds(timeout)
+    configuration.headTimeout = .seconds(timeout)
+    configuration.connectionsPerOrigin = route.connectionsPerOrigin
     configuration.offersHTTP2 = tls.upstreamHttp2
     silence.apply(to: &configuration)
     configuration.tls.restrict(onlyTLS13: tls.tlsMinVersion == .tls13)
@@ -56,8 +57,10 @@ extension ServeCommand {
     let level: Logger.Level = verbose ? .debug : .notice
     let logger = Logger(label: "httpcache") { LineLogHandler(label: $0, writer: messages, level: level) }
     var configuration = ProxyServer.Configuration(
-      host: route.listen.host, port: route.listen.port, mode: mode, tls: files.tls,
-      accessLog: try log.open(), logger: logger)
+      host: route.listen.host, port: route.listen.port, mode: mode)
+    configuration.tls = files.tls
+    configuration.accessLog = try log.open()
+    configuration.logger = logger
     // Keep half of the descriptors for connections to origins and for body files.
     configuration.connectionLimit = min(configuration.connectionLimit, max(1, descriptors / 2))
     configuration.preparedAnswers = Int(clamping: preparedAnswers)

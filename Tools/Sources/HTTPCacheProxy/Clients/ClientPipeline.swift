@@ -107,7 +107,7 @@ struct ClientPipeline: Sendable {
   }
 
   private func addHTTP2(to channel: any Channel, _ client: ClientSide) throws {
-    context.registry.serve(channel, by: HTTP2Connection(channel))
+    context.registry.serve(channel, by: ChannelConnection(channel, isHTTP2: true))
     try channel.syncOptions?.setOption(.autoRead, value: true)
     let operations = channel.pipeline.syncOperations
     // `HTTP2RequestHandler` watches the time without streams: a timer that each request moves would have to be looked for

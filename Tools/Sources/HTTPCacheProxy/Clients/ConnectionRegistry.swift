@@ -93,7 +93,7 @@ final class ConnectionRegistry: Sendable {
         change(client, in: &state) { $0.connections += 1 }
       }
       state.entries[ObjectIdentifier(channel)] = Entry(
-        connection: UndecidedConnection(channel), share: share)
+        connection: ChannelConnection(channel, isHTTP2: false), share: share)
       state.highest = max(state.highest, state.entries.count)
       return .admitted(share)
     }
@@ -264,30 +264,24 @@ protocol RegisteredConnection: AnyObject, Sendable {
 
 extension ByteStream: RegisteredConnection {}
 
-/// The connection of a client that has not chosen a protocol yet.
-final class UndecidedConnection: RegisteredConnection {
+/// The connection of a client that has not chosen a protocol yet, or that speaks HTTP/2: its streams are served each for
+/// itself.
+final class ChannelConnection: RegisteredConnection {
   private let channel: any Channel
+  private let isHTTP2: Bool
 
-  init(_ channel: any Channel) { self.channel = channel }
-
-  var isBusy: Bool { false }
-
-  func closeWritten(within patience: TimeAmount) async { reset() }
-
-  func reset() { channel.close(promise: nil) }
-}
-
-/// The connection of a client that speaks HTTP/2, for the registry: its streams are served each for itself.
-final class HTTP2Connection: RegisteredConnection {
-  private let channel: any Channel
-
-  init(_ channel: any Channel) { self.channel = channel }
+  init(_ channel: any Channel, isHTTP2: Bool) {
+    self.channel = channel
+    self.isHTTP2 = isHTTP2
+  }
 
   /// Never: the connection is told to end at once, and lets its streams finish by itself.
   var isBusy: Bool { false }
 
-  /// Tells the client that no more streams are served (GOAWAY); the connection closes after the last one.
+  /// Closes the connection. With HTTP/2, tells the client that no more streams are served (GOAWAY); the connection closes
+  /// after the last one.
   func closeWritten(within patience: TimeAmount) async {
+    guard isHTTP2 else { return reset() }
     channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
     try? await channel.closeFuture.get()
   }

@@ -6,19 +6,31 @@ struct BodyDecoder: Sendable {
     case length(Int64)
     case chunked(ChunkedDecoder)
     case untilClose
+    /// As many bytes, or any number, up to the end of a stream of HTTP/2.
+    case stream(Int64?)
     case done
   }
 
   private var state: State
   private(set) var trailers = HTTPFields()
 
-  init(_ framing: Framing, limits: MessageLimits, form: ChunkedDecoder.Form) {
+  /// - Parameter isStream: whether the bytes are those of a stream of HTTP/2: its end is the end of the message, however
+  ///   many bytes have come (RFC 9113 §8.1), and trailers may come before it.
+  init(_ framing: Framing, limits: MessageLimits, form: ChunkedDecoder.Form, isStream: Bool = false) {
+    if isStream {
+      state = .stream(framing.length)
+      return
+    }
     switch framing {
     case .none, .length(0): state = .done
     case .length(let length): state = .length(length)
     case .chunked: state = .chunked(ChunkedDecoder(limits: limits, form: form))
     case .untilClose: state = .untilClose
     }
+  }
+
+  private static var tooLong: ProtocolViolation {
+    ProtocolViolation("more content than Content-Length says (RFC 9113 §8.1.1)")
   }
 
   var isComplete: Bool { if case .done = state { true } else { false } }
@@ -44,6 +56,11 @@ struct BodyDecoder: Sendable {
     case .done: return nil
     case .untilClose:
       position = bytes.count
+    case .stream(let remaining):
+      position = bytes.count
+      let left = remaining.map { $0 - Int64(position - start) }
+      if let left, left < 0 { throw Self.tooLong }
+      state = .stream(left)
     case .length(let remaining):
       position += Int(min(remaining, Int64(bytes.count - start)))
       let left = remaining - Int64(position - start)
@@ -64,8 +81,8 @@ struct BodyDecoder: Sendable {
   mutating func end() throws(ProtocolViolation) {
     switch state {
     case .done: break
-    case .untilClose: state = .done
-    case .length(let remaining):
+    case .untilClose, .stream(nil), .stream(0): state = .done
+    case .length(let remaining), .stream(let remaining?):
       throw ProtocolViolation("the connection ended \(remaining) bytes early (RFC 9112 §8)")
     case .chunked: throw ProtocolViolation("the connection ended before the last chunk (RFC 9112 §8)")
     }

@@ -33,8 +33,7 @@ struct ChunkedDecoder: Sendable {
   /// The bytes of extensions and zeros so far, minus the allowance of the chunks so far.
   private var extensionBytes: Int64 = 0
   private var trailerBytes: [UInt8] = []
-  private var scanner = HeadScanner()
-  private var lenientScanner = LenientHead.Scanner()
+  private var scanner: HeadScanner
   private let limits: MessageLimits
   private let form: Form
   private(set) var trailers = HTTPFields()
@@ -42,6 +41,7 @@ struct ChunkedDecoder: Sendable {
   init(limits: MessageLimits, form: Form) {
     self.limits = limits
     self.form = form
+    scanner = HeadScanner(isLenient: form == .lenient)
   }
 
   var isComplete: Bool { if case .done = state { true } else { false } }
@@ -151,7 +151,10 @@ struct ChunkedDecoder: Sendable {
   ) throws(ProtocolViolation) -> Bool {
     let before = trailerBytes.count
     trailerBytes.append(contentsOf: arrived[position...].prefix(max(0, limits.headBytes + 1 - before)))
-    guard let end = try trailerEnd() else {
+    let found = try trailerBytes.withUnsafeBufferPointer { bytes throws(ProtocolViolation) in
+      try scanner.end(in: UnsafeRawBufferPointer(bytes), limits: limits)
+    }
+    guard let end = found else {
       position = arrived.count
       return false
     }
@@ -159,13 +162,6 @@ struct ChunkedDecoder: Sendable {
     trailers = try fields(in: trailerBytes[..<end])
     trailerBytes = []
     return true
-  }
-
-  private mutating func trailerEnd() throws(ProtocolViolation) -> Int? {
-    if form == .lenient { return try lenientScanner.end(in: trailerBytes, limits: limits) }
-    return try trailerBytes.withUnsafeBufferPointer { bytes throws(ProtocolViolation) in
-      try scanner.end(in: UnsafeRawBufferPointer(bytes), limits: limits)
-    }
   }
 
   private func fields(in section: ArraySlice<UInt8>) throws(ProtocolViolation) -> HTTPFields {

@@ -14,14 +14,14 @@ struct HeadDecoder: Sendable {
 
   private let sender: Sender
   private let limits: MessageLimits
-  private var scanner = HeadScanner()
-  private var lenientScanner = LenientHead.Scanner()
+  private var scanner: HeadScanner
   private var emptyLines = 0
   private var hasFirstByte = false
 
   init(from sender: Sender, limits: MessageLimits) {
     self.sender = sender
     self.limits = limits
+    scanner = HeadScanner(isLenient: sender == .lenientOrigin)
   }
 
   /// The range of the head in `bytes`, with its empty line; nil until it has arrived.
@@ -41,12 +41,7 @@ struct HeadDecoder: Sendable {
     }
     let start = 2 * emptyLines
     let head = UnsafeRawBufferPointer(rebasing: bytes[start...])
-    let end =
-      switch sender {
-      case .client, .origin: try scanner.end(in: head, limits: limits)
-      case .lenientOrigin: try lenientScanner.end(in: head, limits: limits)
-      }
-    return end.map { start..<(start + $0) }
+    return try scanner.end(in: head, limits: limits).map { start..<(start + $0) }
   }
 
   /// Whether the connection may end here: only empty lines have arrived.

@@ -1,14 +1,18 @@
 import HTTPCacheLibC
 
-/// Finds the end of a head in arriving bytes, and reads each byte once.
+/// Finds the end of a head, or of trailers, in arriving bytes, and reads each byte once.
 struct HeadScanner {
+  /// Whether lines may end in LF alone, and CRs alone are an empty line, as a user agent takes them.
+  private let isLenient: Bool
   private var lineStart = 0
   private var position = 0
 
+  init(isLenient: Bool) { self.isLenient = isLenient }
+
   /// The number of bytes up to and including the empty line; nil until it has arrived.
   ///
-  /// - Throws: `ProtocolViolation` for a line feed without a carriage return. RFC 9112 §2.2 allows to accept it as the
-  ///   end of a line, but request smuggling uses it.
+  /// - Throws: `ProtocolViolation` beyond the limits, and for a line feed without a carriage return unless the scanner is
+  ///   lenient. RFC 9112 §2.2 allows to accept it as the end of a line, but request smuggling uses it.
   mutating func end(
     in bytes: UnsafeRawBufferPointer, limits: MessageLimits
   ) throws(ProtocolViolation) -> Int? {
@@ -21,11 +25,12 @@ struct HeadScanner {
         break
       }
       let index = base.distance(to: UnsafeRawPointer(found))
-      guard index > lineStart, bytes[index - 1] == 0x0D else {
+      let line = bytes[lineStart..<index]
+      guard isLenient || line.last == 0x0D else {
         throw ProtocolViolation("a line ends in LF without CR (RFC 9112 §2.2)")
       }
       position = index + 1
-      if index == lineStart + 1 { return position }
+      if isLenient ? line.allSatisfy({ $0 == 0x0D }) : line.count == 1 { return position }
       lineStart = position
     }
     guard bytes.count <= limits.headBytes else {

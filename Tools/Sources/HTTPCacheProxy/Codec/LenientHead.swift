@@ -2,39 +2,6 @@ import HTTPTypes
 
 /// The head of a response, and its trailers, in forms that a user agent takes (RFC 9112 §2.2, §5.2).
 enum LenientHead {
-  /// Whether some bytes may begin a head.
-  static func mayBegin(_ bytes: some Sequence<UInt8>) -> Bool {
-    zip(bytes, "HTTP/".utf8).allSatisfy { $0 == $1 }
-  }
-
-  /// Finds the end of a head, or of trailers, whose lines may end in LF alone, and reads each byte once.
-  struct Scanner {
-    private var position = 0
-    /// The bytes of the line so far.
-    private var lineCount = 0
-
-    /// The number of bytes up to and including the empty line; nil until it has arrived.
-    ///
-    /// - Throws: `ProtocolViolation` beyond the limits.
-    mutating func end(
-      in bytes: some RandomAccessCollection<UInt8>, limits: MessageLimits
-    ) throws(ProtocolViolation) -> Int? {
-      for byte in bytes.prefix(limits.headBytes).dropFirst(position) {
-        position += 1
-        if byte == 0x0A {
-          if lineCount == 0 { return position }
-          lineCount = 0
-        } else if byte != 0x0D {
-          lineCount += 1
-        }
-      }
-      guard bytes.count <= limits.headBytes else {
-        throw ProtocolViolation("the head is larger than \(limits.headBytes) bytes", status: 431)
-      }
-      return nil
-    }
-  }
-
   /// A head, or trailers, whose lines end in CRLF, each field on one of them. Control characters of a value are spaces,
   /// apart from NUL and CR. A reader has to refuse these (RFC 9110 §5.5), and those in the name of a field, which would
   /// give it another name.

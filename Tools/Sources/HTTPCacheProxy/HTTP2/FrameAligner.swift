@@ -85,14 +85,13 @@ final class FrameAligner: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     defer { limitHead(context) }
     var arrived = unwrapInboundIn(data)
-    while begun.readableBytes > 0, arrived.readableBytes > 0 {
-      let missing = (length(of: begun) ?? Self.head) - begun.readableBytes
-      guard var part = arrived.readSlice(length: min(missing, arrived.readableBytes)) else { break }
-      begun.writeBuffer(&part)
-      if length(of: begun) == begun.readableBytes { fire(begun, context) }
+    let hasBegun = begun.readableBytes > 0
+    if hasBegun {
+      begun.writeBuffer(&arrived)
+      (arrived, begun) = (begun, ByteBuffer())
     }
-    guard begun.readableBytes == 0 else { return }
     var rest = arrived
+    let start = rest.readerIndex
     while true {
       let passed = min(passing, rest.readableBytes)
       rest.moveReaderIndex(forwardBy: passed)
@@ -108,21 +107,11 @@ final class FrameAligner: ChannelInboundHandler {
       guard let settings, let frame = arrived.readSlice(length: length) else { continue }
       fire(frame, as: settings, context)
     }
+    let hasPassed = rest.readerIndex > start
     fire(&arrived, upTo: rest, context)
-    // A copy, so that few bytes do not keep a large buffer.
-    if rest.readableBytes > 0 { begun = ByteBuffer(bytes: rest.readableBytesView) }
-  }
-
-  private func fire(_ frame: ByteBuffer, _ context: ChannelHandlerContext) {
-    var frame = frame
-    let settings = awaitedSettings(at: frame)
-    passing = payload(of: frame)
-    noteHead(frame)
-    limitSettings(in: &frame, at: frame.readerIndex, length: frame.readableBytes)
-    begun = ByteBuffer()
-    prefaceLeft = 0
-    if let settings { return fire(frame, as: settings, context) }
-    context.fireChannelRead(wrapInboundOut(frame))
+    guard rest.readableBytes > 0 else { return }
+    // A copy, so that few bytes do not keep a large buffer. It is not made again with each piece of a frame.
+    begun = hasBegun && !hasPassed ? rest : ByteBuffer(bytes: rest.readableBytesView)
   }
 
   /// Notes whether the frame at the begin of some bytes leaves a head without its end.

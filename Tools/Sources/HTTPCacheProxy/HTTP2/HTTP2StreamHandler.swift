@@ -4,80 +4,41 @@ import NIOHPACK
 import NIOHTTP2
 
 /// Translates between the frames of one stream of HTTP/2 and the bytes of its `ByteStream`.
-final class HTTP2StreamHandler: ChannelDuplexHandler {
-  typealias InboundIn = HTTP2Frame.FramePayload
-  typealias InboundOut = ByteBuffer
+final class HTTP2StreamHandler: HTTP2MessageHandler, ChannelOutboundHandler {
   typealias OutboundIn = IOData
-  typealias OutboundOut = HTTP2Frame.FramePayload
 
   private let proxy: ProxyContext
   private let client: ClientSide
-  /// Nil before the request begins.
-  private var connection: ClientConnection?
-  private var hasBegun = false
-  private var hasEnded = false
   private let ends: StreamEnds
   /// The stream, once its end was written and not flushed.
   private var unflushedEnd: HTTP2StreamID?
+  /// When the end of the response has left, which may wait for the client; nil if the request has ended before.
+  private var end: EventLoopFuture<Void>.Isolated?
 
   /// - Parameter ends: those of the connection.
   init(_ proxy: ProxyContext, _ client: ClientSide, ends: StreamEnds) {
     self.proxy = proxy
     self.client = client
     self.ends = ends
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    switch unwrapInboundIn(data) {
-    case .headers(let frame):
-      // A second block has the trailers.
-      if hasBegun {
-        guard frame.headers.fit(proxy.configuration.limits) else {
-          let limit = proxy.configuration.limits.headBytes
-          context.fireErrorCaught(ProtocolViolation("trailers larger than \(limit) bytes", status: 431))
-          return context.close(promise: nil)
-        }
-        connection?.requestTrailers.set(frame.headers)
-      } else {
-        hasBegun = true
-        begin(frame, context)
-      }
-      if frame.endStream { end(context) }
-    case .data(let frame):
-      if case .byteBuffer(let buffer) = frame.data { context.fireChannelRead(wrapInboundOut(buffer)) }
-      if frame.endStream { end(context) }
-    default: break
-    }
+    super.init(limits: proxy.configuration.limits)
   }
 
   private func head(_ frame: HTTP2Frame.FramePayload.Headers) -> Result<RequestHead, any Error> {
-    Result {
-      try RequestHead(
-        frame, limits: proxy.configuration.limits, isForward: Routing.isForward(proxy.mode))
-    }
+    Result { try RequestHead(frame, limits: limits, isForward: Routing.isForward(proxy.mode)) }
   }
 
-  private func begin(_ frame: HTTP2Frame.FramePayload.Headers, _ context: ChannelHandlerContext) {
+  override func take(
+    _ frame: HTTP2Frame.FramePayload.Headers, _ context: ChannelHandlerContext
+  ) throws(ProtocolViolation) {
     let stream = ByteStream(channel: context.channel, window: ByteStream.windowOfHTTP2)
     let connection = ClientConnection(stream, context: proxy, client: client, isHTTP2: true)
-    self.connection = connection
+    trailers = connection.requestTrailers
     do {
       try context.pipeline.syncOperations.addHandler(ByteStreamHandler(stream))
       connection.startStream(head(frame))
     } catch {
       context.close(promise: nil)
     }
-  }
-
-  private func end(_ context: ChannelHandlerContext) {
-    hasEnded = true
-    context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-  }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    // A body without a length would look complete.
-    if !hasEnded, connection != nil { context.fireErrorCaught(UnfinishedStream()) }
-    context.fireChannelInactive()
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -94,6 +55,12 @@ final class HTTP2StreamHandler: ChannelDuplexHandler {
     guard let output = event as? HTTP2Output else {
       return context.triggerUserOutboundEvent(event, promise: promise)
     }
+    if case .restIsNotNeeded = output, let end {
+      // NIOHTTP2 drops what waits for the client when the stream is reset.
+      return end.whenSuccess {
+        context.writeAndFlush(self.wrapOutboundOut(.rstStream(.noError)), promise: promise)
+      }
+    }
     let payload: HTTP2Frame.FramePayload =
       switch output {
       case .head(let headers, let endsStream): .headers(.init(headers: headers, endStream: endsStream))
@@ -102,7 +69,15 @@ final class HTTP2StreamHandler: ChannelDuplexHandler {
       case .end: .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true))
       case .restIsNotNeeded: .rstStream(.noError)
       }
-    if case .end = output { noteEnd(context) }
+    var promise = promise
+    if case .end = output {
+      noteEnd(context)
+      if !hasEnded {
+        let left = promise ?? context.eventLoop.makePromise()
+        end = left.futureResult.assumeIsolated()
+        promise = left
+      }
+    }
     context.write(wrapOutboundOut(payload), promise: promise)
   }
 
@@ -152,9 +127,6 @@ extension ByteStream {
     channel.pipeline.triggerUserOutboundEvent(output, promise: nil)
   }
 }
-
-/// The connection ended before a stream of HTTP/2 did. NIOHTTP2 closes the channel of the stream without an error.
-struct UnfinishedStream: Error {}
 
 extension HPACKHeaders {
   /// The names of fields whose values differ from response to response or from second to second. In the table of

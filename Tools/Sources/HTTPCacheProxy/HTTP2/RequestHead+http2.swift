@@ -17,20 +17,12 @@ extension RequestHead {
     for (name, value, _) in frame.headers {
       if name.hasPrefix(":") {
         pseudo[name] = value
-        continue
-      }
-      guard let fieldName = HTTPField.Name(name), HTTPField.isValidValue(value) else {
-        throw ProtocolViolation("a field that is not allowed (RFC 9113 §8.2.1)")
-      }
-      // Clients may split this field so that it compresses better (RFC 9113 §8.2.3).
-      if name == "cookie" {
+      } else if name == "cookie", HTTPField.isValidValue(value) {
+        // Clients may split this field so that it compresses better (RFC 9113 §8.2.3).
         cookies.append(value)
-      } else if !fields.appendBounded(HTTPField(name: fieldName, value: value)) {
-        throw ProtocolViolation("more than \(limits.fieldCount) fields", status: 431)
+      } else {
+        try fields.add(http2: name, value, limits: limits)
       }
-    }
-    guard fields.count <= limits.fieldCount else {
-      throw ProtocolViolation("more than \(limits.fieldCount) fields", status: 431)
     }
     // A subscript would split the value again.
     if !cookies.isEmpty {
@@ -77,6 +69,20 @@ extension RequestHead {
       throw ProtocolViolation("an invalid :authority (RFC 9113 §8.3.1)")
     }
     fields[fields: name] = [HTTPField(name: name, value: authority)]
+  }
+}
+
+extension HTTPFields {
+  /// Adds a field of a head over HTTP/2.
+  ///
+  /// - Throws: `ProtocolViolation` for a field that is not allowed, and for more fields than `limits` allow.
+  mutating func add(http2 name: String, _ value: String, limits: MessageLimits) throws(ProtocolViolation) {
+    guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else {
+      throw ProtocolViolation("a field that is not allowed (RFC 9113 §8.2.1)")
+    }
+    guard count < limits.fieldCount, appendBounded(HTTPField(name: name, value: value)) else {
+      throw ProtocolViolation("more than \(limits.fieldCount) fields", status: 431)
+    }
   }
 }
 

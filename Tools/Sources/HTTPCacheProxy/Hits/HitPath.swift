@@ -10,7 +10,6 @@ final class HitPath {
 
   private let connection: ClientConnection
   private let lookup: HitLookup
-  private let answers: PreparedAnswers
 
   private var context: ProxyContext { connection.context }
 
@@ -19,7 +18,6 @@ final class HitPath {
     lookup = HitLookup(
       context: connection.context, client: connection.client, form: .http1(minorVersion: 1), answers: answers,
       allocator: connection.stream.channel.allocator)
-    self.answers = answers
   }
 
   /// Answers the requests at the beginning of `buffer` and moves the reader index behind them.
@@ -27,7 +25,7 @@ final class HitPath {
   /// - Parameter write: hands bytes to the channel.
   /// - Returns: whether there is anything to flush.
   func answer(_ buffer: inout ByteBuffer, write: (ByteBuffer) -> Void) -> Bool {
-    let isTrusted = connection.client.isTrusted
+    let (answers, isTrusted) = (lookup.answers, connection.client.isTrusted)
     var count = 0
     while count < Self.mostInTurn, buffer.readableBytes > 0, !context.registry.isDraining,
       connection.stream.channel.isWritable

@@ -22,20 +22,25 @@ public final class AccessLog: Sendable {
   }
 
   /// The facts about a finished request.
-  struct Entry: Sendable {
-    var client: String
-    var method: String
-    var target: String
-    var status: Int
-    var bytes: Int64
-    var microseconds: Int64
-    var outcome: String
+  package struct Entry: Sendable {
+    /// The client's address; `-` if unknown.
+    package var client: String
+    package var method: String
+    /// The target as the client sent it.
+    package var target: String
+    package var status: Int
+    /// The bytes of the body that were sent.
+    package var bytes: Int64
+    /// The time from the head of the request to the end of the response.
+    package var microseconds: Int64
+    /// One word (`RequestOutcome`).
+    package var outcome: String
     /// Why the response was not stored.
-    var refusal: String?
+    package var refusal: String?
     /// Why a request was refused.
-    var reason: String?
+    package var reason: String?
     /// The host that the client asked for, with its port if it names one; empty if it is unknown.
-    var host = ""
+    package var host = ""
     /// The version of the request, such as `HTTP/1.1`.
     var version = "HTTP/1.1"
     /// The values of the fields that the format names.

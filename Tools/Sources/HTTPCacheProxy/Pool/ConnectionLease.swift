@@ -5,7 +5,8 @@ import Synchronization
 final class ConnectionLease: Sendable {
   let stream: ByteStream
   let origin: Origin
-  /// Whether the connection may have ended before the request was sent: it carried an exchange before.
+  /// Whether the connection may have ended before the request was sent: it carried an exchange before, or
+  /// speaks HTTP/2.
   let isReused: Bool
   /// The connection of which `stream` is a stream of HTTP/2; nil for HTTP/1.1.
   let http2: HTTP2OriginConnection?
@@ -15,21 +16,13 @@ final class ConnectionLease: Sendable {
   /// connection's place in the pool.
   let pace: ClientPace
 
-  init(_ stream: ByteStream, _ origin: Origin, isReused: Bool) {
-    self.stream = stream
-    self.origin = origin
-    self.isReused = isReused
-    (http2, heads, pace) = (nil, nil, ClientPace())
-  }
-
-  /// A stream of HTTP/2. The connection may end at any time.
   init(
-    _ stream: ByteStream, _ origin: Origin, http2: HTTP2OriginConnection, heads: HTTP2ResponseHeads,
-    pace: ClientPace
+    _ stream: ByteStream, _ origin: Origin, isReused: Bool, http2: HTTP2OriginConnection? = nil,
+    heads: HTTP2ResponseHeads? = nil, pace: ClientPace = ClientPace()
   ) {
     self.stream = stream
     self.origin = origin
-    isReused = true
+    self.isReused = isReused
     (self.http2, self.heads, self.pace) = (http2, heads, pace)
   }
 }

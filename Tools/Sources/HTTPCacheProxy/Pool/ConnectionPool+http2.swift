@@ -32,8 +32,7 @@ extension ConnectionPool {
       connections.waiters = []
       return (isNeeded, waiters)
     }
-    waiting.subtract(waiters.count, ordering: .sequentiallyConsistent)
-    for waiter in waiters { waiter.continuation.resume(returning: .again) }
+    resume(waiters, .again)
     connection.onFreeStreams { [weak self] count, isUnused in
       self?.wakeWaiters(count, of: origin, isUnused: isUnused)
     }
@@ -66,8 +65,7 @@ extension ConnectionPool {
       }
       return woken
     }
-    waiting.subtract(woken.count, ordering: .sequentiallyConsistent)
-    for waiter in woken { waiter.continuation.resume(returning: .again) }
+    resume(woken, .again)
   }
 
   /// Ends an exchange on a stream.

@@ -101,8 +101,7 @@ extension ConnectionPool {
       guard let index = state.origins[origin]?.waiters.firstIndex(where: { $0.id == id }) else { return nil }
       return state.origins[origin]?.waiters.remove(at: index)
     }
-    if waiter != nil { waiting.subtract(1, ordering: .sequentiallyConsistent) }
-    waiter?.continuation.resume(returning: grant)
+    if let waiter { resume(CollectionOfOne(waiter), grant) }
   }
 
   // MARK: Places of connections that wait for their clients
@@ -142,7 +141,6 @@ extension ConnectionPool {
       if count < waiting { scheduleSweep(in: &state, of: origin) }
       return granted
     }
-    waiting.subtract(granted.count, ordering: .sequentiallyConsistent)
-    for waiter in granted { waiter.continuation.resume(returning: .permit) }
+    resume(granted, .permit)
   }
 }

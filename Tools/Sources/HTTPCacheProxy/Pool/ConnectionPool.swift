@@ -36,6 +36,9 @@ final class ConnectionPool: Sendable {
     var isSweeping = false
 
     var isUnused: Bool { open == 0 && placeless.isEmpty && waiters.isEmpty }
+
+    /// Takes the request that has waited longest.
+    mutating func popWaiter() -> Waiter? { waiters.isEmpty ? nil : waiters.removeFirst() }
   }
 
   struct State {
@@ -50,7 +53,7 @@ final class ConnectionPool: Sendable {
   let state = Mutex(State())
   /// The number of requests that wait for a connection to any origin.
   let waiting = Atomic<Int>(0)
-  private let idleCount = Atomic<Int>(0)
+  let idleCount = Atomic<Int>(0)
   private let loops: [ObjectIdentifier: LoopConnections]
   /// The connections of event loops of other groups.
   private let otherLoops = LoopConnections()
@@ -66,11 +69,6 @@ final class ConnectionPool: Sendable {
       group: group, timeout: configuration.connectTimeout, tls: configuration.tls,
       addresses: configuration.addresses, limits: configuration.limits, idleTimeout: configuration.idleTimeout
     )
-  }
-
-  /// The number of open connections, and of idle ones among them.
-  var counts: (open: Int, idle: Int) {
-    (state.withLock { $0.origins.values.reduce(0) { $0 + $1.open } }, idleCount.load(ordering: .relaxed))
   }
 
   /// A connection to an origin.
@@ -187,15 +185,18 @@ final class ConnectionPool: Sendable {
   /// Removes a connection that is closed, or was never opened, from the count.
   func gone(_ origin: Origin) {
     let waiter = state.withLock { state -> Waiter? in
-      if state.origins[origin]?.waiters.isEmpty == false {
-        return state.origins[origin]?.waiters.removeFirst()
-      }
+      if let waiter = state.origins[origin]?.popWaiter() { return waiter }
       state.origins[origin]?.open -= 1
       if state.origins[origin]?.isUnused == true { state.origins[origin] = nil }
       return nil
     }
-    if waiter != nil { waiting.subtract(1, ordering: .sequentiallyConsistent) }
-    waiter?.continuation.resume(returning: .permit)
+    if let waiter { resume(CollectionOfOne(waiter), .permit) }
+  }
+
+  /// Resumes requests that waited, after they were removed from the state.
+  func resume(_ waiters: some Collection<Waiter>, _ grant: Grant) {
+    waiting.subtract(waiters.count, ordering: .sequentiallyConsistent)
+    for waiter in waiters { waiter.continuation.resume(returning: grant) }
   }
 
   /// Forgets an origin without connections.
@@ -266,10 +267,7 @@ final class ConnectionPool: Sendable {
   /// Takes the request that has waited longest for a connection to an origin.
   private func takeWaiter(of origin: Origin) -> Waiter? {
     guard waiting.load(ordering: .sequentiallyConsistent) > 0 else { return nil }
-    let waiter = state.withLock { state -> Waiter? in
-      guard state.origins[origin]?.waiters.isEmpty == false else { return nil }
-      return state.origins[origin]?.waiters.removeFirst()
-    }
+    let waiter = state.withLock { $0.origins[origin]?.popWaiter() }
     if waiter != nil { waiting.subtract(1, ordering: .sequentiallyConsistent) }
     return waiter
   }

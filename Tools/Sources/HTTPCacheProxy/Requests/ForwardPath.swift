@@ -16,40 +16,15 @@ enum ForwardPath {
 
   /// The path with capital letters in its escapes, and without an escape for `~`.
   private static func spelled(_ path: String) -> String {
-    var octets = Array(path.utf8)
-    var (read, written) = (0, 0)
-    while read < octets.count {
-      if octets[read] == UInt8(ascii: "%"), read + 2 < octets.count, octets[read + 1].isHex,
-        octets[read + 2].isHex
-      {
-        let (high, low) = (octets[read + 1].upper, octets[read + 2].upper)
-        read += 3
-        if high == UInt8(ascii: "7"), low == UInt8(ascii: "E") {
-          octets[written] = UInt8(ascii: "~")
-          written += 1
-        } else {
-          octets.replaceSubrange(written..<written + 3, with: [UInt8(ascii: "%"), high, low])
-          written += 3
-        }
-      } else {
-        octets[written] = octets[read]
-        (read, written) = (read + 1, written + 1)
-      }
+    let parts = path.split(separator: "%", omittingEmptySubsequences: false)
+    var spelled = String(parts[0])
+    for part in parts.dropFirst() {
+      let digits = part.prefix(2)
+      let isEscape = digits.count == 2 && digits.allSatisfy(\.isHexDigit)
+      let escape = "%" + (isEscape ? digits.uppercased() : String(digits))
+      spelled += escape == "%7E" ? "~" : escape
+      spelled += part.dropFirst(2)
     }
-    return String(decoding: octets[..<written], as: UTF8.self)
+    return spelled
   }
-}
-
-extension UInt8 {
-  fileprivate var isHex: Bool {
-    switch self {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "F"),
-      UInt8(ascii: "a")...UInt8(ascii: "f"):
-      true
-    default: false
-    }
-  }
-
-  /// A small letter as a capital one.
-  fileprivate var upper: UInt8 { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) ? self & 0xDF : self }
 }

@@ -17,12 +17,7 @@ public struct ForwardRules: Sendable, Hashable {
   /// Whether requests for a host are allowed.
   func allows(host: String) -> Bool {
     guard let allowedHosts else { return true }
-    var host = Substring(host.lowercased())
-    if host.last == "." { host.removeLast() }
-    return allowedHosts.contains { pattern in
-      if pattern == "*" { return true }
-      if pattern.hasPrefix("*.") { return host.hasSuffix(pattern.dropFirst()) && host.count >= pattern.count }
-      return host == pattern
-    }
+    let host = host.lowercased()
+    return allowedHosts.contains { $0 == "*" || GatewayRoute.isHost(host, of: $0) }
   }
 }

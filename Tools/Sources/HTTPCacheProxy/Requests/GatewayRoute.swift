@@ -29,7 +29,9 @@ public struct GatewayRoute: Sendable {
   /// - Parameters:
   ///   - host: the host of the request in lower case; nil if there is none.
   ///   - path: its normalised path, with or without a query.
-  func matches(host: String?, path: String) -> Bool { matches(host) && rest(of: path) != nil }
+  func matches(host: String?, path: String) -> Bool {
+    Self.isHost(host, of: self.host) && rest(of: path) != nil
+  }
 
   /// Whether the route is for a request that an origin may read as one for a path: without letter case, and with the
   /// name of a format behind `path`, which Rails and Spring drop.
@@ -38,7 +40,7 @@ public struct GatewayRoute: Sendable {
   ///   - host: the host of the request in lower case; nil if there is none.
   ///   - path: a reading of its path (`PathReadings`), with or without a query.
   func covers(host: String?, path: String) -> Bool {
-    guard matches(host) else { return false }
+    guard Self.isHost(host, of: self.host) else { return false }
     let prefix = prefix.lowercased()
     let path = path.lowercased()
     guard path.hasPrefix(prefix) else { return false }
@@ -114,13 +116,14 @@ public struct GatewayRoute: Sendable {
     return nil
   }
 
-  private func matches(_ name: String?) -> Bool {
-    guard let host else { return true }
+  /// Whether a host in lower case is one of a pattern, which is written as `host`.
+  static func isHost(_ name: String?, of pattern: String?) -> Bool {
+    guard let pattern else { return true }
     guard var name = name.map({ $0[...] }) else { return false }
     // The root label of a whole name (RFC 1034 §3.1), as in `example.com.`.
     if name.last == "." { name.removeLast() }
-    if host.hasPrefix("*.") { return name.hasSuffix(host.dropFirst()) && name.utf8.count >= host.utf8.count }
-    return name == host
+    guard pattern.hasPrefix("*.") else { return name == pattern }
+    return name.hasSuffix(pattern.dropFirst()) && name.utf8.count >= pattern.utf8.count
   }
 
   /// `path` without a slash at its end.

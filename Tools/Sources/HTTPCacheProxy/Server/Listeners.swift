@@ -5,8 +5,8 @@ import NIOPosix
 /// The listening sockets of a server, all with one address. On Linux each event loop has one of its own (`SO_REUSEPORT`),
 /// so that it accepts the connections that it serves.
 struct Listeners: Sendable {
-  private let first: Listener
-  private let others: [Listener]
+  let first: Listener
+  let others: [Listener]
 
   /// The number of listening sockets.
   var count: Int { others.count + 1 }
@@ -16,9 +16,6 @@ struct Listeners: Sendable {
 
   /// An event loop of the server.
   var eventLoop: any EventLoop { first.eventLoop }
-
-  /// The sockets that are open, or were last.
-  var channels: [any Channel] { ([first] + others).map(\.channel) }
 
   /// Begins to listen.
   ///

@@ -101,7 +101,7 @@ public final class ProxyServer: Sendable {
   public var missedTargets: [MissedTarget] { context.traffic.missedTargets }
 
   /// The requests that finish from now on. Of more than 1,000 that were not taken, the oldest are dropped.
-  public func requests() -> AsyncStream<FinishedRequest> { context.feed.subscribe() }
+  package func requests() -> AsyncStream<AccessLog.Entry> { context.feed.subscribe() }
 
   /// Stops listening, lets requests under way end until `deadline`, and flushes the store and the access log.
   public func shutDown(deadline: TimeAmount = .seconds(10)) async {
@@ -120,14 +120,6 @@ extension ProxyServer {
     case gateway([GatewayRoute])
     /// Each request goes to the origin that it names (RFC 9110 §3.7, proxy).
     case forward(ForwardRules)
-
-    /// All requests go to one origin, below a path without a slash at its end.
-    public static func reverse(_ origin: Origin, basePath: String, preservesHost: Bool = false) -> Mode {
-      var route = GatewayRoute(to: OriginGroup(origin))
-      route.basePath = basePath
-      route.preservesHost = preservesHost
-      return .gateway([route])
-    }
   }
 
   /// The settings of a server.
@@ -147,11 +139,11 @@ extension ProxyServer {
     /// The trusted proxies in front of this one. `X-Forwarded-*` and `Forwarded` of other clients are dropped.
     public var trustedForwarders: [AddressRange] = []
     /// The proxy's name in `Via`.
-    public var name: String
+    public var name = "httpcache"
     /// The limits of request heads.
-    public var limits: MessageLimits
+    public var limits = MessageLimits()
     /// Maximum number of clients' connections at a time, and of their exchanges.
-    public var connectionLimit: Int
+    public var connectionLimit = 4096
     /// Maximum number of connections of one client at a time, and of its exchanges: requests that are not answered at
     /// once from memory, streams of HTTP/2 among them, and tunnels. A client is an IPv4 address, or the /64 of an IPv6
     /// address; `trustedForwarders` have no limit.
@@ -159,12 +151,12 @@ extension ProxyServer {
     /// Whether `connectionsPerClient` applies to clients on this machine, such as a server in front of the proxy.
     public var limitsLoopback = false
     /// How long a connection may wait for its next request.
-    public var idleTimeout: TimeAmount
+    public var idleTimeout = TimeAmount.seconds(75)
     /// Maximum time for a request's head, from its first byte.
-    public var headTimeout: TimeAmount
+    public var headTimeout = TimeAmount.seconds(20)
     /// Maximum time between two pieces of a request's body, and for a client to take 64 to 128 KiB of a response (up to
     /// 2 MiB after it took as much within 20 ms). The connection of a slower client is reset.
-    public var bodyTimeout: TimeAmount
+    public var bodyTimeout = TimeAmount.seconds(60)
     /// Maximum time in which no byte moves in either direction of a tunnel; nil is as long as both connections live.
     public var tunnelTimeout: TimeAmount?
     /// How long a request goes on after its client has ended its side of the connection, before the answer begins; nil is
@@ -176,32 +168,15 @@ extension ProxyServer {
     /// The clients that may purge responses; with nil, `PURGE` and `BAN` go to the origin as other methods do.
     public var purgeRights: PurgeRights?
     /// How each request is logged.
-    public var accessLog: AccessLog
+    public var accessLog = AccessLog(.none)
     /// The logger for problems.
-    public var logger: Logger
+    public var logger = Logger(label: "httpcache")
 
-    /// Makes a configuration: 75 s between requests, 20 s for a head, 60 s for a piece of a body,
-    /// tunnels without a limit, 4096 connections.
-    public init(
-      host: String, port: Int, mode: Mode, tls: TLSConfiguration? = nil, name: String = "httpcache",
-      limits: MessageLimits = MessageLimits(), connectionLimit: Int = 4096,
-      idleTimeout: TimeAmount = .seconds(75), headTimeout: TimeAmount = .seconds(20),
-      bodyTimeout: TimeAmount = .seconds(60), tunnelTimeout: TimeAmount? = nil,
-      accessLog: AccessLog = AccessLog(.none), logger: Logger = Logger(label: "httpcache")
-    ) {
+    /// Makes a configuration with these defaults.
+    public init(host: String, port: Int, mode: Mode) {
       self.host = host
       self.port = port
       self.mode = mode
-      self.tls = tls
-      self.name = name
-      self.limits = limits
-      self.connectionLimit = connectionLimit
-      self.idleTimeout = idleTimeout
-      self.headTimeout = headTimeout
-      self.bodyTimeout = bodyTimeout
-      self.tunnelTimeout = tunnelTimeout
-      self.accessLog = accessLog
-      self.logger = logger
     }
   }
 }

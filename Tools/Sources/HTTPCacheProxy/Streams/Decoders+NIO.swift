@@ -21,6 +21,19 @@ extension ByteBuffer {
   }
 }
 
+extension HeadDecoder {
+  /// Removes a whole head from `buffer`, with the empty lines before it; nil until the head has arrived.
+  ///
+  /// - Throws: `ProtocolViolation`.
+  mutating func next(_ buffer: inout ByteBuffer) throws(ProtocolViolation) -> ByteBuffer? {
+    try buffer.take { bytes, position throws(ProtocolViolation) in
+      let head = try range(in: bytes)
+      if let head { position = head.upperBound }
+      return head
+    }
+  }
+}
+
 extension ChunkedDecoder {
   /// Removes the next bytes of content from `buffer`; nil if more bytes are needed, or at the end.
   ///

@@ -12,6 +12,8 @@ final class FileSender {
   private static let (shortestSlice, longestSlice): (Int64, Int64) = (128 << 10, 2 << 20)
   /// A client that takes a slice within this time gets a longer one, which takes fewer system calls.
   private static let shortTime = TimeAmount.milliseconds(20)
+  /// Time between two checks of the file while a slice of it is being sent.
+  private static let fileCheck = TimeAmount.milliseconds(250)
 
   private let stream: ByteStream
   private let timeout: TimeAmount
@@ -44,7 +46,6 @@ final class FileSender {
   ///
   /// - Throws: `StreamError`.
   func send(_ range: Range<Int64>) async throws {
-    let offset = region.offset
     var start = range.lowerBound
     var slice = Self.shortestSlice
     var earlier: EventLoopFuture<Void>?
@@ -53,11 +54,8 @@ final class FileSender {
       while start < range.upperBound {
         let next = min(range.upperBound, start + slice)
         guard reader.isVerified(start..<next) else { throw StreamError.closed }
-        let sent = stream.startSending(
-          NIOCore.FileRegion(
-            fileHandle: handle, readerIndex: Int(offset + start), endIndex: Int(offset + next)))
         let before = earlier
-        earlier = sent
+        earlier = begin(start..<next)
         if let before {
           let began = stream.now
           try await finish(before, of: range)
@@ -79,8 +77,32 @@ final class FileSender {
     }
   }
 
+  /// Begins to send a slice.
+  ///
+  /// - Returns: a future that is fulfilled when the system has the whole slice.
+  private func begin(_ slice: Range<Int64>) -> EventLoopFuture<Void> {
+    let (start, end) = (Int(region.offset + slice.lowerBound), Int(region.offset + slice.upperBound))
+    return stream.channel.writeAndFlush(
+      IOData.fileRegion(NIOCore.FileRegion(fileHandle: handle, readerIndex: start, endIndex: end)))
+  }
+
+  /// Waits until the system has a slice. Closes the connection at the timeout, and if `range` is not in the file any more:
+  /// bytes that were cut off can never be sent, and the system reports no error for them.
   private func finish(_ sent: EventLoopFuture<Void>, of range: Range<Int64>) async throws(StreamError) {
-    let reader = reader
-    try await stream.finishSending(sent, until: stream.now + timeout) { reader.isVerified(range) }
+    let (channel, loop, reader) = (stream.channel, stream.channel.eventLoop, reader)
+    let deadline = stream.now + timeout
+    let timer = loop.scheduleRepeatedTask(initialDelay: Self.fileCheck, delay: Self.fileCheck) { _ in
+      if deadline <= loop.now || !reader.isVerified(range) { channel.close(promise: nil) }
+    }
+    defer { timer.cancel() }
+    do {
+      try await withTaskCancellationHandler {
+        try await sent.get()
+      } onCancel: {
+        channel.close(promise: nil)
+      }
+    } catch {
+      throw .failed(error)
+    }
   }
 }

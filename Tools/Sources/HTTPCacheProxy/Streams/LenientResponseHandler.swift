@@ -45,9 +45,11 @@ package final class LenientResponseHandler: ChannelInboundHandler {
   private var state = State.idle
   private var method = HTTPRequest.Method.get
   private var arrived = ByteBuffer()
-  private var scanner = LenientHead.Scanner()
+  private var headDecoder = LenientResponseHandler.makeHeadDecoder()
 
   private init() {}
+
+  private static func makeHeadDecoder() -> HeadDecoder { HeadDecoder(from: .lenientOrigin, limits: limits) }
 
   /// Adds handlers around the codec of a connection over HTTP/1.1; call it on the channel's event loop.
   ///
@@ -89,14 +91,9 @@ package final class LenientResponseHandler: ChannelInboundHandler {
       pass(context)
       return false
     case .head:
-      guard LenientHead.mayBegin(arrived.readableBytesView) else {
-        throw ProtocolViolation("an invalid status line (RFC 9112 §4)")
-      }
-      guard let end = try scanner.end(in: arrived.readableBytesView, limits: Self.limits),
-        let bytes = arrived.readBytes(length: end)
-      else { return false }
-      scanner = LenientHead.Scanner()
-      try begin(bytes, context)
+      guard let head = try headDecoder.next(&arrived) else { return false }
+      headDecoder = Self.makeHeadDecoder()
+      try begin(Array(buffer: head), context)
       return true
     case .body(var decoder, let isChunked):
       let content = try decoder.next(&arrived)

@@ -48,9 +48,7 @@ public struct PrometheusText: Sendable {
 
   /// Microseconds as seconds.
   static func seconds(_ microseconds: Int64) -> String {
-    let digits = String(microseconds % 1_000_000)
-    let fraction = String(repeating: "0", count: 6 - digits.count) + digits
-    return "\(microseconds / 1_000_000).\(fraction)"
+    "\(microseconds / 1_000_000).\(AccessLog.pad(microseconds % 1_000_000, 6))"
   }
 
   private static func escaped(_ value: String) -> String {

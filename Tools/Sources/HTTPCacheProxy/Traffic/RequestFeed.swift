@@ -7,7 +7,7 @@ final class RequestFeed: Sendable {
 
   private struct Subscribers {
     var next = 0
-    var streams: [Int: AsyncStream<FinishedRequest>.Continuation] = [:]
+    var streams: [Int: AsyncStream<AccessLog.Entry>.Continuation] = [:]
   }
 
   private let subscribers = Mutex(Subscribers())
@@ -15,9 +15,9 @@ final class RequestFeed: Sendable {
   private let count = Atomic<Int>(0)
 
   /// The requests that finish from now on.
-  func subscribe() -> AsyncStream<FinishedRequest> {
+  func subscribe() -> AsyncStream<AccessLog.Entry> {
     let (stream, continuation) = AsyncStream.makeStream(
-      of: FinishedRequest.self, bufferingPolicy: .bufferingNewest(Self.buffer))
+      of: AccessLog.Entry.self, bufferingPolicy: .bufferingNewest(Self.buffer))
     let key = subscribers.withLock { subscribers in
       subscribers.next += 1
       subscribers.streams[subscribers.next] = continuation
@@ -31,8 +31,7 @@ final class RequestFeed: Sendable {
   /// Passes a request on.
   func send(_ entry: AccessLog.Entry) {
     guard count.load(ordering: .relaxed) > 0 else { return }
-    let request = FinishedRequest(entry)
-    for stream in subscribers.withLock({ $0.streams.values.map { $0 } }) { stream.yield(request) }
+    for stream in subscribers.withLock({ $0.streams.values.map { $0 } }) { stream.yield(entry) }
   }
 
   private func remove(_ key: Int) {

@@ -42,14 +42,14 @@ public struct GroupUpstream: Upstream {
   ) async throws(UpstreamError) -> (response: UpstreamResponse, tunnel: ConnectionLease?) {
     let context = request.upstreamContext
     guard context.address == nil, let group = context.group else {
-      return try await ask(request, upgrade: protocols)
+      return try await base.answer(request, upgrade: protocols)
     }
     var failure = UpstreamError(.unreachable, "\(group.origin) has no address")
     for index in group.order() {
       var request = request
       request.context = UpstreamContext(address: group.addresses[index], silence: context.silence)
       do throws(UpstreamError) {
-        let answer = try await ask(request, upgrade: protocols)
+        let answer = try await base.answer(request, upgrade: protocols)
         group.succeeded(index)
         return answer
       } catch {
@@ -63,12 +63,5 @@ public struct GroupUpstream: Upstream {
       }
     }
     throw failure
-  }
-
-  private func ask(
-    _ request: UpstreamRequest, upgrade protocols: String?
-  ) async throws(UpstreamError) -> (response: UpstreamResponse, tunnel: ConnectionLease?) {
-    if let protocols { return try await base.upgrade(request, to: protocols) }
-    return (try await base.send(request), nil)
   }
 }

@@ -6,14 +6,6 @@ import Synchronization
 
 /// The content of a message, pulled from a connection.
 final class IncomingBody: BodySource {
-  /// How the content ended.
-  enum Ending: Sendable {
-    /// After the last byte.
-    case complete
-    /// Before the last byte.
-    case broken
-  }
-
   private enum Phase {
     case ready(BodyDecoder)
     case pulling
@@ -35,23 +27,23 @@ final class IncomingBody: BodySource {
   private let connectionOptions: Set<String>
   private let laterTrailers: StreamTrailers?
   private let beforePull: (@Sendable () async throws -> Void)?
-  private let ended: @Sendable (Ending) -> Void
+  private let ended: @Sendable (_ isComplete: Bool) -> Void
   let length: Int64?
 
   /// - Parameters:
   ///   - form: the forms of the message that are taken.
   ///   - connectionOptions: the names that the head's `Connection` lists.
-  ///   - laterTrailers: the trailers that do not come with the bytes.
+  ///   - laterTrailers: the trailers of a stream of HTTP/2, which do not come with the bytes; nil for HTTP/1.1.
   ///   - stall: maximum time to wait for the next bytes; nil is for ever.
   ///   - pace: notified when the caller requests bytes and when it gets them.
   ///   - beforePull: called before each pull.
-  ///   - ended: called once at the end.
+  ///   - ended: called once at the end, with whether the last byte has arrived.
   init(
     _ stream: ByteStream, framing: Framing, limits: MessageLimits, form: ChunkedDecoder.Form,
     connectionOptions: Set<String> = [], laterTrailers: StreamTrailers? = nil, stall: TimeAmount?,
     pace: ClientPace? = nil,
     beforePull: (@Sendable () async throws -> Void)? = nil,
-    ended: @escaping @Sendable (Ending) -> Void
+    ended: @escaping @Sendable (_ isComplete: Bool) -> Void
   ) {
     self.stream = stream
     self.stall = stall
@@ -63,7 +55,7 @@ final class IncomingBody: BodySource {
     self.ended = ended
     epoch = stream.epoch
     length = framing.length
-    let decoder = BodyDecoder(framing, limits: limits, form: form)
+    let decoder = BodyDecoder(framing, limits: limits, form: form, isStream: laterTrailers != nil)
     state = Mutex(State(phase: decoder.isComplete ? .complete([:]) : .ready(decoder)))
     pace?.waits()
   }
@@ -83,25 +75,17 @@ final class IncomingBody: BodySource {
   }
 
   func next() async throws -> BodyBytes? {
-    enum Start {
-      case pull(BodyDecoder)
-      case end
-      case refuse
-    }
-    let start = state.withLock { state -> Start in
+    let decoder = try state.withLock { state throws(CancellationError) -> BodyDecoder? in
       switch state.phase {
       case .ready(let decoder):
         state.phase = .pulling
-        return .pull(decoder)
-      case .complete: return .end
-      case .pulling, .broken: return .refuse
+        return decoder
+      case .complete: return nil
+      case .pulling, .broken: throw CancellationError()
       }
     }
-    switch start {
-    case .end: return nil
-    case .refuse: throw CancellationError()
-    case .pull(let decoder): return try await pull(decoder)
-    }
+    guard let decoder else { return nil }
+    return try await pull(decoder)
   }
 
   private func pull(_ decoder: BodyDecoder) async throws -> BodyBytes? {
@@ -159,7 +143,7 @@ final class IncomingBody: BodySource {
       state.phase = .complete(trailers(decoder))
       return true
     }
-    if isFirst { ended(.complete) }
+    if isFirst { ended(true) }
   }
 
   /// The trailers, without fields that would be removed from a head.
@@ -181,7 +165,7 @@ final class IncomingBody: BodySource {
       }
       return false
     }
-    if isFirst { ended(.broken) }
+    if isFirst { ended(false) }
   }
 
   func cancel() {
@@ -195,6 +179,6 @@ final class IncomingBody: BodySource {
     }
     guard isFirst else { return }
     stream.interrupt()
-    ended(.broken)
+    ended(false)
   }
 }

@@ -22,9 +22,6 @@ public final class NIOUpstream: Upstream {
   /// Maximum time that a request without a timeout waits for its response's head, or for another request's head.
   public var defaultTimeout: Duration? { Duration.nanoseconds(configuration.headTimeout.nanoseconds) }
 
-  /// The number of open connections, and of idle ones among them.
-  public var connectionCounts: (open: Int, idle: Int) { pool.counts }
-
   /// Closes idle connections at once, and all others when their exchanges end.
   public func shutDown() { pool.shutDown() }
 
@@ -39,34 +36,34 @@ public final class NIOUpstream: Upstream {
   ///
   /// - Throws: `UpstreamError`.
   public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
+    try await answer(request, upgrade: nil).response
+  }
+
+  /// Sends a request as `send` does, or a request for an upgrade to another protocol over a new connection.
+  ///
+  /// - Parameter protocols: the protocols to request; nil for no upgrade.
+  /// - Returns: the response, and for a 101 the connection; give it back when the tunnel ends.
+  /// - Throws: `UpstreamError`.
+  func answer(
+    _ request: UpstreamRequest, upgrade protocols: String?
+  ) async throws(UpstreamError) -> (response: UpstreamResponse, tunnel: ConnectionLease?) {
     let target = try Self.origin(request)
     let origin = configuration.proxy?.origin ?? target
     let deadline = deadline(request)
-    if request.isRepeatable {
+    if protocols == nil, request.isRepeatable {
       let lease = try await pool.lease(origin, fresh: false, until: deadline)
       do {
         let response = try await exchange(request, lease, until: deadline)
-        guard lease.http2 != nil, Self.hasLostOctets(response.head, to: request) else { return response }
-        return try await repaired(response, to: request, from: origin, until: deadline)
+        guard lease.http2 != nil, Self.hasLostOctets(response.head, to: request) else {
+          return (response, nil)
+        }
+        return (try await repaired(response, to: request, from: origin, until: deadline), nil)
       } catch let error where lease.isReused && error.cause is UpstreamExchange.ClosedBeforeResponse {
         // The origin closed the idle connection while the request was under way.
       }
     }
     let lease = try await pool.lease(origin, fresh: true, until: deadline)
-    return try await exchange(request, lease, until: deadline)
-  }
-
-  /// Sends a request for an upgrade to another protocol over a new connection.
-  ///
-  /// - Returns: the response, and for a 101 the connection; give it back when the tunnel ends.
-  /// - Throws: `UpstreamError`.
-  func upgrade(
-    _ request: UpstreamRequest, to protocols: String
-  ) async throws(UpstreamError) -> (response: UpstreamResponse, tunnel: ConnectionLease?) {
-    let deadline = deadline(request)
-    let lease = try await pool.lease(try Self.origin(request), fresh: true, until: deadline)
-    let exchange = UpstreamExchange(lease, pool: pool)
-    let response = try await exchange.run(request, upgrade: protocols, until: deadline)
+    let response = try await exchange(request, lease, upgrade: protocols, until: deadline)
     guard response.head.status.code == 101 else { return (response, nil) }
     // A tunnel may last for days: it must not count against the connections for requests.
     pool.giveUpPlace(of: lease)
@@ -84,10 +81,11 @@ public final class NIOUpstream: Upstream {
   }
 
   private func exchange(
-    _ request: UpstreamRequest, _ lease: ConnectionLease, until deadline: NIODeadline
+    _ request: UpstreamRequest, _ lease: ConnectionLease, upgrade protocols: String? = nil,
+    until deadline: NIODeadline
   ) async throws(UpstreamError) -> UpstreamResponse {
     try await UpstreamExchange(lease, pool: pool)
-      .run(request, upgrade: nil, until: deadline)
+      .run(request, upgrade: protocols, until: deadline)
   }
 
   /// Whether a value has lost octets: a redirect would lead to another resource, and be stored so. Only safe methods have
@@ -123,11 +121,7 @@ public final class NIOUpstream: Upstream {
 
   /// The origin of a request: from its context, else from its target.
   private static func origin(_ request: UpstreamRequest) throws(UpstreamError) -> Origin {
-    let context = request.upstreamContext
-    if let address = context.address { return address }
-    if let group = context.group, let first = group.order().first {
-      return group.addresses[first]
-    }
+    if let address = request.upstreamContext.address { return address }
     guard let origin = Origin(scheme: request.head.scheme, authority: request.head.authority) else {
       throw UpstreamError(.unreachable, "no http or https origin in the request")
     }
@@ -139,32 +133,32 @@ extension NIOUpstream {
   /// The settings of an upstream.
   public struct Configuration: Sendable {
     /// Maximum time to open a connection; never longer than `headTimeout`.
-    public var connectTimeout: TimeAmount
+    public var connectTimeout = TimeAmount.seconds(10)
     /// Maximum time from the end of a sent request, its body included, to the end of the final response's head.
-    public var headTimeout: TimeAmount
+    public var headTimeout = TimeAmount.seconds(60)
     /// Maximum time between two pieces of a body, in either direction; nil is as long as the connection lives.
-    public var bodyTimeout: TimeAmount?
+    public var bodyTimeout: TimeAmount? = .minutes(10)
     /// Maximum time between two pieces of an event stream (`text/event-stream`); nil is as long as the connection lives.
     public var eventStreamTimeout: TimeAmount?
     /// How long an unused connection is kept.
-    public var idleTimeout: TimeAmount
+    public var idleTimeout = TimeAmount.seconds(30)
     /// How long to wait for `100 Continue` before the body is sent anyway (RFC 9110 §10.1.1).
-    public var continueTimeout: TimeAmount
+    public var continueTimeout = TimeAmount.seconds(1)
     /// Maximum number of connections to one origin at a time. Upgraded connections do not count. Connections that wait
     /// for a slow client do not count if another request needs their place.
-    public var connectionsPerOrigin: Int
+    public var connectionsPerOrigin = 1_024
     /// How long a client may take to send 64 KiB of a request's body, or to take the next piece of a response's, before
     /// its exchange counts as waiting for a slow client.
     public var clientPatience = TimeAmount.milliseconds(250)
     /// Maximum number of unused connections in all.
-    public var idleConnections: Int
+    public var idleConnections = 256
     /// The limits of response heads.
-    public var limits: MessageLimits
+    public var limits = MessageLimits()
     /// Whether responses over HTTP/1.1 may have forms that a user agent takes, such as folded lines (RFC 9112 §5.2). A
     /// proxy between clients and origins must refuse them: two readers may read them in two ways.
     public var isLenient = false
     /// The TLS configuration for `https` origins.
-    public var tls: TLSConfiguration
+    public var tls = TLSConfiguration.makeClientConfiguration()
     /// Whether `https` origins may choose HTTP/2 for requests that may be repeated and have no body. Each other request
     /// goes over HTTP/1.1.
     public var offersHTTP2 = false
@@ -174,25 +168,8 @@ extension NIOUpstream {
     /// The HTTP proxy that every request of `send` goes to, in absolute form; nil sends each to its origin.
     public var proxy: Proxy?
 
-    /// Makes a configuration: 10 s to connect, 60 s for a head, 10 min between pieces of a body, event streams
-    /// without a limit, 30 s unused, 1 s for `100 Continue`, 1,024 connections to an origin, 256 unused ones.
-    public init(
-      connectTimeout: TimeAmount = .seconds(10), headTimeout: TimeAmount = .seconds(60),
-      bodyTimeout: TimeAmount? = .minutes(10), idleTimeout: TimeAmount = .seconds(30),
-      continueTimeout: TimeAmount = .seconds(1), connectionsPerOrigin: Int = 1_024,
-      idleConnections: Int = 256, limits: MessageLimits = MessageLimits(),
-      tls: TLSConfiguration = .makeClientConfiguration()
-    ) {
-      self.connectTimeout = connectTimeout
-      self.headTimeout = headTimeout
-      self.bodyTimeout = bodyTimeout
-      self.idleTimeout = idleTimeout
-      self.continueTimeout = continueTimeout
-      self.connectionsPerOrigin = connectionsPerOrigin
-      self.idleConnections = idleConnections
-      self.limits = limits
-      self.tls = tls
-    }
+    /// Makes a configuration with these defaults.
+    public init() {}
 
     /// Maximum time in which an origin may be silent within a body; nil is as long as the connection lives.
     ///

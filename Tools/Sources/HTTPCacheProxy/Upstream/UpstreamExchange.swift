@@ -44,6 +44,9 @@ struct UpstreamExchange: Sendable {
         guard error.isClosed else { throw error }
       }
       let head = try await finalHead(request, sender, upgrade: upgrade != nil, until: deadline)
+      if lease.heads != nil, try head.framing(for: request.head.method).length == 0 {
+        try await endWithoutContent(until: sender.headDeadline(deadline))
+      }
       return try response(head, to: request, sender)
     } catch {
       sender.stop()
@@ -81,6 +84,15 @@ struct UpstreamExchange: Sendable {
       var fields = head.fields
       fields = FieldHygiene.forwardable(fields)
       await request.onInterim?(HTTPResponse(status: head.status, headerFields: fields))
+    }
+  }
+
+  /// Waits for the end of a stream of HTTP/2 whose response has no content (RFC 9113 §8.1.1).
+  private func endWithoutContent(until deadline: NIODeadline) async throws {
+    while let bytes = try await lease.stream.read(until: deadline) {
+      if bytes.readableBytes > 0 {
+        throw ProtocolViolation("content in a response without content (RFC 9113 §8.1.1)")
+      }
     }
   }
 
@@ -130,12 +142,7 @@ struct UpstreamExchange: Sendable {
       form: configuration.isLenient ? .lenient : .response,
       connectionOptions: FieldHygiene.connectionOptions(head.fields), laterTrailers: lease.heads?.trailers,
       stall: configuration.silence(of: request, response: fields), pace: lease.pace
-    ) { ending in
-      switch ending {
-      case .complete: finish(sender, isReusable: isPersistent)
-      case .broken: finish(sender, isReusable: false)
-      }
-    }
+    ) { isComplete in finish(sender, isReusable: isComplete && isPersistent) }
     return UpstreamResponse(head: response, body: MessageBody(body))
   }
 

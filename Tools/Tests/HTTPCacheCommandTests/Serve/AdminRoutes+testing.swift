@@ -23,7 +23,8 @@ func withAdminRoutes(_ body: (AdminRoutes) async throws -> Void) async throws {
   let group = MultiThreadedEventLoopGroup.singleton
   let server = try await ProxyServer.start(
     ProxyServer.Configuration(
-      host: "127.0.0.1", port: 0, mode: .reverse(Origin(isSecure: false, host: "h"), basePath: "")),
+      host: "127.0.0.1", port: 0,
+      mode: .gateway([GatewayRoute(to: OriginGroup(Origin(isSecure: false, host: "h")))])),
     cache: cache, upstream: try NIOUpstream(group: group, configuration: .init()), group: group)
   let routes = AdminRoutes(cache: cache, server: server, events: EventCounts())
   do {

@@ -153,10 +153,9 @@ import Testing
 
   @Test("a filter chooses by a part of the target, by outcomes, and by client")
   func filter() throws {
-    let request = FinishedRequest(
-      AccessLog.Entry(
-        client: "127.0.0.1", method: "GET", target: "/api/a", status: 200, bytes: 1, microseconds: 1,
-        outcome: "miss"))
+    let request = AccessLog.Entry(
+      client: "127.0.0.1", method: "GET", target: "/api/a", status: 200, bytes: 1, microseconds: 1,
+      outcome: "miss")
     #expect(try RequestFilter(target: nil, outcomes: nil, client: nil).matches(request))
     #expect(try RequestFilter(target: "/api/", outcomes: "hit,miss", client: "127.0.0.1").matches(request))
     #expect(try !RequestFilter(target: "/other", outcomes: nil, client: nil).matches(request))

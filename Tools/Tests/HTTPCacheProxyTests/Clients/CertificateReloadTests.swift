@@ -42,7 +42,7 @@ import Testing
     trusting.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(Self.certificate.utf8)))
     try await withProxy(configure: { $0.tls = first }) { inner in
       try await withProxy(
-        upstream: .init(tls: trusting),
+        upstream: .with { $0.tls = trusting },
         configure: {
           $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: inner.port), basePath: "")
         }

@@ -12,10 +12,11 @@ import Testing
   func endedBeforeRefusal() throws {
     let channel = EmbeddedChannel()
     _ = try channel.finish(acceptAlreadyClosed: true)
-    let configuration = ProxyServer.Configuration(
+    var configuration = ProxyServer.Configuration(
       host: "127.0.0.1", port: 0,
-      mode: .reverse(Origin(isSecure: false, host: "127.0.0.1", port: 1), basePath: ""), connectionLimit: 0,
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+      mode: .reverse(Origin(isSecure: false, host: "127.0.0.1", port: 1), basePath: ""))
+    configuration.connectionLimit = 0
+    configuration.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let context = ProxyContext(
       configuration: configuration,
       cache: HTTPCache(configuration: HTTPCache.Configuration(memoryCapacity: 0), store: NoStore()),

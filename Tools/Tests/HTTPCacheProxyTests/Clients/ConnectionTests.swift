@@ -164,7 +164,7 @@ import Testing
 
   @Test("a kept connection is given up after its time")
   func idleTimeout() async throws {
-    try await withProxy(upstream: .init(idleTimeout: .milliseconds(50))) { fixture in
+    try await withProxy(upstream: .with { $0.idleTimeout = .milliseconds(50) }) { fixture in
       let (client, peer, _) = try await fixture.open(get)
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       _ = try await client.receiveHead()
@@ -175,7 +175,7 @@ import Testing
 
   @Test("connections to an origin are limited; a waiting request gets the next free one")
   func bound() async throws {
-    try await withProxy(upstream: .init(connectionsPerOrigin: 1)) { fixture in
+    try await withProxy(upstream: .with { $0.connectionsPerOrigin = 1 }) { fixture in
       let first = try fixture.connect()
       let second = try fixture.connect()
       first.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -193,8 +193,9 @@ import Testing
 
   @Test("a request that waits too long for a connection gets 504")
   func boundTimesOut() async throws {
-    try await withProxy(upstream: .init(headTimeout: .seconds(2), connectionsPerOrigin: 1)) {
-      fixture in
+    try await withProxy(
+      upstream: .with { ($0.headTimeout, $0.connectionsPerOrigin) = (.seconds(2), 1) }
+    ) { fixture in
       let first = try fixture.connect()
       let second = try fixture.connect()
       first.send(get)
@@ -208,7 +209,7 @@ import Testing
 
   @Test("an unreachable origin is 502, a silent origin 504")
   func failures() async throws {
-    try await withProxy(upstream: .init(headTimeout: .seconds(2))) { fixture in
+    try await withProxy(upstream: .with { $0.headTimeout = .seconds(2) }) { fixture in
       let (client, peer, _) = try await fixture.open(get)
       let timedOut = try await client.receiveHead()
       #expect(timedOut.hasPrefix("HTTP/1.1 504 "))
@@ -228,7 +229,7 @@ import Testing
 
   @Test("a body that stalls is cut off")
   func stall() async throws {
-    try await withProxy(upstream: .init(bodyTimeout: .milliseconds(50))) { fixture in
+    try await withProxy(upstream: .with { $0.bodyTimeout = .milliseconds(50) }) { fixture in
       let (client, peer, _) = try await fixture.open(get)
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
       let all = try await client.receiveAll()

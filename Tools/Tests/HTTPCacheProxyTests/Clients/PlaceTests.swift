@@ -10,9 +10,7 @@ import Testing
 
   /// One place, which a client that is slow for a millisecond may lose.
   private var onePlace: NIOUpstream.Configuration {
-    var configuration = NIOUpstream.Configuration(connectionsPerOrigin: 1)
-    configuration.clientPatience = .milliseconds(1)
-    return configuration
+    .with { ($0.connectionsPerOrigin, $0.clientPatience) = (1, .milliseconds(1)) }
   }
 
   private func expectAnotherRequest(_ fixture: Fixture) async throws {
@@ -26,7 +24,7 @@ import Testing
 
   @Test("an upgraded connection holds no place")
   func upgraded() async throws {
-    try await withProxy(upstream: .init(connectionsPerOrigin: 1)) { fixture in
+    try await withProxy(upstream: .with { $0.connectionsPerOrigin = 1 }) { fixture in
       let (client, peer, _) = try await fixture.open(
         "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
       peer.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello")

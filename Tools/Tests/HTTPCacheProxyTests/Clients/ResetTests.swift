@@ -114,7 +114,7 @@ import Testing
     try await expectServed([hello, hello + hello], configure: { $0.tls = try? TLSTests.server() }) { inner in
       var isServed = false
       try await withProxy(
-        upstream: .init(tls: client),
+        upstream: .with { $0.tls = client },
         configure: {
           $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: inner.port), basePath: "")
         }

@@ -10,7 +10,7 @@ import Testing
   @Test("shutting down closes idle connections and lets requests under way end")
   func shutdown() async throws {
     // With one place, both requests use the same connection to the origin, whichever event loop they are on.
-    try await withProxy(upstream: .init(connectionsPerOrigin: 1)) { fixture in
+    try await withProxy(upstream: .with { $0.connectionsPerOrigin = 1 }) { fixture in
       let idle = try fixture.connect()
       let busy = try fixture.connect()
       idle.send(get)

@@ -28,7 +28,7 @@ import Testing
   private func upload(
     _ body: GivenBody, _ origin: TestingStream, _ loop: NIOAsyncTestingEventLoop
   ) throws -> Task<UpstreamResponse, any Error> {
-    let configuration = NIOUpstream.Configuration(headTimeout: .seconds(4))
+    let configuration = NIOUpstream.Configuration.with { $0.headTimeout = .seconds(4) }
     let pool = try ConnectionPool(group: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
     let lease = ConnectionLease(
       origin.stream, Origin(isSecure: false, host: "h", port: 80), isReused: false)
@@ -198,7 +198,7 @@ import Testing
     // As many as wait to be accepted.
     let waiting = try (0...64).map { _ in try RawPeer.connect(full.port) }
     try await withProxy(
-      upstream: .init(connectTimeout: .minutes(10), headTimeout: .milliseconds(100)),
+      upstream: .with { ($0.connectTimeout, $0.headTimeout) = (.minutes(10), .milliseconds(100)) },
       configure: {
         $0.mode = .reverse(Origin(isSecure: false, host: "127.0.0.1", port: full.port), basePath: "")
       }

@@ -19,7 +19,7 @@ import Testing
   func both() async throws {
     try await withProxy(configure: { $0.tls = try? Self.server() }) { inner in
       try await withProxy(
-        upstream: .init(tls: try Self.client()),
+        upstream: .with { $0.tls = try Self.client() },
         configure: {
           $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: inner.port), basePath: "")
         }
@@ -111,7 +111,8 @@ import Testing
       .bind(host: "127.0.0.1", port: 0).get()
     let port = try #require(listener.localAddress?.port)
     for offersHTTP2 in [true, false] {
-      var upstream = NIOUpstream.Configuration(tls: try Self.client())
+      var upstream = NIOUpstream.Configuration()
+      upstream.tls = try Self.client()
       upstream.offersHTTP2 = offersHTTP2
       try await withProxy(
         upstream: upstream,
@@ -145,7 +146,7 @@ import Testing
   func wrongHost() async throws {
     try await withProxy(configure: { $0.tls = try? Self.server() }) { inner in
       try await withProxy(
-        upstream: .init(tls: try Self.client()),
+        upstream: .with { $0.tls = try Self.client() },
         configure: {
           $0.mode = .reverse(Origin(isSecure: true, host: "127.0.0.2", port: inner.port), basePath: "")
         }

@@ -131,7 +131,8 @@ import Testing
   @Test("over TLS, a first request with a long head is answered", arguments: [20_000, 60_000])
   func overTLS(_ size: Int) async throws {
     try await withProxy(configure: { $0.tls = try? TLSTests.server() }) { inner in
-      var upstream = NIOUpstream.Configuration(tls: try TLSTests.client())
+      var upstream = NIOUpstream.Configuration()
+      upstream.tls = try TLSTests.client()
       upstream.offersHTTP2 = true
       try await withProxy(
         upstream: upstream,
@@ -159,7 +160,8 @@ import Testing
       return RawHTTP2Origin.head(stream, block) + RawHTTP2Origin.frame(0, 1, stream, Array("ok".utf8))
     }
     let port = try #require(origin.base.split(separator: ":").last.flatMap { Int($0) })
-    var upstream = NIOUpstream.Configuration(tls: try TLSTests.client())
+    var upstream = NIOUpstream.Configuration()
+    upstream.tls = try TLSTests.client()
     upstream.offersHTTP2 = true
     try await withProxy(
       upstream: upstream,

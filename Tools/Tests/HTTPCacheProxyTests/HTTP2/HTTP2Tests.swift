@@ -171,6 +171,28 @@ import Testing
     }
   }
 
+  @Test(
+    "a response before the end of the request is whole, however late the client takes its end (RFC 9113 §8.1)"
+  )
+  func earlyAndSlow() async throws {
+    try await withHTTP2 { fixture in
+      let client = try HTTP2Peer(fixture.port)
+      client.request(1, "/a", method: "POST", ends: false)
+      let (peer, _) = try await fixture.origin.acceptRequest()
+      peer.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 66000\r\n\r\n")
+      await peer.send([UInt8](repeating: 65, count: 66_000))
+      // The window that a connection and a stream begin with.
+      try await client.receive(65_535, of: 1)
+      client.widen(0, by: 1_000)
+      client.widen(1, by: 1_000)
+      let response = try await client.response(1)
+      #expect(response.body.count == 66_000 && response.reset == nil)
+      var frame = try await client.next()
+      while frame.type != HTTP2Peer.reset { frame = try await client.next() }
+      #expect(frame.payload == [0, 0, 0, 0])
+    }
+  }
+
   /// A GET of `/` with some of its fields replaced.
   private static func fields(_ changed: [String: String?], and more: [(String, String)] = []) -> [(
     String, String

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Octets that a response over HTTP/2 has lost", .timeLimit(.minutes(10))) struct LostOctetsTests {
   private func withOrigin(at port: Int, _ body: (Fixture) async throws -> Void) async throws {
-    var upstream = NIOUpstream.Configuration(tls: try TLSTests.client())
+    var upstream = NIOUpstream.Configuration()
+    upstream.tls = try TLSTests.client()
     upstream.offersHTTP2 = true
     try await withProxy(
       upstream: upstream,

@@ -11,7 +11,7 @@ import Testing
     let origin = try await AnsweringOrigin()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
     let loops = Array(group.makeIterator())
-    let pool = try ConnectionPool(group: group, configuration: .init(connectionsPerOrigin: 2))
+    let pool = try ConnectionPool(group: group, configuration: .with { $0.connectionsPerOrigin = 2 })
     let target = Origin(isSecure: false, host: "127.0.0.1", port: origin.port)
     let lease = { (loop: any EventLoop) in
       Task(executorPreference: EventLoopExecutor(loop)) {

@@ -51,8 +51,8 @@ func withProxy(
   let mode: ProxyServer.Mode =
     forward.map { .forward($0) }
     ?? .reverse(Origin(isSecure: false, host: "127.0.0.1", port: origin.port), basePath: basePath)
-  var configuration = ProxyServer.Configuration(
-    host: "127.0.0.1", port: 0, mode: mode, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+  var configuration = ProxyServer.Configuration(host: "127.0.0.1", port: 0, mode: mode)
+  configuration.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
   configure(&configuration)
   let cache =
     cache ?? HTTPCache(configuration: HTTPCache.Configuration(memoryCapacity: 0), store: NoStore())
@@ -66,6 +66,26 @@ func withProxy(
     throw error
   }
   await server.shutDown(deadline: .zero)
+}
+
+extension ProxyServer.Mode {
+  /// All requests go to one origin, below a path without a slash at its end.
+  static func reverse(_ origin: Origin, basePath: String) -> ProxyServer.Mode {
+    var route = GatewayRoute(to: OriginGroup(origin))
+    route.basePath = basePath
+    return .gateway([route])
+  }
+}
+
+extension NIOUpstream.Configuration {
+  /// The default configuration with changes.
+  static func with(_ change: (inout NIOUpstream.Configuration) throws -> Void) rethrows
+    -> NIOUpstream.Configuration
+  {
+    var configuration = NIOUpstream.Configuration()
+    try change(&configuration)
+    return configuration
+  }
 }
 
 extension ProxyServer.Configuration {

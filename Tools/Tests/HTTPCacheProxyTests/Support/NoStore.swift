@@ -5,7 +5,7 @@ import HTTPCaching
 final class NoStore: CacheStore {
   private let invalidations = ChangeCounters()
 
-  func peek(_ key: CacheKey) -> PeekResult { .absent }
+  func peek(_ key: CacheKey) -> [StoredVariant]? { [] }
   func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] { [] }
   func ticket() -> InvalidationTicket { invalidations.ticket() }
   func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {

@@ -69,7 +69,7 @@ import Testing
       "\r\n", "?\r\n", "%1\r\n+a\r\n+b\r\n", "_\r\n", "+OK\n", "$5\r\nhellox\r\n", "$5\r\nhello\rx", "$x\r\n",
       "$-2\r\n", "*-2\r\n", "$\r\n", "*\r\n", ":\r\n", ":1.5\r\n", ":9223372036854775808\r\n",
       ":-9223372036854775809\r\n", ":99999999999999999999999\r\n", "$99999999999\r\n",
-      "$9223372036854775807\r\n",
+      "$9223372036854775807\r\n", ":000000000000000000001\r\n",
       "*9223372036854775807\r\n", "*1000000000\r\n", "$ 1\r\na\r\n", "$1 \r\na\r\n", "$+-1\r\n",
       "HTTP/1.1 400\r\n",
       "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n",
@@ -119,6 +119,14 @@ import Testing
     #expect(throws: RESPFailure.self) {
       try Array(text.utf8).withUnsafeBytes { try decoder.decode($0) { _ in } }
     }
+  }
+
+  @Test("the values of an array are found by their names; a name without UTF-8 or a value is left out")
+  func fields() {
+    let name = Array("a".utf8)
+    let value = RESPValue.array([.bulk(name), .integer(1), .bulk([0xFF]), .integer(2), .bulk(name)])
+    #expect(value.fields == ["a": .integer(1)])
+    #expect(RESPValue.null.fields == nil)
   }
 
   @Test("commands are arrays of bulk strings")

@@ -12,7 +12,7 @@ import Testing
   }
 
   private func words(_ command: RedisCommand) -> [String] {
-    command.arguments.map { String(decoding: $0, as: UTF8.self) }
+    command.map { String(decoding: $0.bytes, as: UTF8.self) }
   }
 
   @Test(

@@ -148,11 +148,11 @@ struct RedisRefusalTests {
     let server = try await RedisServer.start(["--requirepass", "s3cret"])
     let settings = RedisSettings(
       username: nil, password: "wrong-one", database: 0, tls: nil,
-      group: MultiThreadedEventLoopGroup.singleton, connecting: .seconds(60))
+      group: MultiThreadedEventLoopGroup.singleton, limits: .long)
     let connection = RedisConnection(to: RedisEndpoint(host: "127.0.0.1", port: server.port), settings)
     try await eventually { connection.isClosed }
     let error = await tierError {
-      _ = try await connection.send([RedisCommand("PING")], by: RedisDeadline(.seconds(60)))
+      _ = try await connection.send([["PING"]], by: RedisDeadline(.seconds(60)))
     }
     #expect(error?.kind == .refused && error?.message.contains("wrong-one") == false)
   }

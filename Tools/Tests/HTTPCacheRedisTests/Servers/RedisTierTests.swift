@@ -179,13 +179,13 @@ struct RedisTierTests {
         RedisEndpoint(host: "127.0.0.1", port: server.port),
         RedisSettings(
           username: nil, password: nil, database: 0, tls: nil, group: .singletonMultiThreadedEventLoopGroup,
-          connecting: .seconds(60)))
+          limits: .long))
       var damaged: [[UInt8]] = [[], [1], Array(value.dropLast()), [UInt8(ascii: "2")] + value.dropFirst()]
       for place in stride(from: 0, to: value.count, by: 5) {
         damaged.append(value[..<place] + [value[place] ^ 0x41] + value[(place + 1)...])
       }
       for (number, bytes) in damaged.enumerated() {
-        let command = RedisCommand("HSET", .text(name), "x\(number % 5)", .bytes(bytes))
+        let command: RedisCommand = ["HSET", .text(name), "x\(number % 5)", .bytes(bytes)]
         _ = try await connection.send([command], on: .questions, by: RedisDeadline(.seconds(60)))
         let found = try await tier.find([Sample.key()]).variants[0]
         // Without encryption, nothing protects the age and the digits of the header.

@@ -50,7 +50,7 @@ import Testing
         return connection == 1 ? .cut(text) : .bytes(text)
       }
       let node = server.node()
-      let commands = [RedisCommand("TIME"), RedisCommand("HGETALL", "x")]
+      let commands: [RedisCommand] = [["TIME"], ["HGETALL", "x"]]
       let deadline = RedisDeadline(.seconds(30))
       let first = await tierError { _ = try await node.send(commands, on: .questions, by: deadline) }
       #expect(first?.kind == .unreachable, "after \(count) bytes")
@@ -111,7 +111,7 @@ import Testing
     let server = try await ScriptedServer { words, _ in .bytes(words[0] == "X" ? ":1\r\n" : "+OK\r\n") }
     let node = server.node(username: "u", password: "p", database: 2)
     #expect(
-      try await node.send([RedisCommand("X")], on: .newLog, by: RedisDeadline(.seconds(60))).isEmpty == false)
+      try await node.send([["X"]], on: .newLog, by: RedisDeadline(.seconds(60))).isEmpty == false)
     #expect(server.commands == [["AUTH", "u", "p"], ["SELECT", "2"], ["X"]])
     node.close()
     for refusal in ["WRONGPASS invalid", "ERR DB index is out of range", "LOADING x"] {
@@ -120,7 +120,7 @@ import Testing
       }
       let node = server.node(password: "p", database: 2)
       let error = await tierError {
-        _ = try await node.send([RedisCommand("X")], on: .questions, by: RedisDeadline(.seconds(60)))
+        _ = try await node.send([["X"]], on: .questions, by: RedisDeadline(.seconds(60)))
       }
       #expect(error?.kind == (refusal.hasPrefix("LOADING") ? .unavailable : .refused))
       #expect(server.commands == [["AUTH", "p"], ["SELECT", "2"]])
@@ -138,7 +138,7 @@ import Testing
       let node = server.node(username: "u", password: "s3cret")
       for _ in 0..<2 {
         let error = await tierError {
-          _ = try await node.send([RedisCommand("X")], on: .questions, by: RedisDeadline(.seconds(60)))
+          _ = try await node.send([["X"]], on: .questions, by: RedisDeadline(.seconds(60)))
         }
         #expect(error?.kind == .refused)
         #expect(error?.message.contains("s3cret") == false && error?.message.contains("AUTH") == true)
@@ -152,11 +152,11 @@ import Testing
     let server = try await ScriptedServer { _, _ in .silence }
     let node = server.node()
     async let patient = tierError {
-      _ = try await node.send([RedisCommand("Y")], on: .questions, by: RedisDeadline(.seconds(60)))
+      _ = try await node.send([["Y"]], on: .questions, by: RedisDeadline(.seconds(60)))
     }
     try await eventually { server.commands == [["Y"]] }
     let late = await tierError {
-      _ = try await node.send([RedisCommand("X")], on: .questions, by: RedisDeadline(.milliseconds(1)))
+      _ = try await node.send([["X"]], on: .questions, by: RedisDeadline(.milliseconds(1)))
     }
     #expect(late?.kind == .timeout)
     #expect(await patient?.kind == .unavailable)

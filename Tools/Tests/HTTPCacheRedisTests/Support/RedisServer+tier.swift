@@ -38,11 +38,10 @@ extension RedisServer {
   {
     let settings = RedisSettings(
       username: nil, password: nil, database: 0, tls: nil, group: MultiThreadedEventLoopGroup.singleton,
-      connecting: limit)
+      limits: RedisLimits(connection: limit))
     let connection = RedisConnection(to: RedisEndpoint(host: "127.0.0.1", port: port), settings)
     defer { connection.close(.unreachable, "done") }
-    let command = RedisCommand(words.map { .text($0) })
-    let reply = try await connection.send([command], by: RedisDeadline(limit))[0]
+    let reply = try await connection.send([words.map { .text($0) }], by: RedisDeadline(limit))[0]
     if case .error(let text) = reply { throw SharedTierError(.refused, text) }
     return reply
   }

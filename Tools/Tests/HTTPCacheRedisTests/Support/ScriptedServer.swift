@@ -112,6 +112,6 @@ final class ScriptedServer: Sendable {
       RedisEndpoint(host: "127.0.0.1", port: port),
       RedisSettings(
         username: username, password: password, database: database, tls: nil,
-        group: MultiThreadedEventLoopGroup.singleton, connecting: .seconds(60)))
+        group: MultiThreadedEventLoopGroup.singleton, limits: .long))
   }
 }

@@ -109,7 +109,7 @@ struct AdminRequestLine: Codable {
   /// Why the request was refused.
   var reason: String?
 
-  init(_ request: FinishedRequest, at time: Double) {
+  init(_ request: AccessLog.Entry, at time: Double) {
     self.time = time
     client = request.client
     method = request.method

@@ -27,7 +27,7 @@ struct RequestFilter: Sendable {
     }
   }
 
-  func matches(_ request: FinishedRequest) -> Bool {
+  func matches(_ request: AccessLog.Entry) -> Bool {
     (outcomes.isEmpty || outcomes.contains(request.outcome))
       && (client.map { $0 == IPAddress(request.client) } ?? true)
       && (target.map { (request.host + request.target).contains($0) } ?? true)

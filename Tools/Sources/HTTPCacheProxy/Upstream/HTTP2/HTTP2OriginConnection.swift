@@ -98,7 +98,7 @@ final class HTTP2OriginConnection: Sendable {
         try channel.pipeline.syncOperations.addHandlers(
           [HTTP2ResponseHandler(heads, stream, limits: limits), ByteStreamHandler(stream)])
         channel.closeFuture.whenComplete { _ in self.end(pace) }
-        return ConnectionLease(stream, origin, http2: self, heads: heads, pace: pace)
+        return ConnectionLease(stream, origin, isReused: true, http2: self, heads: heads, pace: pace)
       }
     do {
       return try await opened.get()

@@ -64,7 +64,11 @@ final class StreamTrailers: Sendable {
   /// The fields that came so far.
   var received: HTTPFields { fields.withLock { $0 } }
 
-  func set(_ headers: HPACKHeaders) {
+  /// - Throws: `ProtocolViolation` for trailers that are too large.
+  func set(_ headers: HPACKHeaders, limits: MessageLimits) throws(ProtocolViolation) {
+    guard headers.fit(limits) else {
+      throw ProtocolViolation("trailers larger than \(limits.headBytes) bytes", status: 431)
+    }
     var trailers: HTTPFields = [:]
     for (name, value, _) in headers {
       guard let name = HTTPField.Name(name), HTTPField.isValidValue(value),
@@ -89,20 +93,12 @@ extension ResponseHead {
     for (name, value, _) in headers {
       if name == ":status" {
         code = value.utf8.count == 3 ? Int(value) : nil
-        continue
-      }
-      guard let name = HTTPField.Name(name), HTTPField.isValidValue(value) else {
-        throw ProtocolViolation("a field that is not allowed (RFC 9113 §8.2.1)")
-      }
-      guard fields.appendBounded(HTTPField(name: name, value: value)) else {
-        throw ProtocolViolation("more than \(limits.fieldCount) fields")
+      } else {
+        try fields.add(http2: name, value, limits: limits)
       }
     }
     guard let code, (100...999).contains(code) else {
       throw ProtocolViolation("an invalid status code (RFC 9110 §15)")
-    }
-    guard fields.count <= limits.fieldCount else {
-      throw ProtocolViolation("more than \(limits.fieldCount) fields")
     }
     // HTTP/2 has no reason phrases; clients of HTTP/1.1 get the usual one.
     status = HTTPResponse.Status(
