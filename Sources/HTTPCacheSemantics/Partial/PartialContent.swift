@@ -48,10 +48,9 @@ public enum PartialContent {
   static func refusal(request: HTTPRequest, response: HTTPResponse) -> StorageRefusal? {
     guard request.method == .get else { return .method(request.method) }
     if isMultipart(response.headerFields) { return .partialContent }
-    // A length that is not that of the range does not tell which octets these are.
-    guard case .part(let range, _) = ContentRange(response.headerFields),
-      response.headerFields[.contentLength].map({ Int($0) == range.count }) ?? true
-    else { return .malformed("Content-Range") }
+    guard case .part = ContentRange(response.headerFields) else {
+      return .malformed("Content-Range")
+    }
     // The answer to `If-Range` may lack header fields that the client has already (§15.3.7).
     return request.headerFields.contains(.ifRange) ? .partialContent : nil
   }
