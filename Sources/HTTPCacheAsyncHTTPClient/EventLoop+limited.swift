@@ -25,6 +25,8 @@
         }
         let next = scheduleTask(in: left) { look() }
         timer.withLock { $0 = next }
+        // The work may have ended meanwhile.
+        if task.isCancelled { timer.withLock { $0.take() }?.cancel() }
       }
       look()
       defer {

@@ -1,9 +1,7 @@
 #if Hummingbird
-  import HTTPCacheNIO
   import HTTPCacheSemantics
   import HTTPCaching
   public import Hummingbird
-  import NIOCore
 
   /// Gives responses an entity tag made from their body, and answers 304 if the client has that body already
   /// (RFC 9110 §8.8.3, §13.1.2).
@@ -35,23 +33,12 @@
         guard let length = response.body.contentLength, length <= limit,
           response.headers[.contentLength].map({ $0 == String(length) }) ?? true
         else { return response }
-        let body = try await Self.collect(response.body, length: length)
+        let body = try await BodyCollector.collect(response.body, length: length)
         response.headers[.eTag] = StrongETag.make(of: body, described: response.headers)
         response.body = ResponseBody(byteBuffer: body)
       }
       guard Preconditions.matchesAny(request.headers, of: response.headers) else { return response }
       return Self.notModified(response)
-    }
-
-    /// The body in one piece.
-    ///
-    /// - Throws: what the body throws; `UpstreamError` if it does not have the announced length.
-    private static func collect(_ body: ResponseBody, length: Int) async throws -> ByteBuffer {
-      do {
-        return ByteBuffer(try await MessageBody(PumpedBody(body, length: Int64(length))).collect())
-      } catch let error as UpstreamError {
-        throw error.cause ?? error
-      }
     }
 
     private static func forbidsStoring(_ fields: HTTPFields) -> Bool {

@@ -48,18 +48,27 @@
 
     /// Passes a piece on; returns when the next one is wanted.
     ///
-    /// - Throws: `CancellationError` when the reader has gone, or the body has ended.
+    /// - Throws: `CancellationError` when the reader has gone, the body has ended, or the caller's task is cancelled, which
+    ///   may be another than the writer's.
     package func write(_ buffer: ByteBuffer) async throws(CancellationError) {
       guard buffer.readableBytes > 0 else { return }
       let (reader, writer) = try state.withLock { state throws(CancellationError) in
-        guard state.end == nil else { throw CancellationError() }
+        guard state.end == nil, !Task.isCancelled else { throw CancellationError() }
         state.ready.append(buffer)
         state.readyBytes += buffer.readableBytes
-        if state.readyBytes >= mostReady { state.writer = OneShot() }
-        return (state.reader.take(), state.writer)
+        guard state.readyBytes >= mostReady else { return (state.reader.take(), OneShot<Bool>?.none) }
+        let writer = OneShot<Bool>()
+        state.writer = writer
+        return (state.reader.take(), writer)
       }
       reader?.give(())
-      if await writer?.take() == false { throw CancellationError() }
+      guard let writer else { return }
+      let isWanted = await withTaskCancellationHandler {
+        await writer.take()
+      } onCancel: {
+        writer.give(false)
+      }
+      guard isWanted else { throw CancellationError() }
     }
 
     /// Ends the body before its writer returns.
@@ -112,10 +121,12 @@
     private func end(_ end: Result<HTTPFields, any Error>, dropsReady: Bool = false) {
       // The writer is released outside of the lock: what its closure holds may end then.
       let (reader, writer, task, _) = state.withLock { state in
-        if state.end == nil || dropsReady && !state.ready.isEmpty { state.end = end }
+        let isEarly = state.end == nil || dropsReady && !state.ready.isEmpty
+        if isEarly { state.end = end }
         if dropsReady { (state.ready, state.readyBytes) = (CircularBuffer(), 0) }
+        // A writer that has finished the body may have other work to end.
         return (
-          state.reader.take(), state.writer.take(), dropsReady ? state.task : nil,
+          state.reader.take(), state.writer.take(), dropsReady && isEarly ? state.task : nil,
           dropsReady ? state.writing.take() : nil
         )
       }

@@ -196,7 +196,11 @@ extension DiskBody.State {
         pending.append(DiskBody.Pending(start: range.lowerBound, bytes: rest.prefix(range.count)))
         buffered += Int64(range.count)
         count += Int64(range.count)
-        ranges = StoredRanges.union(ranges + [range])
+        if let last = ranges.last, last.upperBound == range.lowerBound {
+          ranges[ranges.count - 1] = last.lowerBound..<range.upperBound
+        } else {
+          ranges = StoredRanges.union(ranges + [range])
+        }
       }
       rest = rest.dropFirst(range.count)
       while let target = targets.first, target.upperBound <= range.upperBound { targets.removeFirst() }

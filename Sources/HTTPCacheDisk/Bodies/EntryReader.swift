@@ -92,10 +92,12 @@ final class EntryReader: Sendable {
       guard let name = row.file else { throw CacheError(.damaged, "index: no name of a body") }
       return StoredFileBody(row, name: name, record: record, context: context)
     }
-    guard record.isComplete, Int64(entry.body.count) == length,
-      entry.body.withUnsafeBytes({ XXH64.hash($0) }) == row.checksum
-    else { throw CacheError(.damaged, "the body in the index is not what was written") }
-    return MemoryBody(entry.body, record: record)
+    guard record.isComplete, Int64(entry.body.count) == length else {
+      throw CacheError(.damaged, "the body in the index is not what was written")
+    }
+    let onDamage = context.onDamage
+    return StoredInlineBody(
+      bytes: entry.body, record: record, checksum: row.checksum, onDamage: { onDamage(row.id, $0) })
   }
 
   /// The objects that the bodies of a directory use.

@@ -32,8 +32,14 @@ enum CookieSharing {
     if rules.mode == .private || stored.facts.directives.contains(.withoutSetCookie) { return false }
     if isLeftOut(by: rules) { return stored.head.headerFields.contains(.setCookie) }
     // Overrides were applied when the response was seen by them.
-    return stored.facts.overrides == 0
-      && isForbidden(stored.head, rules: rules, now: stored.responseTime)
+    guard stored.facts.overrides == 0 else { return false }
+    if !rules.refusesSetCookie, rules.keepsSetCookie, stored.facts.freshnessLifetime > 0 {
+      switch stored.facts.lifetimeSource {
+      case .sMaxAge, .maxAge, .expires, .targeted: return false
+      case .none, .heuristic, .override: break
+      }
+    }
+    return isForbidden(stored.head, rules: rules, now: stored.responseTime)
   }
 
   /// Whether the origin itself gives a lifetime above 0 (§4.2.1).

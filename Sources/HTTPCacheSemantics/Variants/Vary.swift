@@ -121,9 +121,7 @@ public enum Vary {
         return true
       }
       if rules.normalizesVary, isPreference(nominated.name),
-        let isEqual = withPreferences(
-          nominated.name, in: fields,
-          { octets in octets.map { octets in text.withUTF8 { $0.isEqual(to: octets) } } })
+        let isEqual = arePreferences(nominated.name, in: fields, equalTo: &text)
       {
         return isEqual
       }
@@ -131,6 +129,15 @@ public enum Vary {
     case .digest(let stored):
       guard fields.contains(nominated.name) else { return false }
       return digest(normalized(nominated.name, in: fields, rules: rules)) == stored
+    }
+  }
+
+  /// Whether normalised preferences equal a stored text; nil if they cannot be compared as octets.
+  private static func arePreferences(
+    _ name: HTTPField.Name, in fields: HTTPFields, equalTo text: inout String
+  ) -> Bool? {
+    withPreferences(name, in: fields) { octets in
+      octets.map { octets in text.withUTF8 { $0.isEqual(to: octets) } }
     }
   }
 

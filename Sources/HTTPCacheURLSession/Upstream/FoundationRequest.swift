@@ -152,7 +152,7 @@ final class FoundationRequest: Sendable {
 
   func received(_ response: URLResponse, from task: Int) {
     change(from: task) { $0.state.received(response) }
-    if let response = response as? HTTPURLResponse {
+    if let response = response as? HTTPURLResponse, response.value(forHTTPHeaderField: "Set-Cookie") != nil {
       terms.cookies?.store(HTTPFields(response.allHeaderFields), from: response.url)
     }
   }

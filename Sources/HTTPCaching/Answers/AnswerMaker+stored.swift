@@ -8,9 +8,13 @@ extension AnswerMaker {
 
   /// A fresh answer from memory, without suspending; nil if the caller has to call `respond`.
   func peek(
-    _ request: HTTPRequest, options: RequestOptions, where mayUse: (HTTPResponse) -> Bool = { _ in true }
+    _ request: HTTPRequest, partition: String, bodyForms: BodyForms, separatesCredentials: Bool,
+    where mayUse: (HTTPResponse) -> Bool = { _ in true }
   ) -> CacheResponse? {
-    guard let found = lookup.inMemory(request, options), mayUse(found.response.head),
+    guard
+      let found = lookup.inMemory(
+        request, partition: partition, bodyForms: bodyForms, separatesCredentials: separatesCredentials),
+      mayUse(found.response.head),
       var response = answer(
         found.response, head: found.head, outcome: found.outcome, from: found.variant, to: found.asked)
     else { return nil }
@@ -20,7 +24,10 @@ extension AnswerMaker {
 
   /// As `HTTPCache.memoryHit(for:options:longestBody:)`.
   func memoryHit(for request: HTTPRequest, options: RequestOptions, longestBody: Int) -> MemoryHit? {
-    guard configuration.rules.isPlain, let found = lookup.inMemory(request, options),
+    guard configuration.rules.isPlain,
+      let found = lookup.inMemory(
+        request, partition: options.partition, bodyForms: options.bodyForms,
+        separatesCredentials: options.separatesCredentials),
       case .hit(_, _, allowance: nil) = found.outcome, found.response.trailers.isEmpty,
       let response = answer(
         found.response, head: found.head, outcome: found.outcome, from: found.variant, to: found.asked,

@@ -115,7 +115,8 @@ extension CacheClock {
     Task {
       while let left = timeLeft() {
         guard left > .zero else { return late() }
-        do { try await sleep(for: left) } catch { return }
+        // On Linux a sleep that is cancelled keeps its memory until it would have ended: sleep for a few seconds at once.
+        do { try await sleep(for: min(left, .seconds(5))) } catch { return }
       }
     }
   }

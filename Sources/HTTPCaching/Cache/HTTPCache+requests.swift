@@ -163,7 +163,9 @@ extension HTTPCache {
   /// (RFC 9110 §9.3.1). For content without either field, as HTTP/2 allows, call `respond`.
   ///
   /// - Parameter request: with scheme, authority and path.
-  public func peek(_ request: HTTPRequest) -> CacheResponse? { peek(request, options: .standard) }
+  public func peek(_ request: HTTPRequest) -> CacheResponse? {
+    engine.answers.peek(request, partition: "", bodyForms: .asSent, separatesCredentials: false)
+  }
 
   /// Like `peek(_:)`, with a partition, or for a caller that accepts decoded bodies.
   ///
@@ -171,7 +173,10 @@ extension HTTPCache {
   ///   - request: with scheme, authority and path.
   ///   - options: partition and whether decoded bodies are accepted.
   public func peek(_ request: HTTPRequest, options: RequestOptions) -> CacheResponse? {
-    engine.answers.peek(request, options: options)
+    if options.isPrivate(under: configuration.rules) { return nil }
+    return engine.answers.peek(
+      request, partition: options.partition, bodyForms: options.bodyForms,
+      separatesCredentials: options.separatesCredentials)
   }
 
   /// The answer from memory to a request, without counting a hit; nil if the caller has to call `peek` or `respond`.
@@ -183,7 +188,8 @@ extension HTTPCache {
   public func memoryHit(
     for request: HTTPRequest, options: RequestOptions, longestBody: Int
   ) -> MemoryHit? {
-    engine.answers.memoryHit(for: request, options: options, longestBody: longestBody)
+    if options.isPrivate(under: configuration.rules) { return nil }
+    return engine.answers.memoryHit(for: request, options: options, longestBody: longestBody)
   }
 
   /// Whether requests that need the same response wait for its head: then a caller that no longer needs it lets its own

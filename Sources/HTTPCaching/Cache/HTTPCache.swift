@@ -116,8 +116,12 @@ extension HTTPCache {
   package func peek(
     _ request: HTTPRequest, options: RequestOptions, where mayUse: (HTTPResponse) -> Bool
   ) -> CacheResponse? {
-    guard engine.shelf.failedChanges.isEmpty else { return nil }
-    return engine.answers.peek(request, options: options, where: mayUse)
+    guard engine.shelf.failedChanges.isEmpty, !options.isPrivate(under: configuration.rules) else {
+      return nil
+    }
+    return engine.answers.peek(
+      request, partition: options.partition, bodyForms: options.bodyForms,
+      separatesCredentials: options.separatesCredentials, where: mayUse)
   }
 
   /// The stored response to a request, whatever its age, with the request's `Range` applied; conditions are

@@ -51,9 +51,6 @@ public struct RequestOptions: Sendable {
   /// Whether only a response to the same credentials answers, as with `CacheRules.separatesCredentials`.
   package var separatesCredentials = false
 
-  /// The options of `HTTPCache.peek(_:)`, made once instead of for each request.
-  static let standard = RequestOptions()
-
   /// The request with the fields of `addFields`.
   public func adding(to request: HTTPRequest) -> HTTPRequest {
     guard let addFields else { return request }

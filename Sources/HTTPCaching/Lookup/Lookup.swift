@@ -132,22 +132,24 @@ final class Lookup: Sendable {
 
   /// The response in memory that may answer a request without asking the origin, before the request's conditions and
   /// ranges are looked at; nil if the caller has to look in the whole store.
-  func inMemory(_ request: HTTPRequest, _ options: RequestOptions) -> FoundInMemory? {
+  func inMemory(
+    _ request: HTTPRequest, partition: String, bodyForms: BodyForms, separatesCredentials: Bool
+  ) -> FoundInMemory? {
     // Only the whole store tells the latest of several equivalent targets.
-    if configuration.rules.obeysNoVarySearch || options.isPrivate(under: configuration.rules) { return nil }
+    if configuration.rules.obeysNoVarySearch { return nil }
     guard request.method == .get || request.method == .head,
       let target = CacheKey.target(of: request)
     else { return nil }
     var rules =
       configuration.rules.isPlain
       ? configuration.rules : configuration.rules.resolved(for: request, target: target)
-    if options.separatesCredentials { rules.separatesCredentials = true }
-    let key = CacheKey(request: request, target: target, rules: rules, partition: options.partition)
+    if separatesCredentials { rules.separatesCredentials = true }
+    let key = CacheKey(request: request, target: target, rules: rules, partition: partition)
     guard let stored = inMemory(key, rules: rules) else { return nil }
     let features = RequestFeatures(request.headerFields)
     guard Reuse.methodMiss(request, features: features) == nil,
       !features.contains(.host) || !request.namesOtherHost,
-      let variant = selected(among: Self.usable(stored, options.bodyForms), for: request, rules: rules)
+      let variant = selected(among: Self.usable(stored, bodyForms), for: request, rules: rules)
     else { return nil }
     let now = configuration.clock.now
     var response = variant.record.response

@@ -61,6 +61,35 @@ import Testing
     }
   }
 
+  @Test("a write ends when its own task is cancelled, though nobody takes what was written")
+  func cancelledWrite() async throws {
+    let (written, cancelled) = (Gate(), Gate())
+    try await fixture.run {
+      $0.get("group") { _, _ in
+        Response(
+          status: .ok, headers: [.cacheControl: "no-store"],
+          body: ResponseBody { writer in
+            let copy = CopiedWriter(writer: writer)
+            let writing = Task {
+              var copy = copy
+              while true { try await copy.writer.write(ByteBuffer(repeating: 1, count: 64 << 10)) }
+            }
+            try await written.pass()
+            writing.cancel()
+            _ = await writing.result
+            cancelled.open()
+            throw CancellationError()
+          })
+      }
+    } _: { server async throws in
+      let response = try await server.open(.GET, "/group")
+      // The body is not read: the writer waits before long.
+      written.open()
+      try await cancelled.pass()
+      _ = response
+    }
+  }
+
   @Test("a client that leaves stops the route's stream")
   func leaving() async throws {
     let stopped = Gate()
@@ -85,4 +114,10 @@ import Testing
       try await stopped.pass()
     }
   }
+}
+
+/// A writer for another task, as code may use it that the compiler does not check, such as that of Swift 5.
+private struct CopiedWriter: @unchecked Sendable {
+  // @unchecked Sendable because one task uses it.
+  var writer: any ResponseBodyWriter
 }

@@ -137,6 +137,9 @@ struct ForwardedFieldTests {
     arguments: [
       "X-Forwarded-Host: a\r\nForwarded: host=b\r\n", "Forwarded: host=a;host=b\r\n",
       "X-Forwarded-Proto: http\r\nForwarded:\r\nForwarded: for=_a, proto=https\r\n",
+      "Forwarded: for=\"x, host=b\"\r\nForwarded: host=c\r\n", "Forwarded: for=\"x;host=b\"\r\n",
+      "Forwarded: for=\"\\\"\", host=b\r\n", "Forwarded: for=\"x\r\n", "Forwarded: host=\"\"\r\n",
+      "Forwarded: host=a/\r\n", "Forwarded: proto=gopher\r\n", "Forwarded: for=_a;\thost=a;\thost=b\r\n",
     ])
   func ambiguous(_ fields: String) async throws {
     let range = try #require(AddressRange("127.0.0.1"))

@@ -10,7 +10,9 @@ struct Decision {
   /// All decisions of a cache before it answers: key, directives, variant, reuse, the client's own conditions
   /// and its ranges.
   func decide(_ rules: CacheRules) -> Int {
-    guard let key = CacheKey(request: request, rules: rules), Reuse.methodMiss(request) == nil,
+    guard let target = CacheKey.target(of: request),
+      case let key = CacheKey(mode: rules.mode, target: target),
+      Reuse.methodMiss(request) == nil,
       case .selected(let index) = Vary.select(
         among: stored, for: request, rules: rules, digest: { Array($0.utf8) })
     else { return 1 }

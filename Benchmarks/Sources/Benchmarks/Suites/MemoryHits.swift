@@ -19,7 +19,7 @@ func memoryHitRows() throws -> [Row] {
   let requests = (0..<64).map { Samples.request($0) }
   for (index, request) in requests.enumerated() {
     let response = Samples.response([0, 1, 2, 4, 5][index % 5])
-    guard let key = CacheKey(request: request, rules: CacheRules()),
+    guard let target = CacheKey.target(of: request), case let key = CacheKey(mode: .private, target: target),
       let stored = Samples.stored(request, response, rules: CacheRules(mode: .private))
     else { continue }
     let record = CacheRecord(key: key, response: stored, bodyLength: Int64(bytes.count))

@@ -35,6 +35,9 @@ struct BodyDecoder: Sendable {
 
   var isComplete: Bool { if case .done = state { true } else { false } }
 
+  /// Whether all of the announced content has come, and the end of its stream has not.
+  var awaitsEndAlone: Bool { if case .stream(0) = state { true } else { false } }
+
   /// Whether the content arrives in chunks that are not all read yet.
   var isChunked: Bool { if case .chunked = state { true } else { false } }
 

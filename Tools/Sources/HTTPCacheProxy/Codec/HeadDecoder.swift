@@ -16,7 +16,8 @@ struct HeadDecoder: Sendable {
   private let limits: MessageLimits
   private var scanner: HeadScanner
   private var emptyLines = 0
-  private var hasFirstByte = false
+  /// Whether the first bytes were found to be those of a head.
+  private var hasBegun = false
 
   init(from sender: Sender, limits: MessageLimits) {
     self.sender = sender
@@ -29,15 +30,14 @@ struct HeadDecoder: Sendable {
   /// - Parameter bytes: all bytes since the end of the previous message, those of earlier calls included.
   /// - Throws: `ProtocolViolation` for bytes that cannot begin a head, and for a head beyond the limits.
   mutating func range(in bytes: UnsafeRawBufferPointer) throws(ProtocolViolation) -> Range<Int>? {
-    if !hasFirstByte {
+    if !hasBegun {
       skipEmptyLines(in: bytes)
       // A single CR may be the first half of an empty line.
       let rest = UnsafeRawBufferPointer(rebasing: bytes[(2 * emptyLines)...])
       guard let first = rest.first, first != 0x0D || rest.count > 1 || !mayBeginWithEmptyLine else {
         return nil
       }
-      try check(first)
-      hasFirstByte = true
+      hasBegun = try begins(rest, first)
     }
     let start = 2 * emptyLines
     let head = UnsafeRawBufferPointer(rebasing: bytes[start...])
@@ -59,15 +59,23 @@ struct HeadDecoder: Sendable {
     }
   }
 
-  /// Bytes with another beginning cannot become a head, however many arrive.
-  private func check(_ first: UInt8) throws(ProtocolViolation) {
+  /// Whether enough bytes have arrived to tell that a head begins.
+  ///
+  /// - Throws: `ProtocolViolation` for another beginning: it cannot become a head, however many bytes arrive.
+  private func begins(_ bytes: UnsafeRawBufferPointer, _ first: UInt8) throws(ProtocolViolation) -> Bool {
     switch sender {
     case .client:
       guard first > 0x20, first < 0x7F else {
         throw ProtocolViolation("an invalid request line (RFC 9112 §3)")
       }
+      return true
     case .origin, .lenientOrigin:
-      guard first == 0x48 else { throw ProtocolViolation("an invalid status line (RFC 9112 §4)") }
+      let name: StaticString = "HTTP/"
+      let isSame = (0..<min(bytes.count, name.utf8CodeUnitCount)).allSatisfy {
+        bytes[$0] == name.utf8Start[$0]
+      }
+      guard isSame else { throw ProtocolViolation("an invalid status line (RFC 9112 §4)") }
+      return bytes.count >= name.utf8CodeUnitCount
     }
   }
 }

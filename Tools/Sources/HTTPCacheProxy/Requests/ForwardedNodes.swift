@@ -15,12 +15,23 @@ enum ForwardedNodes {
   /// (RFC 7239 §4).
   static func values(of parameter: String, in element: String) -> [String] {
     element.split(separator: ";").compactMap { pair in
-      let parts = pair.split(separator: "=", maxSplits: 1)
-      guard parts.count == 2, FieldList.lowercased(parts[0].filter { $0 != " " }) == parameter else {
-        return nil
-      }
-      return parts[1].filter { $0 != "\"" && $0 != " " }
+      let parts = pair.split(separator: "=", maxSplits: 1).map { $0.filter { !" \t\"".contains($0) } }
+      return parts.count == 2 && FieldList.lowercased(parts[0]) == parameter ? parts[1] : nil
     }
+  }
+
+  /// Whether a line of `Forwarded` has a delimiter or an escape within quotation marks, or a string that does not end: another
+  /// reader may split it in another way.
+  static func isUnclear(_ line: String) -> Bool {
+    var isQuoted = false
+    for octet in line.utf8 {
+      switch octet {
+      case UInt8(ascii: "\""): isQuoted.toggle()
+      case UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\\"): if isQuoted { return true }
+      default: break
+      }
+    }
+    return isQuoted
   }
 
   /// The address of a node, which may have brackets and a port (RFC 7239 §6); nil for another name.

@@ -8,7 +8,8 @@ struct ForwardedRequest: Sendable {
   private(set) var scheme: String
   /// The authority that the first client requested; nil if there was none.
   private(set) var host: String?
-  /// Whether a trusted proxy's fields contradict each other, so that the origin may use either.
+  /// Whether a trusted proxy's fields contradict each other or may be read in several ways, so that the origin may use
+  /// another host or scheme than the key.
   private(set) var isAmbiguous = false
   private let client: ClientSide
   private let hop: String
@@ -29,8 +30,11 @@ struct ForwardedRequest: Sendable {
       Self.told(.xForwardedProto, "proto", elements, fields),
       Self.told(.xForwardedHost, "host", elements, fields)
     )
-    isAmbiguous = Set(schemes).count > 1 || Set(hosts).count > 1
-    if let first = schemes.first, first == "http" || first == "https" { scheme = first }
+    isAmbiguous =
+      Set(schemes).count > 1 || Set(hosts).count > 1 || !schemes.allSatisfy(Self.isScheme)
+      || hosts.contains { Authority($0) == nil }
+      || fields[values: .forwarded].contains(where: ForwardedNodes.isUnclear)
+    if let first = schemes.first, Self.isScheme(first) { scheme = first }
     if let first = hosts.first.flatMap({ Authority($0) }) {
       self.host = first.text(defaultPort: scheme == "https" ? 443 : 80)
     }
@@ -131,6 +135,8 @@ struct ForwardedRequest: Sendable {
     let inElement = elements.lazy.map { ForwardedNodes.values(of: parameter, in: $0) }.first { !$0.isEmpty }
     return (members(name, of: fields).prefix(1) + (inElement ?? [])).map { FieldList.lowercased($0) }
   }
+
+  private static func isScheme(_ text: String) -> Bool { text == "http" || text == "https" }
 
   /// The members of all lines of a field, which are one list (RFC 9110 §5.3), without empty ones (§5.6.1.2).
   private static func members(_ name: HTTPField.Name, of fields: HTTPFields) -> [String] {

@@ -33,13 +33,19 @@ extension ByteStream {
 
   /// Begins to wait for the begin of the answer, if it is awaited.
   func timeAbandoned() {
-    state.withLock { state in
-      guard let waiting = state.waiting, waiting.timer == nil else { return }
-      state.waiting?.timer = channel.eventLoop.scheduleTask(in: waiting.patience) { [weak self] in
-        guard let self else { return }
-        self.endIfAbandoned()
-      }
+    guard let patience = state.withLock({ $0.waiting?.timer == nil ? $0.waiting?.patience : nil }) else {
+      return
     }
+    let timer = channel.eventLoop.scheduleTask(in: patience) { [weak self] in
+      guard let self else { return }
+      self.endIfAbandoned()
+    }
+    let isSuperfluous = state.withLock { state in
+      guard state.waiting != nil, state.waiting?.timer == nil else { return true }
+      state.waiting?.timer = timer
+      return false
+    }
+    if isSuperfluous { timer.cancel() }
   }
 
   private func endIfAbandoned() {

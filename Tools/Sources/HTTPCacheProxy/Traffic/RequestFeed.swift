@@ -31,6 +31,9 @@ final class RequestFeed: Sendable {
   /// Passes a request on.
   func send(_ entry: AccessLog.Entry) {
     guard count.load(ordering: .relaxed) > 0 else { return }
+    var entry = entry
+    // The fields of the log's template may be long, and many entries may wait.
+    entry.fields = []
     for stream in subscribers.withLock({ $0.streams.values.map { $0 } }) { stream.yield(entry) }
   }
 

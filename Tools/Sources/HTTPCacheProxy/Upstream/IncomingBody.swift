@@ -18,6 +18,10 @@ final class IncomingBody: BodySource {
     var violation: ProtocolViolation?
   }
 
+  /// How long the end of a stream of HTTP/2 is waited for once all of the announced content has come. Some servers end a
+  /// stream only when they have done other work.
+  static let lateEnd = TimeAmount.milliseconds(100)
+
   private let stream: ByteStream
   private let epoch: Int
   private let stall: TimeAmount?
@@ -95,7 +99,7 @@ final class IncomingBody: BodySource {
     do {
       try await beforePull?()
       while true {
-        guard var buffer = try await stream.read(until: stream.now.after(stall), epoch: epoch) else {
+        guard var buffer = try await read(decoder) else {
           try decoder.end()
           finish(decoder)
           return nil
@@ -113,6 +117,18 @@ final class IncomingBody: BodySource {
     } catch {
       fail(error as? ProtocolViolation)
       throw Self.upstreamError(error)
+    }
+  }
+
+  /// The next bytes; nil at the end.
+  private func read(_ decoder: BodyDecoder) async throws -> ByteBuffer? {
+    guard decoder.awaitsEndAlone else {
+      return try await stream.read(until: stream.now.after(stall), epoch: epoch)
+    }
+    do {
+      return try await stream.read(until: stream.now + Self.lateEnd, epoch: epoch)
+    } catch StreamError.timedOut {
+      return nil
     }
   }
 

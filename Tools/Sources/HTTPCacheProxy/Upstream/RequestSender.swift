@@ -156,7 +156,8 @@ final class RequestSender: Sendable {
     var sent: Int64 = 0
     var unit = 0
     pace.waits()
-    while let bytes = try await body.source.next() {
+    // The end of a stream of HTTP/2 may come later than its content.
+    while sent != body.length, let bytes = try await body.source.next() {
       sent += Int64(bytes.count)
       if let length = body.length, sent > length {
         throw UpstreamError(.cancelled, "the request's body is longer than announced")

@@ -45,7 +45,7 @@ struct UpstreamExchange: Sendable {
       }
       let head = try await finalHead(request, sender, upgrade: upgrade != nil, until: deadline)
       if lease.heads != nil, try head.framing(for: request.head.method).length == 0 {
-        try await endWithoutContent(until: sender.headDeadline(deadline))
+        try await endWithoutContent()
       }
       return try response(head, to: request, sender)
     } catch {
@@ -88,12 +88,12 @@ struct UpstreamExchange: Sendable {
   }
 
   /// Waits for the end of a stream of HTTP/2 whose response has no content (RFC 9113 §8.1.1).
-  private func endWithoutContent(until deadline: NIODeadline) async throws {
-    while let bytes = try await lease.stream.read(until: deadline) {
-      if bytes.readableBytes > 0 {
+  private func endWithoutContent() async throws {
+    do {
+      guard try await lease.stream.read(until: lease.stream.now + IncomingBody.lateEnd) == nil else {
         throw ProtocolViolation("content in a response without content (RFC 9113 §8.1.1)")
       }
-    }
+    } catch StreamError.timedOut {}
   }
 
   private func nextHead(_ sender: RequestSender, until deadline: NIODeadline) async throws -> ResponseHead? {

@@ -13,7 +13,7 @@ func withAdminRoutes(_ body: (AdminRoutes) async throws -> Void) async throws {
   let cache = try HTTPCache.open(
     HTTPCache.Configuration(memoryCapacity: 1 << 20, rules: CacheRules(mode: .shared)))
   let upstream = ScriptedUpstream { _ in
-    ScriptedResponse(headers: ["Cache-Control": "max-age=60", "Cache-Groups": "\"news\""], body: "body")
+    ScriptedResponse(headers: ["Cache-Control": "max-age=86400", "Cache-Groups": "\"news\""], body: "body")
   }
   for path in ["/a", "/b"] {
     let response = try await cache.respond(

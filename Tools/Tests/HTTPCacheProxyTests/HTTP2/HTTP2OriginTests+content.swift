@@ -22,6 +22,21 @@ extension HTTP2OriginTests {
     }
   }
 
+  @Test("a stream that does not end once all of its content has come counts as ended", arguments: [0, 4])
+  func withoutEnd(_ length: Int) async throws {
+    try await withAnswers(
+      cache: memoryCache(),
+      { request in
+        request.head([":status": "200", "content-length": "\(length)", "cache-control": "max-age=60"])
+        if length > 0 { request.body("body") }
+      }
+    ) { fixture in
+      let first = try await get("/", from: fixture)
+      #expect(first.hasSuffix(length > 0 ? "\r\n\r\nbody" : "\r\n\r\n"))
+      #expect(try await get("/", from: fixture).contains("httpcache; hit"))
+    }
+  }
+
   @Test("trailers pass behind a body of a known length")
   func trailersBehindLength() async throws {
     try await withAnswers({ request in
