@@ -67,6 +67,7 @@ struct FolderWriterTests {
       "https://example.com/e%CC%81.txt", "https://example.com/STRASSE.txt",
       "https://example.com/stra%C3%9Fe.txt", "https://example.com/%C5%BFa.txt", "https://example.com/sa.txt",
       "https://example.com/" + repeatElement("d", count: 100).joined(separator: "/"),
+      "https://example.com/%0A%1B%5B31m.txt", "https://example.com/%E2%80%AEtxt.exe",
     ]
     let source = try source(targets)
     try #require(source.count == targets.count)
@@ -79,6 +80,7 @@ struct FolderWriterTests {
     let names = try FileManager.default.subpathsOfDirectory(atPath: written)
     #expect(Set(names.map { $0.uppercased().lowercased() }).count == names.count)
     #expect(names.filter { $0.lowercased().hasPrefix("seeds.jsonl") } == ["seeds.jsonl"])
+    #expect(!names.contains { $0.unicodeScalars.contains { "\n\u{1B}\u{202E}".unicodeScalars.contains($0) } })
   }
 
   @Test("two writings of one source are equal")

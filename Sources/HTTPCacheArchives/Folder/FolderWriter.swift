@@ -5,7 +5,7 @@ public import HTTPCacheStore
 /// Writes responses as a folder that a `FolderSeed` reads: bodies as plain files in the layout of EVURLCache, heads
 /// in `seeds.jsonl`.
 ///
-/// A response whose name does not fit (too long or too deep, taken by a name that differs only in case or normal form, a
+/// A response whose name does not fit (too long or too deep, with characters that are not shown, taken by a name that differs only in case or normal form, a
 /// file where a folder is, a name of this writer) gets a file in the folder `_more`; `seeds.jsonl` names it.
 public enum FolderWriter {
   private static let longestName = 255
@@ -88,9 +88,15 @@ public enum FolderWriter {
       let isPlain = parts.allSatisfy {
         $0 != ".." && $0 != "." && $0.utf8.count <= longestName && !FolderWalk.isIgnored(String($0))
       }
-      guard isPlain, parts.count <= FolderWalk.deepest, !wanted.contains("//"), !wanted.hasSuffix("/")
+      guard isPlain, parts.count <= FolderWalk.deepest, !wanted.contains("//"), !wanted.hasSuffix("/"),
+        !wanted.unicodeScalars.contains(where: Self.isInvisible)
       else { return false }
       return Self.parents(of: name).allSatisfy { !files.contains($0) }
+    }
+
+    /// Whether a character changes how a name is shown: controls, ends of lines, directions of writing.
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+      [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
     }
 
     private mutating func take(_ name: String) {

@@ -51,7 +51,10 @@ public enum Freshness {
         response: response, directives: directives, date: date, responseTime: responseTime,
         rules: rules.concerningOwn(response))
     var flags = directives.flags.kept
-    if CookieSharing.isLeftOut(by: rules) { flags.insert(.withoutSetCookie) }
+    // A head that other rules have stored may have the field.
+    if CookieSharing.isLeftOut(by: rules), !response.headerFields.contains(.setCookie) {
+      flags.insert(.withoutSetCookie)
+    }
     return ReuseFacts(
       freshnessLifetime: lifetime.seconds, lifetimeSource: lifetime.source,
       correctedInitialAge: initialAge(

@@ -26,9 +26,9 @@ extension FleetStatus: CustomStringConvertible {
 }
 
 extension Duration {
-  /// The whole milliseconds, toward zero; at most a year.
+  /// The whole milliseconds, toward zero; at most those of 2⁴⁰ seconds.
   var milliseconds: Int64 {
-    let bounded = min(max(self, .zero), .seconds(366 * 86_400)).components
+    let bounded = min(max(self, .zero), .seconds(1 << 40)).components
     return bounded.seconds * 1_000 + bounded.attoseconds / 1_000_000_000_000_000
   }
 }

@@ -33,6 +33,12 @@ final class Lookup: Sendable {
     return shelf.failedChanges.applied(to: found)
   }
 
+  /// Whether what this node has may be used: see `FleetLog.mayUseEntries`.
+  private var mayUseEntries: Bool {
+    guard let fleet = shelf.fleet, fleet.options.stalenessBound != nil else { return true }
+    return fleet.log.mayUseEntries(uptime: fleet.clock.uptime)
+  }
+
   private static func latestFirst(
     _ exact: [StoredVariant], _ others: [StoredVariant]
   ) -> [StoredVariant] {
@@ -48,6 +54,7 @@ final class Lookup: Sendable {
   /// The stored variants that a request may use; nil, after telling the observer, if the store cannot be read.
   func variants(for exchange: Exchange) -> [StoredVariant]? {
     let (key, rules) = (exchange.key, exchange.rules)
+    guard mayUseEntries else { return [] }
     do throws(CacheError) {
       let stored = try stored(for: key, rules: rules)
       if stored.isEmpty {
@@ -114,6 +121,7 @@ final class Lookup: Sendable {
 
   /// The variants in memory for a key; nil if the disk tier may have more of them.
   func inMemory(_ key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
+    guard mayUseEntries else { return nil }
     let found: [StoredVariant]
     if !rules.isPlain, rules.alias != nil {
       guard let item = names.itemInMemory(of: key, rules: rules) else { return nil }

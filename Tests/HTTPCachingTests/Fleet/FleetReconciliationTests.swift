@@ -145,6 +145,46 @@ struct FleetReconciliationTests {
     #expect(plan.additions.map(\.change.uid) == ["7", "8", "9"])
   }
 
+  @Test(
+    "A node that was restarted adds an invalidation of everything if the server lost the entry that it had read",
+    arguments: [true, false])
+  func lostBeforeRestart(hasEntries: Bool) {
+    let log = (1...9).map { entry("\($0)", UInt64($0)) }
+    let saved = SavedPosition(nonce: "n", read: ReadPosition(log[8]))
+    func plan(_ state: SharedState) -> FleetReconciliation {
+      FleetReconciliation(with: state, after: saved, hasEntries: hasEntries)
+    }
+    for isCut in [false, true] {
+      let lost = plan(state(Array(log[4..<7]), isCut: isCut))
+      #expect(lost.additions.map(\.change.kind) == [.invalidate])
+      #expect(lost.additions.map(\.change.selection) == [.all])
+      #expect(lost.additions.map(\.position) == [position(10)])
+    }
+    #expect(plan(state(log)).additions.isEmpty)
+    // Another node has added it again.
+    #expect(plan(state(Array(log[..<4]) + [entry("9", 12)])).additions.isEmpty)
+    // The log begins behind it: it was cut.
+    #expect(plan(state([entry("20", 20)], isCut: true)).additions.isEmpty)
+    let other = SharedState(nonce: "other", log: [], isCut: false, scopes: [:])
+    #expect(plan(other).additions.isEmpty)
+  }
+
+  @Test("An entry that was taken for read without being known is missed when the server loses it")
+  func takenForRead() {
+    let log = (1...9).map { entry("\($0)", UInt64($0)) }
+    var remembered = RememberedChanges()
+    remembered.note(unknown: ReadPosition(log[6]))
+    for number in 8...9 { remembered.note(change("\(number)"), at: position(UInt64(number)), uptime: .zero) }
+    remembered.note(unknown: ReadPosition(log[8]))
+    let plan = FleetReconciliation(
+      with: state(Array(log[..<4])), after: ReadPosition(log[8]), remembered: remembered, wasAbsent: false)
+    #expect(plan.additions.map(\.change.uid).starts(with: ["8", "9"]))
+    #expect(plan.additions.last?.change.kind == .invalidate)
+    let kept = FleetReconciliation(
+      with: state(Array(log[..<8])), after: ReadPosition(log[8]), remembered: remembered, wasAbsent: false)
+    #expect(kept.additions.map(\.change.uid) == ["9"])
+  }
+
   @Test("Lost changes are added above the position that was read, though its entry could not be read")
   func aboveUnreadable() {
     let seen = [entry("a", 1), entry("b", 2)]

@@ -107,6 +107,21 @@ struct SharingRuleTests {
     #expect(try await fleet.nodes[1].cache.entries(.all).entries.isEmpty)
   }
 
+  @Test(
+    "RFC 9111 §7.3 A node that leaves out Set-Cookie does not use a response that another one stored with it",
+    arguments: [true, false])
+  func setCookie(refuses: Bool) async throws {
+    let fleet = await TestFleet { configuration, number in
+      configuration.rules.keepsSetCookie = number == 0
+      configuration.rules.refusesSetCookie = number != 0 && refuses
+    }
+    fleet.origin.answers { _, number in
+      (200, [.cacheControl: "max-age=60", .setCookie: "a=\(number)"], "\(number)")
+    }
+    #expect(try await fleet.nodes[0].get("/").text == "1")
+    #expect(try await fleet.nodes[1].get("/").text == "2")
+  }
+
   @Test("A part is not published")
   func part() async throws {
     let fleet = await TestFleet(via: RangeOrigin(count: 1_000))

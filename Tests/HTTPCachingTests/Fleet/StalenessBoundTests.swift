@@ -32,6 +32,34 @@ struct StalenessBoundTests {
     }
   }
 
+  @Test(
+    "A node that was paused for longer than twice the bound uses nothing that it has until it has read the log"
+  )
+  func paused() async throws {
+    let fleet = await TestFleet(1) { configuration, _ in configuration.fleet.stalenessBound = .seconds(10) }
+    fleet.origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+    let node = fleet.nodes[0]
+    let gate = Gate()
+    try await node.get("/")
+    #expect(try await node.get("/").outcome.isHit)
+    // The answer that was under way before the pause tells nothing of it.
+    node.tier.onCall = { name in if name == "changes" { try? await gate.pass() } }
+    await fleet.advance { gate.arrivals == 1 }
+    fleet.clock.advance(by: .seconds(21))
+    // The tier tells what is outdated, and answers.
+    #expect(try await !node.get("/").outcome.isHit)
+    #expect(node.count { $0 == .invalidatedAll(.stalenessBound) } == 0)
+    gate.open()
+    node.tier.onCall = nil
+    var isHit = false
+    for _ in 0..<100 where !isHit {
+      await fleet.advance(by: .seconds(1)) { true }
+      fleet.clock.advance(by: .milliseconds(500))
+      isHit = try await node.get("/").outcome.isHit
+    }
+    #expect(isHit)
+  }
+
   @Test("A bound of staleness passes while a node meets the log, too")
   func stalenessBoundInHandshake() async throws {
     let fleet = await TestFleet(1) { configuration, _ in configuration.fleet.stalenessBound = .seconds(10) }

@@ -80,6 +80,7 @@ struct ChangeFollower {
     await apply(plan.unread)
     log.connected(asked: asked)
     await staleness?.end()
+    staleness?.entriesAreCurrent(asOf: asked)
     fleet.breaker.succeeded(.trial, uptime: clock.uptime)
     await save()
     fleet.observers.tell(.fleet(.connected(restored: plan.additions.count)))
@@ -101,11 +102,13 @@ struct ChangeFollower {
           await shelf.apply(change.kind, shelf.localSelections(change.selection))
         }
       }
+      let asked = clock.uptime
       let read = try await fleet.tier.changes(
         after: log.read.position, waitingFor: Self.heartbeat, limit: Self.backlogLimit + 1)
       guard log.heard(nonce: read.nonce, uptime: clock.uptime) else { return isFollowed }
       isFollowed = true
       await apply(read.entries)
+      staleness?.entriesAreCurrent(asOf: asked)
       // Entries may have been cut from the log before this node read them: it needs the positions of their scopes.
       if read.entries.count > Self.backlogLimit { return true }
       if !read.entries.isEmpty { isUnsaved = true }

@@ -37,6 +37,8 @@ final class FleetLog: Sendable {
   private let state = Mutex(State())
   // Atomic, because each miss reads it.
   private let usable = Atomic<Bool>(false)
+  /// Until when entries of this node may be used, in milliseconds of the clock's `uptime`. Atomic, because each hit reads it.
+  private let entriesUsableUntil = Atomic<Int64>(.max)
 
   // MARK: For requests
 
@@ -142,6 +144,7 @@ final class FleetLog: Sendable {
   func begin(_ shared: SharedState, at read: ReadPosition) {
     state.withLock { state in
       state.read = read
+      state.remembered.note(unknown: read)
       // A request that is sent from now on gets a response that is later than all changes of the table.
       state.own = shared.scopes.values.max() ?? .start
       state.nonce = shared.nonce
@@ -228,6 +231,19 @@ final class FleetLog: Sendable {
       state.lastContact = uptime
       return true
     }
+  }
+
+  // MARK: The bound of staleness
+
+  /// Whether entries of this node may be used. They may not once twice the bound of staleness has passed without a look at
+  /// the log or an invalidation: then the process was paused, and cannot have watched its bound.
+  func mayUseEntries(uptime: Duration) -> Bool {
+    uptime.milliseconds <= entriesUsableUntil.load(ordering: .acquiring)
+  }
+
+  /// Notes that entries of this node are no older than the log at a time, by the clock's `uptime`.
+  func entriesAreCurrent(asOf time: Duration, bound: Duration) {
+    entriesUsableUntil.store((time + bound + bound).milliseconds, ordering: .releasing)
   }
 
   // MARK: Facts

@@ -31,7 +31,7 @@ struct FleetReconciliation: Sendable {
     let common = state.log.last { entry in
       if entry.position == position.position { return position.isEntry(entry) }
       guard entry.position < position.position, let change = entry.change else { return false }
-      return remembered[change.uid]?.position == entry.position
+      return remembered[change.uid]?.position == entry.position || remembered.forgotten.isEntry(entry)
     }
     let gap: FleetGap? = wasAbsent ? .absence : common == nil && state.isCut ? .logCut : nil
     let start = gap == nil ? common?.position ?? .start : state.log.last?.position ?? .start
@@ -50,7 +50,7 @@ struct FleetReconciliation: Sendable {
   ///   - saved: the kept position; nil if there is none.
   ///   - hasEntries: whether the node has entries.
   init(with state: SharedState, after saved: SavedPosition?, hasEntries: Bool) {
-    additions = []
+    additions = saved.map { Self.additions(to: state, of: $0) } ?? []
     beginsAtEnd = !hasEntries
     let end = state.log.last?.position ?? .start
     guard hasEntries else {
@@ -95,27 +95,44 @@ struct FleetReconciliation: Sendable {
     let first = state.isCut ? state.log.first?.position ?? .start : .start
     var changes = remembered.all.filter { $0.position >= first && !present.contains($0.change.uid) }
       .map(\.change)
-    let hasLostMore = hasLostForgotten(state, remembered.forgotten, above: max(common, first))
+    let hasLostMore = hasLost(state, remembered.forgotten, above: max(common, first))
     guard !changes.isEmpty || hasLostMore else { return [] }
     let highest = max(remembered.highest ?? .start, remembered.forgotten.position, read)
     // Entries of the server that this node has not seen, at positions that the lost log had given already: responses
     // with tickets of the lost log must not pass for later than them.
     changes += state.log.filter { $0.position > common && $0.position <= highest }.compactMap(\.change)
       .filter { remembered[$0.uid] == nil }
-    if hasLostMore { changes.append(SharedChange(uid: Fleet.makeUID(), kind: .invalidate, selection: .all)) }
+    if hasLostMore { changes.append(invalidationOfAll()) }
     return changes.enumerated().map { ($0.element, highest.above(by: $0.offset + 1)) }
+  }
+
+  /// An invalidation of everything if the server lost the entry that the node had read before it was restarted: this node
+  /// cannot name it, nor those that were lost with it.
+  private static func additions(
+    to state: SharedState, of saved: SavedPosition
+  ) -> [(change: SharedChange, position: SharedPosition?)] {
+    let first = state.isCut ? state.log.first?.position ?? .start : .start
+    guard saved.nonce == state.nonce, hasLost(state, saved.read, above: first) else { return [] }
+    return [(invalidationOfAll(), saved.read.position.above(by: 1))]
+  }
+
+  private static func invalidationOfAll() -> SharedChange {
+    SharedChange(uid: Fleet.makeUID(), kind: .invalidate, selection: .all)
   }
 
   /// Whether the server lost changes that this node has seen and can no longer name, and still has responses that one of
   /// them may have overtaken.
   ///
   /// - Parameters:
-  ///   - forgotten: the highest change that the node has seen and forgotten.
+  ///   - forgotten: the highest change that the node has seen and can no longer name. Another node that remembers it adds
+  ///     it again, with those that were lost with it.
   ///   - known: a position up to which no change is lost: the server has the last of them, or has cut them.
-  private static func hasLostForgotten(
+  private static func hasLost(
     _ state: SharedState, _ forgotten: ReadPosition, above known: SharedPosition
   ) -> Bool {
-    guard forgotten.position > known, !state.log.contains(where: forgotten.isEntry) else { return false }
+    guard forgotten.position > known, !state.log.contains(where: forgotten.isChange(of:)) else {
+      return false
+    }
     // A server that lost the table, too, has overtaken all of its responses.
     return state.scopes[0] ?? .start < forgotten.position
   }

@@ -25,6 +25,12 @@ struct ReadPosition: Sendable, Hashable {
     entry.position == position && Self.hash(entry) == self.entry
   }
 
+  /// Whether the entry has the change of this one, at whichever position. Entries that could not be read are the same only
+  /// at the same position.
+  func isChange(of entry: SharedLogEntry) -> Bool {
+    self.entry == 0 ? isEntry(entry) : Self.hash(entry) == self.entry
+  }
+
   private static func hash(_ entry: SharedLogEntry) -> UInt64 {
     entry.change.map { XXH64.hash(Array($0.uid.utf8)) } ?? 0
   }

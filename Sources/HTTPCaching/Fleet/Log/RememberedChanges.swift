@@ -12,7 +12,7 @@ struct RememberedChanges: Sendable {
   private static let limit = 4_096
   private static let longest = Duration.seconds(600)
 
-  /// The highest entry that was forgotten.
+  /// The highest entry that was seen, or taken for read, and is not known any more.
   private(set) var forgotten = ReadPosition.start
   private var entries: [String: Entry] = [:]
   private var order: [String] = []
@@ -36,6 +36,13 @@ struct RememberedChanges: Sendable {
       count += 1
     }
     order.removeFirst(count)
+  }
+
+  /// Notes the last entry of those that the node takes for read without knowing them.
+  mutating func note(unknown read: ReadPosition) {
+    if read.position > forgotten.position, !entries.values.contains(where: { $0.position == read.position }) {
+      forgotten = read
+    }
   }
 
   /// The entry of a uid.

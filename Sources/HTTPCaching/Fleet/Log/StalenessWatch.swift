@@ -4,7 +4,8 @@ import Synchronization
 /// Bounds how long a node uses entries without a connection (`FleetOptions.stalenessBound`): it invalidates all of them
 /// each time the bound has passed without a sign of life of the tier.
 ///
-/// It sleeps beside the follower, which may meet a slow log, or pause, for longer than the bound.
+/// It sleeps beside the follower, which may meet a slow log, or pause, for longer than the bound. If the whole process is
+/// paused, neither runs: until the log was read again, look-ups find nothing (`FleetLog.mayUseEntries`).
 final class StalenessWatch: Sendable {
   private struct State {
     /// Runs while there is no connection.
@@ -18,6 +19,11 @@ final class StalenessWatch: Sendable {
   /// A clock may overflow: longer bounds are slept in parts.
   private static let longestSleep = Duration.seconds(86_400)
 
+  /// The shortest bound for entries while there is a connection, whose signs of life are a second apart.
+  private static let shortestBoundOfEntries = Duration.milliseconds(1_250)
+  /// A bound whose double is a time.
+  private static let longestBound = Duration.seconds(1 << 40)
+
   private let bound: Duration
   private let start: Duration
   private let fleet: Fleet
@@ -25,7 +31,7 @@ final class StalenessWatch: Sendable {
   private let state = Mutex(State())
 
   init(_ bound: Duration, fleet: Fleet, shelf: Shelf) {
-    self.bound = max(bound, Self.shortestBound)
+    self.bound = min(max(bound, Self.shortestBound), Self.longestBound)
     self.fleet = fleet
     self.shelf = shelf
     start = fleet.clock.uptime
@@ -56,6 +62,11 @@ final class StalenessWatch: Sendable {
     await invalidate()
   }
 
+  /// Notes that this node has applied the log as it was at a time, by the clock's `uptime`.
+  func entriesAreCurrent(asOf time: Duration) {
+    fleet.log.entriesAreCurrent(asOf: time, bound: max(bound, Self.shortestBoundOfEntries))
+  }
+
   private var lastInvalidation: Duration? { state.withLock { $0.lastInvalidation } }
 
   private func run() async {
@@ -74,5 +85,6 @@ final class StalenessWatch: Sendable {
     let uptime = fleet.clock.uptime
     state.withLock { $0.lastInvalidation = uptime }
     await shelf.invalidateAll(because: .stalenessBound)
+    entriesAreCurrent(asOf: uptime)
   }
 }

@@ -76,7 +76,7 @@ struct FleetReport: Encodable {
     var table = TextTable(["node", "position", "behind"], [.leading, .leading, .trailing])
     for node in nodes {
       table.add([
-        node.name.printable, node.position,
+        node.name.printableInLine, node.position,
         node.behindMilliseconds.map { HumanText.duration(.milliseconds($0)) } ?? "all changes",
       ])
     }

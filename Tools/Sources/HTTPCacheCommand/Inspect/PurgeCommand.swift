@@ -213,8 +213,8 @@ extension PurgeCommand {
     }
     guard progress.pending.isEmpty else {
       Console.print("\(what) on \(applied) of \(HumanText.count(all, "node"))")
-      Console.report(
-        "httpcache: the change is in the log; not applied yet by \(progress.pending.joined(separator: ", "))")
+      let names = progress.pending.map(\.printableInLine).joined(separator: ", ")
+      Console.report("httpcache: the change is in the log; not applied yet by \(names)")
       throw ExitStatus.timeout.code
     }
     Console.print("\(what) on \(applied) of \(HumanText.count(all, "node"))")

@@ -38,9 +38,9 @@ struct TopScreen {
       [.leading, .trailing, .trailing, .trailing, .leading, .leading])
     for row in missed.prefix(Self.rows) {
       table.add([
-        Self.shortened(row.place.printable), HumanText.grouped(row.requests),
+        Self.shortened(row.place.printableInLine), HumanText.grouped(row.requests),
         HumanText.duration(.seconds(row.meanSeconds)), HumanText.duration(.seconds(row.slowestSeconds)),
-        "\(row.outcome) \(row.status)", (row.reason ?? "").printable,
+        "\(row.outcome) \(row.status)", (row.reason ?? "").printableInLine,
       ])
     }
     // Home, each line cleared to its end, and what is below: without flicker.

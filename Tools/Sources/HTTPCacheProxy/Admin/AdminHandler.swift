@@ -59,7 +59,11 @@ final class AdminHandler: ChannelInboundHandler {
   private func respond(to head: HTTPRequestHead, _ channel: any Channel) {
     let request = request(head)
     let reply = AdminReply(request: request, channel: channel)
-    if let refusal = access.refusal(of: request, host: head.headers.first(name: "Host")) {
+    let hosts = head.headers["Host"]
+    if hosts.count > 1 {
+      return reply.send(AdminResponse(status: 400, body: "400: more than one Host (RFC 9112 §3.2)\n"))
+    }
+    if let refusal = access.refusal(of: request, host: hosts.first) {
       return reply.send(refusal)
     }
     timer?.cancel()

@@ -57,9 +57,14 @@ extension String {
 extension String {
   /// This text without characters that would let a response steer the terminal (`LogText.isUnsafe`): each of them but
   /// line feed and tab is replaced by U+FFFD.
-  public var printable: String {
+  public var printable: String { printable(allowing: ["\n", "\t"]) }
+
+  /// This text in one line, without such characters: for a value within a line.
+  public var printableInLine: String { printable(allowing: []) }
+
+  private func printable(allowing allowed: [Unicode.Scalar]) -> String {
     func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-      scalar == "\n" || scalar == "\t" || !LogText.isUnsafe(scalar)
+      allowed.contains(scalar) || !LogText.isUnsafe(scalar)
     }
     guard !unicodeScalars.allSatisfy(isPrintable) else { return self }
     var text = String.UnicodeScalarView()

@@ -44,6 +44,7 @@ package final class LenientResponseHandler: ChannelInboundHandler {
 
   private var state = State.idle
   private var method = HTTPRequest.Method.get
+  private var interimCount = 0
   private var arrived = ByteBuffer()
   private var headDecoder = LenientResponseHandler.makeHeadDecoder()
 
@@ -64,6 +65,7 @@ package final class LenientResponseHandler: ChannelInboundHandler {
   private func requestBegins(_ name: String) {
     guard case .idle = state else { return }
     method = HTTPRequest.Method(name) ?? .get
+    interimCount = 0
     state = .head
   }
 
@@ -121,8 +123,14 @@ package final class LenientResponseHandler: ChannelInboundHandler {
     if framing == .untilClose, Framing.transferCodings(fields) == ["identity"] {
       fields[.transferEncoding] = nil
     }
-    // The connection goes on to the final response.
-    if head.status.code < 200, head.status.code != 101 { fields[.connection] = nil }
+    if head.status.code < 200, head.status.code != 101 {
+      interimCount += 1
+      guard interimCount <= UpstreamExchange.mostInterim else {
+        throw ProtocolViolation(UpstreamExchange.tooManyInterim)
+      }
+      // The connection goes on to the final response.
+      fields[.connection] = nil
+    }
     var buffer = context.channel.allocator.buffer(capacity: bytes.count + 64)
     // The codec refuses a later minor version than 1, which means no other framing (RFC 9110 §2.5).
     buffer.writeStatusLine(head.status, minorVersion: head.minorVersion)

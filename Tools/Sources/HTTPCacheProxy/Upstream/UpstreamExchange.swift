@@ -43,7 +43,7 @@ struct UpstreamExchange: Sendable {
         // The origin may have answered and ended before the writer looked: what has arrived decides.
         guard error.isClosed else { throw error }
       }
-      let head = try await finalHead(request, sender, upgrade: upgrade != nil, until: deadline)
+      let head = try await finalHead(request, sender, upgrade: upgrade, until: deadline)
       if lease.heads != nil, try head.framing(for: request.head.method).length == 0 {
         try await endWithoutContent()
       }
@@ -58,7 +58,7 @@ struct UpstreamExchange: Sendable {
   }
 
   private func finalHead(
-    _ request: UpstreamRequest, _ sender: RequestSender, upgrade: Bool, until deadline: NIODeadline
+    _ request: UpstreamRequest, _ sender: RequestSender, upgrade: String?, until deadline: NIODeadline
   ) async throws -> ResponseHead {
     var count = 0
     while true {
@@ -74,7 +74,14 @@ struct UpstreamExchange: Sendable {
       }
       if head.status.code >= 200 { return head }
       if head.status.code == 101 {
-        guard upgrade else { throw ProtocolViolation("101 without a requested upgrade (RFC 9110 §15.2.2)") }
+        guard let upgrade else {
+          throw ProtocolViolation("101 without a requested upgrade (RFC 9110 §15.2.2)")
+        }
+        let requested = FieldList.members(FieldList.lowercased(upgrade))
+        guard
+          FieldList.members(FieldList.lowercased(head.fields[.upgrade] ?? upgrade)).allSatisfy(
+            requested.contains)
+        else { throw ProtocolViolation("101 to a protocol that was not requested (RFC 9110 §7.8)") }
         return head
       }
       count += 1

@@ -69,6 +69,14 @@ import Testing
     }
   }
 
+  @Test("a request with two Hosts is refused (RFC 9112 §3.2)")
+  func twoHosts() async throws {
+    try await withServer(token: nil) { port in
+      let answer = try await answer(port, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: h\r\n\r\n")
+      #expect(answer.hasPrefix("HTTP/1.1 400 "))
+    }
+  }
+
   @Test("a page without data needs no token, whatever its query; other paths do")
   func page() async throws {
     try await withServer(token: Self.token) { port in

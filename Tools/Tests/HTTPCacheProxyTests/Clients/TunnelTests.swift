@@ -19,6 +19,16 @@ import Testing
     }
   }
 
+  @Test("a 101 to a protocol that was not requested is an error (RFC 9110 §7.8)")
+  func otherProtocol() async throws {
+    try await withProxy { fixture in
+      let (client, peer, _) = try await fixture.open(Self.ask)
+      peer.send(
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket, other\r\n\r\n")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 502 "))
+    }
+  }
+
   /// Opens a tunnel with CONNECT or by an upgrade.
   private func withTunnel(
     upgrades: Bool, _ body: (_ client: RawPeer, _ peer: RawPeer) async throws -> Void

@@ -14,6 +14,7 @@ import Testing
   @Test("controls, separators and writing directions are escaped in every format", arguments: unsafe)
   func escaped(_ scalar: Unicode.Scalar) throws {
     let text = "a\(scalar)b"
+    #expect(text.printableInLine == "a\u{FFFD}b")
     for line in [LogText.line(text), LogText.quoted(text)] {
       #expect(!line.unicodeScalars.contains(scalar) && line.contains("\\u"))
     }

@@ -1,3 +1,4 @@
+import HTTPCaching
 import HTTPTypes
 import NIOCore
 import NIOEmbedded
@@ -56,6 +57,22 @@ struct LenientResponseHandlerTests {
     try ask(.GET)
     try endRequest()
     #expect(try parts(of: answer + "ok") == ["200 [\"one two\"]", "ok", "end"])
+    _ = try? channel.finish()
+  }
+
+  @Test("64 interim responses are taken, one more is an error")
+  func interimLimit() throws {
+    let interim = "HTTP/1.1 103 Early Hints\r\n\r\n"
+    for _ in 0..<2 {
+      try ask(.GET)
+      try endRequest()
+      let heads = String(repeating: interim, count: 64)
+      let parts = try parts(of: heads + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+      #expect(parts.suffix(2) == ["200 []", "end"])
+    }
+    try ask(.GET)
+    try endRequest()
+    #expect(throws: UpstreamError.self) { try parts(of: String(repeating: interim, count: 65)) }
     _ = try? channel.finish()
   }
 
