@@ -107,8 +107,8 @@ struct ChangeFollower {
         after: log.read.position, waitingFor: Self.heartbeat, limit: Self.backlogLimit + 1)
       guard log.heard(nonce: read.nonce, uptime: clock.uptime) else { return isFollowed }
       isFollowed = true
-      await apply(read.entries)
       staleness?.entriesAreCurrent(asOf: asked)
+      await apply(read.entries)
       // Entries may have been cut from the log before this node read them: it needs the positions of their scopes.
       if read.entries.count > Self.backlogLimit { return true }
       if !read.entries.isEmpty { isUnsaved = true }

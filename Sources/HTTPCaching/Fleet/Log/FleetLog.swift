@@ -37,8 +37,9 @@ final class FleetLog: Sendable {
   private let state = Mutex(State())
   // Atomic, because each miss reads it.
   private let usable = Atomic<Bool>(false)
-  /// Until when entries of this node may be used, in milliseconds of the clock's `uptime`. Atomic, because each hit reads it.
-  private let entriesUsableUntil = Atomic<Int64>(.max)
+  /// Until when entries of this node may be used, in milliseconds of the clock's `uptime`; negative as long as nothing is
+  /// known. Atomic, because each hit reads it.
+  private let entriesUsableUntil = Atomic<Int64>(-1)
 
   // MARK: For requests
 
@@ -238,12 +239,13 @@ final class FleetLog: Sendable {
   /// Whether entries of this node may be used. They may not once twice the bound of staleness has passed without a look at
   /// the log or an invalidation: then the process was paused, and cannot have watched its bound.
   func mayUseEntries(uptime: Duration) -> Bool {
-    uptime.milliseconds <= entriesUsableUntil.load(ordering: .acquiring)
+    let end = entriesUsableUntil.load(ordering: .acquiring)
+    return end < 0 || uptime.milliseconds <= end
   }
 
   /// Notes that entries of this node are no older than the log at a time, by the clock's `uptime`.
   func entriesAreCurrent(asOf time: Duration, bound: Duration) {
-    entriesUsableUntil.store((time + bound + bound).milliseconds, ordering: .releasing)
+    entriesUsableUntil.max((time + bound + bound).milliseconds, ordering: .releasing)
   }
 
   // MARK: Facts

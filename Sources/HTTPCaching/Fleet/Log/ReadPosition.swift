@@ -25,10 +25,10 @@ struct ReadPosition: Sendable, Hashable {
     entry.position == position && Self.hash(entry) == self.entry
   }
 
-  /// Whether the entry has the change of this one, at whichever position. Entries that could not be read are the same only
-  /// at the same position.
+  /// Whether the entry has the change of this one, at whichever position. One that could not be read, now or then, is told
+  /// by its position alone.
   func isChange(of entry: SharedLogEntry) -> Bool {
-    self.entry == 0 ? isEntry(entry) : Self.hash(entry) == self.entry
+    self.entry == 0 || entry.change == nil ? entry.position == position : Self.hash(entry) == self.entry
   }
 
   private static func hash(_ entry: SharedLogEntry) -> UInt64 {

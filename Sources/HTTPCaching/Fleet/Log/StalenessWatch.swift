@@ -19,8 +19,9 @@ final class StalenessWatch: Sendable {
   /// A clock may overflow: longer bounds are slept in parts.
   private static let longestSleep = Duration.seconds(86_400)
 
-  /// The shortest bound for entries while there is a connection, whose signs of life are a second apart.
-  private static let shortestBoundOfEntries = Duration.milliseconds(1_250)
+  /// The shortest bound for entries while there is a connection: its signs of life are a second apart, and the changes of
+  /// one are applied before the next one is asked for.
+  private static let shortestBoundOfEntries = Duration.milliseconds(2_500)
   /// A bound whose double is a time.
   private static let longestBound = Duration.seconds(1 << 40)
 

@@ -125,6 +125,8 @@ final class IncomingBody: BodySource {
     guard decoder.awaitsEndAlone else {
       return try await stream.read(until: stream.now.after(stall), epoch: epoch)
     }
+    // The origin gets a request of a known length without trailers: its end tells nothing more.
+    if form == .request { return nil }
     do {
       return try await stream.read(until: stream.now + Self.lateEnd, epoch: epoch)
     } catch StreamError.timedOut {

@@ -156,8 +156,7 @@ final class RequestSender: Sendable {
     var sent: Int64 = 0
     var unit = 0
     pace.waits()
-    // The end of a stream of HTTP/2 may come later than its content.
-    while sent != body.length, let bytes = try await body.source.next() {
+    while let bytes = try await body.source.next() {
       sent += Int64(bytes.count)
       if let length = body.length, sent > length {
         throw UpstreamError(.cancelled, "the request's body is longer than announced")

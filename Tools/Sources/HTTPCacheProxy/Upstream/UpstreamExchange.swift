@@ -135,7 +135,7 @@ struct UpstreamExchange: Sendable {
     let isPersistent = head.isPersistent && framing != .untilClose
     // A final response without a 100 means that the origin does not want the body (RFC 9110 §10.1.1).
     sender.stopIfWaiting()
-    if framing == .none {
+    if framing == .none || lease.heads != nil && framing.length == 0 {
       finish(sender, isReusable: isPersistent)
       return UpstreamResponse(head: response, body: .empty)
     }
