@@ -202,7 +202,6 @@ extension Reuse {
     case .status(let code): code == 500 || (502...504).contains(code)
     }
   }
-
 }
 
 extension FailureKind {

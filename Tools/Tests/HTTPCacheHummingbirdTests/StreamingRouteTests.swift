@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("a write ends when its own task is cancelled, though nobody takes what was written")
+  @Test("a write ends when its own task is cancelled, though the client reads nothing")
   func cancelledWrite() async throws {
     let (written, cancelled) = (Gate(), Gate())
     try await fixture.run {

@@ -76,6 +76,14 @@ extension ByteStream {
     }
   }
 
+  /// The bytes behind all of the announced content on a stream of HTTP/2, which are an error; nil if the stream ends, or
+  /// nothing comes within 100 ms: some servers end a stream only when they have done other work.
+  func readBehindContent(epoch: Int? = nil) async throws -> ByteBuffer? {
+    do { return try await read(until: now + .milliseconds(100), epoch: epoch) } catch StreamError.timedOut {
+      return nil
+    }
+  }
+
   /// Takes a number of bytes, if they have arrived in one piece; nil, and nothing is taken, if not.
   func take(_ count: Int64) -> ByteBuffer? {
     state.withLock { state in

@@ -18,10 +18,6 @@ final class IncomingBody: BodySource {
     var violation: ProtocolViolation?
   }
 
-  /// How long the end of a stream of HTTP/2 is waited for once all of the announced content has come. Some servers end a
-  /// stream only when they have done other work.
-  static let lateEnd = TimeAmount.milliseconds(100)
-
   private let stream: ByteStream
   private let epoch: Int
   private let stall: TimeAmount?
@@ -127,11 +123,7 @@ final class IncomingBody: BodySource {
     }
     // The origin gets a request of a known length without trailers: its end tells nothing more.
     if form == .request { return nil }
-    do {
-      return try await stream.read(until: stream.now + Self.lateEnd, epoch: epoch)
-    } catch StreamError.timedOut {
-      return nil
-    }
+    return try await stream.readBehindContent(epoch: epoch)
   }
 
   private static func upstreamError(_ error: any Error) -> any Error {

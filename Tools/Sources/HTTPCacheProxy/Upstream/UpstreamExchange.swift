@@ -45,7 +45,9 @@ struct UpstreamExchange: Sendable {
       }
       let head = try await finalHead(request, sender, upgrade: upgrade, until: deadline)
       if lease.heads != nil, try head.framing(for: request.head.method).length == 0 {
-        try await endWithoutContent()
+        guard try await lease.stream.readBehindContent() == nil else {
+          throw ProtocolViolation("content in a response without content (RFC 9113 §8.1.1)")
+        }
       }
       return try response(head, to: request, sender)
     } catch {
@@ -92,15 +94,6 @@ struct UpstreamExchange: Sendable {
       fields = FieldHygiene.forwardable(fields)
       await request.onInterim?(HTTPResponse(status: head.status, headerFields: fields))
     }
-  }
-
-  /// Waits for the end of a stream of HTTP/2 whose response has no content (RFC 9113 §8.1.1).
-  private func endWithoutContent() async throws {
-    do {
-      guard try await lease.stream.read(until: lease.stream.now + IncomingBody.lateEnd) == nil else {
-        throw ProtocolViolation("content in a response without content (RFC 9113 §8.1.1)")
-      }
-    } catch StreamError.timedOut {}
   }
 
   private func nextHead(_ sender: RequestSender, until deadline: NIODeadline) async throws -> ResponseHead? {

@@ -141,6 +141,14 @@ final class HTTP2Peer {
     return Frame(type: head[3], flags: head[4], stream: stream, payload: payload)
   }
 
+  /// The error code of the next reset, as it is on the wire. Other frames are dropped.
+  func nextReset() async throws -> [UInt8] {
+    while true {
+      let frame = try await next()
+      if frame.type == Self.reset { return frame.payload }
+    }
+  }
+
   /// The frames up to the end of the connection.
   func rest() async -> [Frame] {
     var frames: [Frame] = []
