@@ -68,6 +68,16 @@ check() {
   fi
 }
 
+# Repeats what failed in the logs of the tests, beside the sum: the output of a target may be far above.
+failed_tests() {
+  local log
+  for log in "$results"/*Tests.log; do
+    grep -aqsE '^✘ Test .* failed after' "$log" || continue
+    echo "in $(basename "$log" .log):"
+    grep -aE '^✘|error:' "$log" | cut -c1-600 | tail -n 30
+  done
+}
+
 # Adds up the noted checks; the last line of a whole run.
 total() {
   cat "$results"/*.count 2>/dev/null | awk '
