@@ -3,15 +3,20 @@ import Dispatch
 package import HTTPCacheLibC
 import Synchronization
 
-/// An open file or directory. The descriptor is closed when the last reference is released.
+/// An open file or directory. Releasing the last reference ends the advisory lock, and closes the descriptor.
 ///
 /// - Parameter Failure: the error of the module that uses the file.
 package final class OpenFile<Failure: SystemFailure>: Sendable {
   package let descriptor: Int32
+  private let wasLocked = Atomic(false)
 
   package init(descriptor: Int32) { self.descriptor = descriptor }
 
-  deinit { close(descriptor) }
+  deinit {
+    // Closing is not enough: a child that this process is starting has a copy of the descriptor until it calls exec.
+    if wasLocked.load(ordering: .relaxed) { unlock() }
+    close(descriptor)
+  }
 
   package static var writing: Int32 { O_RDWR }
   package static var making: Int32 { O_RDWR | O_CREAT | O_EXCL }
@@ -174,6 +179,7 @@ package final class OpenFile<Failure: SystemFailure>: Sendable {
     let isDecided = Atomic(false)
     DispatchQueue(label: "HTTPCacheFiles.lock").async { [self] in
       guard shim_lock(descriptor) == 0 else { return }
+      wasLocked.store(true, ordering: .relaxed)
       // The caller has given up.
       if isDecided.exchange(true, ordering: .acquiringAndReleasing) { unlock() }
       isDone.signal()
@@ -187,7 +193,9 @@ package final class OpenFile<Failure: SystemFailure>: Sendable {
 
   /// Takes the advisory lock unless another descriptor holds it in a mode that excludes this one.
   package func tryLock(_ mode: LockMode = .exclusive) -> Bool {
-    shim_try_lock(descriptor, mode.rawValue) == 0
+    guard shim_try_lock(descriptor, mode.rawValue) == 0 else { return false }
+    wasLocked.store(true, ordering: .relaxed)
+    return true
   }
 }
 

@@ -243,6 +243,7 @@ struct DownloadDestinationTests {
     kitchen.origin.change { $0.gate = gate }
     let id = try kitchen.add("/file", to: "file")
     await gate.waitForArrivals(1)
+    await kitchen.wait(id) { $0 == .receiving }
     free.value = 0
     gate.open()
     #expect(try await kitchen.end(id).failure == .fullDisk)

@@ -117,6 +117,7 @@ struct DownloadListTests {
     kitchen.origin.change { $0.gate = gate }
     let id = try kitchen.add("/running")
     await gate.waitForArrivals(1)
+    await kitchen.wait(id) { $0 == .receiving }
     // The file at this moment is what `kill -9` would leave.
     let left = kitchen.list.deletingLastPathComponent().appendingPathComponent("killed.list")
     try FileManager.default.copyItem(at: kitchen.list, to: left)

@@ -180,7 +180,7 @@ extension OpenDirectory {
   ) throws(CacheError) -> OpenDirectory {
     let directory = try CacheDirectory(path: path, durably: durability == .durable)
     var notes: [String] = []
-    // One process at a time makes or replaces an index. Closing the descriptor releases the lock.
+    // One process at a time makes or replaces an index. The lock ends with the file.
     let lock = try takeLock(of: directory)
     defer { withExtendedLifetime(lock) {} }
     let generations: GenerationFile

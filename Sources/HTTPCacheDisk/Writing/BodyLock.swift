@@ -8,6 +8,7 @@ import Synchronization
 /// A writer holds the file's lock exclusively. A process that only checks for a writer, or keeps writers away
 /// for a moment, shares the lock, so that other processes can tell it from a writer.
 final class BodyLock: Sendable {
+  // Holds the lock.
   private let file: CacheFile
 
   /// Returns nil if another writer has the lock, or if the file does not exist. Waits at most a second for
@@ -18,9 +19,6 @@ final class BodyLock: Sendable {
     if !file.tryLock() { guard !directory.isLocked(name), file.lock(seconds: 1) else { return nil } }
     self.file = file
   }
-
-  // Closing is not enough: a child that this process is starting has a copy of the descriptor until it calls exec.
-  deinit { file.unlock() }
 }
 
 extension CacheDirectory {

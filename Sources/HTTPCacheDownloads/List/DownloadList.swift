@@ -55,6 +55,8 @@ final class DownloadList: Sendable {
       guard !state.isClosed else { return }
       state.isClosed = true
       if state.descriptor >= 0 { HTTPCacheLibC.close(state.descriptor) }
+      // A process that is just being made has a copy of the descriptor, with which the lock would stay.
+      flock(lock, LOCK_UN)
       HTTPCacheLibC.close(lock)
     }
   }

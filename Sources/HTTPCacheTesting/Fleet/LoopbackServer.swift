@@ -105,6 +105,11 @@ public final class LoopbackServer: Sendable {
   /// Waits until the log has a number of changes.
   public func waitForLog(_ count: Int) async { await state.wait { $0.contents.log.count >= count } }
 
+  /// Waits until the lock of a key tells nodes not to wait.
+  package func waitForRefusal(_ key: CacheKey) async {
+    await state.wait { state in state.contents.locks[key].map { $0.token == nil } ?? false }
+  }
+
   // MARK: Faults
 
   /// Copies everything to the replica.

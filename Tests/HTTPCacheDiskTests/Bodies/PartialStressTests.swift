@@ -23,10 +23,11 @@ import Testing
           var numbers = SeededGenerator(seed: UInt64(worker + 1))
           for _ in 0..<80 {
             let index = Int.random(in: 0..<4, using: &numbers)
-            // The work of another worker may make a step fail, but must not break anything.
+            // The work of another worker may make a step fail, but must not break anything. On a busy machine,
+            // a transaction of the other store may take longer than SQLite waits.
             do { try await Self.step(store, index, &numbers) } catch let error as CacheError {
               #expect(
-                [.unavailable, .io, .tooLarge, .superseded].contains(error.code), "\(error)")
+                [.unavailable, .io, .tooLarge, .superseded, .busy].contains(error.code), "\(error)")
             }
           }
         }

@@ -142,11 +142,13 @@ struct EpochTests {
     var writer: DiskStore? = try open()
     try await writer?.put(CacheRecord(key: key(1), response: StoreSample.response()), bytes(100_000))
     await writer?.flush()
+    let writers = directory.path("cache/writers")
+    let owner = try #require(try FileManager.default.contentsOfDirectory(atPath: writers).first)
     // As a process does that ends between the commit and the deletion of the file.
     try execute(
       "DELETE FROM block; DELETE FROM entry; UPDATE state SET entries = 0, bodies = 0",
       on: directory.path("cache/Cache.db"))
-    let lock = directory.path("cache/writers/00000000000000aa")
+    let lock = writers + "/00000000000000aa"
     try Data().write(to: URL(fileURLWithPath: lock))
     let second = try open()
     try await second.sweeper.removeLeftovers()
@@ -154,6 +156,8 @@ struct EpochTests {
     #expect(FileManager.default.fileExists(atPath: lock))
     await writer?.close()
     writer = nil
+    // Threads of the store may release it later.
+    try await until { !FileManager.default.fileExists(atPath: writers + "/" + owner) }
     let third = try open()
     try await until { try directory.bodyFiles().isEmpty }
     try await until { !FileManager.default.fileExists(atPath: lock) }

@@ -24,7 +24,7 @@ import Testing
         try await group.waitForAll()
       }
     }
-    #expect(time < .seconds(40))
+    #expect(time < .seconds(75))
     #expect(try await fixture.store.body(key("/before")) == [1], "reading goes on")
     held.release()
     for index in 0..<count { try await fixture.store.put(try record("/\(index)"), [3]) }

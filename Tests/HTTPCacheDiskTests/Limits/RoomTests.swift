@@ -248,7 +248,17 @@ import Testing
 
 /// Writes several large bodies at a time, as one of several processes does.
 func fill(_ cache: String, from first: Int) async throws {
-  let store = try DiskStore.open(directory: cache, capacity: 16 << 20, largestEntry: .bytes(4 << 20))
+  var opened: DiskStore?
+  // Opening waits for at most 2 s for another process that opens the directory.
+  try await until {
+    do throws(CacheError) {
+      opened = try DiskStore.open(directory: cache, capacity: 16 << 20, largestEntry: .bytes(4 << 20))
+    } catch {
+      guard error.code == .busy else { throw error }
+    }
+    return opened != nil
+  }
+  let store = try #require(opened)
   await withTaskGroup(of: Void.self) { group in
     for lane in 0..<3 {
       group.addTask {

@@ -16,10 +16,13 @@ import Testing
       await store.flush()
     }
 
-    /// Fills a directory with some responses, closes it, and waits until SQLite has deleted the log.
+    /// Fills a directory with some responses, closes it, and waits until the log and the owner lock are deleted.
     private func fillAndClose(_ cache: String) async throws {
       try await fill(cache)
-      try await until { !FileManager.default.fileExists(atPath: cache + "/Cache.db-wal") }
+      try await until {
+        try !FileManager.default.fileExists(atPath: cache + "/Cache.db-wal")
+          && FileManager.default.contentsOfDirectory(atPath: cache + "/writers").isEmpty
+      }
     }
 
     private func expectWhole(_ cache: String) async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCacheDisk
+import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
@@ -100,6 +101,18 @@ import Testing
     #expect(try await fixture.store.verify(repair: true).isSound)
     try await writer.commit(trailers: [:])
     #expect(try await other.body(key("/a")) == bytes(600_000))
+  }
+
+  @Test("a lock ends with its file, although a child that is being started has a copy of the descriptor")
+  func lockOfChild() throws {
+    let directory = try TemporaryDirectory()
+    func folder() throws -> CacheFile { try CacheFile(path: directory.path, flags: CacheFile.folder) }
+    var file: CacheFile? = try folder()
+    #expect(file?.tryLock() == true)
+    let copy = dup(try #require(file?.descriptor))
+    defer { close(copy) }
+    file = nil
+    #expect(try folder().tryLock())
   }
 
   @Test("a directory copied during writing opens with the complete entries and nothing else")

@@ -41,8 +41,10 @@ struct Fixture {
   ) throws {
     directory = try TemporaryDirectory()
     clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))
+    // Whatever the machine has free, nothing is evicted for it.
     store = try DiskStore.open(
       directory: directory.path("cache"), capacity: capacity, largestEntry: largestEntry,
+      minimumFreeSpace: 0,
       options: DiskStore.Options(durability: durability, verification: verification), clock: clock)
   }
 

@@ -12,6 +12,8 @@ final class SocketOrigin: Sendable {
   typealias Handler = @Sendable (OriginRequest) -> OriginAnswer
 
   private let listener: Int32
+  // Has the same port, and does not listen: another socket does not get the port of an origin that was stopped.
+  private let holder: Int32
   private let shared: OriginState
   let port: UInt16
 
@@ -23,18 +25,26 @@ final class SocketOrigin: Sendable {
     #else
       let type = Int32(SOCK_STREAM.rawValue)
     #endif
-    let listener = socket(AF_INET, type, 0)
+    let (listener, holder) = (socket(AF_INET, type, 0), socket(AF_INET, type, 0))
+    var isShared: Int32 = 1
+    for socket in [listener, holder] {
+      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &isShared, socklen_t(MemoryLayout<Int32>.size))
+    }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isListening = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        bind(listener, address, size) == 0 && listen(listener, 128) == 0
-          && getsockname(listener, address, &size) == 0
+        guard bind(listener, address, size) == 0, getsockname(listener, address, &size) == 0 else {
+          return false
+        }
+        // Possible on Linux as long as neither listens. Elsewhere the origin works without.
+        _ = bind(holder, address, size)
+        return listen(listener, 128) == 0
       }
     }
-    self.listener = listener
+    (self.listener, self.holder) = (listener, holder)
     port = UInt16(bigEndian: address.sin_port)
     guard isListening else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     Thread.detachNewThread { [listener, shared] in
@@ -54,9 +64,12 @@ final class SocketOrigin: Sendable {
     }
   }
 
-  deinit { stop() }
+  deinit {
+    stop()
+    close(holder)
+  }
 
-  /// Closes every connection and answers no more.
+  /// Closes every connection and answers no more. The port stays bound until the origin is released.
   func stop() {
     shared.stop(listener)
   }

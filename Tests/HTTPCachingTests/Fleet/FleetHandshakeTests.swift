@@ -39,7 +39,9 @@ struct FleetHandshakeTests {
     }
     node.tier.onCall = { name in if name == "add" { node.tier.isAway = true } }
     node.tier.isAway = false
-    await fleet.advance { fleet.server.calls("add") > 8 }
+    await fleet.advance { node.tier.isAway }
+    // The node pauses after the handshake that failed.
+    await fleet.clock.waitForSleepers()
     node.tier.onCall = nil
     node.tier.isAway = false
     await fleet.advance { node.cache.fleetStatus?.isConnected == true }

@@ -84,7 +84,12 @@ struct SharedLockTests {
     fleet.origin.hold()
     let first = Task { try await fleet.nodes[0].get("/") }
     await fleet.origin.arrived(1)
-    await fleet.advance(by: .milliseconds(500)) { fleet.server.calls("renew") >= 8 }
+    for number in 1...8 {
+      // Both followers and the renewal: a renewal that begins late would find its lock expired.
+      await fleet.clock.waitForSleepers(3)
+      fleet.clock.advance(by: 1)
+      await fleet.server.waitForCalls("renew", number)
+    }
     #expect(fleet.server.isLocked(TestFleet.key("/")))
     let second = Task { try await fleet.nodes[1].get("/") }
     await fleet.server.waitForCalls("lock", 2)
@@ -172,6 +177,8 @@ struct SharedLockTests {
     let first = try await fleet.nodes[0].respond("/")
     let reading = Task { try await first.body.collect() }
     await fleet.advance { fleet.server.calls("unlock") > 0 }
+    // Until then, the second node would wait for the first one.
+    await fleet.server.waitForRefusal(TestFleet.key("/"))
     let second = try await fleet.nodes[1].respond("/")
     await fleet.origin.arrived(2)
     gate.open()

@@ -124,14 +124,7 @@ import Testing
 
   @Test("a route's time until the head of a response is no other route's")
   func head() async throws {
-    try await withProxy(configure: { configuration in
-      configuration.changeRoutes { routes in
-        var quick = routes[0]
-        quick.path = "/quick"
-        quick.silence.head = .milliseconds(100)
-        routes.insert(quick, at: 0)
-      }
-    }) { fixture in
+    try await withProxy(configure: { $0.addRoute("/quick", head: .milliseconds(100)) }) { fixture in
       let (slow, peer, _) = try await fixture.open("GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
       for method in ["GET", "OPTIONS", "POST"] {
         let client = try fixture.connect(

@@ -19,17 +19,20 @@ package final class RedisServer: Sendable {
   /// Starts a server.
   ///
   /// - Parameters:
-  ///   - options: further options.
+  ///   - options: further options, made again for each attempt.
   ///   - isEncrypted: whether the port is for TLS; the options name the certificate.
-  package static func start(_ options: [String] = [], isEncrypted: Bool = false) async throws -> RedisServer {
+  package static func start(
+    _ options: @autoclosure () throws -> [String] = [], isEncrypted: Bool = false
+  ) async throws -> RedisServer {
     for _ in 0..<5 {
-      // Another process may take the port before the server does.
+      // Another process may take the port, or one of the options, before the server does.
       let port = try UnusedPort().number
+      let words = try options()
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
         "redis-test-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      let process = try await launch(port, folder, options, isEncrypted)
-      let server = RedisServer(port, folder, options, isEncrypted, process)
+      let process = try await launch(port, folder, words, isEncrypted)
+      let server = RedisServer(port, folder, words, isEncrypted, process)
       if await server.isReady(starts: 1) { return server }
     }
     throw NotStarted()
@@ -67,7 +70,7 @@ package final class RedisServer: Sendable {
   ///
   /// - Parameter starts: how often the log must tell of a start.
   private func isReady(starts: Int) async -> Bool {
-    while !process.withLock({ $0.isEnded }) {
+    while !process.withLock({ $0.isEnded }), !Task.isCancelled {
       if starts <= self.starts { return true }
       try? await Task.sleep(for: .milliseconds(20))
     }

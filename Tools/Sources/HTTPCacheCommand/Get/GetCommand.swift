@@ -88,13 +88,14 @@ struct GetCommand: AsyncParsableCommand {
   var fail = false
 
   @Option(
-    name: [.customShort("m", allowingJoined: true), .customLong("max-time")],
+    name: [.customShort("m", allowingJoined: true), .customLong("max-time")], parsing: .unconditional,
     help: "Maximum seconds for each URL; with --retry, for each try.",
     transform: SecondsArgument.number)
   var maxTime: Double?
 
   @Option(
-    name: [.short, .long, .customLong("parallel")], help: "Number of URLs to fetch at once.")
+    name: [.short, .long, .customLong("parallel")], parsing: .unconditional,
+    help: "Number of URLs to fetch at once.")
   var jobs = 6
 
   @Option(
@@ -272,7 +273,7 @@ struct GetCommand: AsyncParsableCommand {
           diskCapacity: capacity?.bytes, largestEntry: largestEntry.limit,
           minimumFreeDiskSpace: minimumFree?.bytes,
           rules: CacheRules(mode: location.mode), encryption: encryption, seeds: seeds,
-          observer: recorder))
+          observer: recorder, clock: CommandEnvironment.clock))
     } catch {
       throw ExitStatus.reporting(error)
     }

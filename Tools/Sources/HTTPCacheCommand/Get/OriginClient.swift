@@ -12,6 +12,8 @@ enum OriginClient {
   struct Options: Sendable {
     /// Maximum time to open a connection.
     var connectTimeout: Duration = .seconds(10)
+    /// The share of this time that a connection over HTTP/2 or HTTP/1.1 has; the rest is for one over HTTP/1.1 alone.
+    var shareOfFirstTry = 0.75
     /// Whether to use HTTP/1.1 only.
     var isHTTP1Only = false
     /// A PEM file of certificates to trust instead of the system's.
@@ -25,19 +27,19 @@ enum OriginClient {
     /// How long an origin may be silent within a body; nil is as for the origins of `serve`.
     var silence: SilenceLimit?
 
-    /// These settings for HTTP/2 or HTTP/1.1, with the first three quarters of the time to open a connection.
+    /// These settings for HTTP/2 or HTTP/1.1, with the first part of the time to open a connection.
     var ofFirstTry: Options {
       var options = self
-      if !isHTTP1Only { options.connectTimeout = connectTimeout * 3 / 4 }
+      if !isHTTP1Only { options.connectTimeout = connectTimeout * shareOfFirstTry }
       return options
     }
 
-    /// These settings for HTTP/1.1 alone, with the last quarter of the time to open a connection: an origin that agrees to
-    /// HTTP/2 and then says nothing takes the first ones (`HTTP1Retry`).
+    /// These settings for HTTP/1.1 alone, with the last part of the time to open a connection: an origin that agrees to
+    /// HTTP/2 and then says nothing takes the first one (`HTTP1Retry`).
     var ofSecondTry: Options {
       var options = self
       options.isHTTP1Only = true
-      options.connectTimeout = connectTimeout / 4
+      options.connectTimeout = connectTimeout * (1 - shareOfFirstTry)
       return options
     }
   }

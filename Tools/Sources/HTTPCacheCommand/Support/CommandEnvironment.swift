@@ -1,6 +1,10 @@
 import Foundation
+import HTTPCaching
 
-/// The environment variables with the defaults of options; tests replace them.
+/// The surroundings of a command; tests replace them.
 enum CommandEnvironment {
+  /// The environment variables with the defaults of options.
   @TaskLocal static var current = ProcessInfo.processInfo.environment
+  /// The clock of `get`.
+  @TaskLocal static var clock: any CacheClock = SystemClock()
 }

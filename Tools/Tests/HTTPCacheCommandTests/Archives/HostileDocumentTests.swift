@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCacheStore
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -87,11 +88,8 @@ struct HostileDocumentTests {
     let directory = try TemporaryDirectory()
     let file = directory.file("spaces")
     try Data(repeating: 0x20, count: 4 << 20).write(to: URL(fileURLWithPath: file))
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["gzip", file]
-    try process.run()
-    process.waitUntilExit()
+    let gzip = try await TestProcess(["/usr/bin/env", "gzip", file])
+    #expect(await gzip.end() == 0)
     let member = try #require(FileManager.default.contents(atPath: file + ".gz"))
     let bytes = Array(repeatElement(member, count: 13).joined())
     let error = #expect(throws: Sitemap.Failure.self) { try Sitemap(BodyBytes(bytes)) }

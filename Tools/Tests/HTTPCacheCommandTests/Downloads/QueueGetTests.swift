@@ -20,7 +20,7 @@ import Testing
   }
 
   private func origin(
-    _ content: [UInt8] = ServedFile.bytes(100_000), fields: String = "Cache-Control: max-age=60"
+    _ content: [UInt8] = ServedFile.bytes(100_000), fields: String = "Cache-Control: max-age=86400"
   ) async throws -> ScriptedOrigin {
     let file = ServedFile(content: content, fields: fields)
     return try await ScriptedOrigin { file.answer($0) }
@@ -37,6 +37,16 @@ import Testing
     #expect(directory.contents("other") == ServedFile.bytes(100_000))
     #expect(run.errors.contains("\(origin.base)/a: 97.7 KiB to \(directory.file("a"))\n"), "\(run.errors)")
     try await origin.close()
+  }
+
+  @Test("a file without a URL is told, and an error unless --queue names downloads to continue")
+  func noURLs() async throws {
+    let options = try list("# none\n\n") + cache
+    let run = await CommandRun(["get"] + options)
+    #expect(run.status == ExitStatus.failure.rawValue)
+    #expect(run.errors == "httpcache: no URLs in \(directory.file("list"))\n", "\(run.errors)")
+    let named = await CommandRun(["get", "--queue", "q"] + options)
+    #expect(named.status == 0 && named.errors == run.errors, "\(named.errors)")
   }
 
   @Test("folders that a file of URLs names are made, as by aria2c")
@@ -125,15 +135,45 @@ import Testing
     try await origin.close()
   }
 
-  @Test("a file with another digest than --checksum is not made, and the status tells")
-  func checksum() async throws {
-    let origin = try await origin()
+  @Test(
+    "a file with another digest than --checksum is not made, the status tells, and no byte of it is counted",
+    arguments: [[], ["--segments", "2"]])
+  func checksum(segments: [String]) async throws {
+    let file = ServedFile(content: ServedFile.bytes(100_000), fields: "Cache-Control: max-age=86400")
+    let origin = try await ScriptedOrigin { request in
+      guard request.fields["range"] != nil else { return file.answer(request) }
+      return ScriptedOrigin.Answer(
+        head: "HTTP/1.1 206 Part\r\nContent-Length: 100000\r\nContent-Range: bytes 0-99999/100000\r\n"
+          + "ETag: \(file.tag)", body: file.content)
+    }
     let digest = String(repeating: "0", count: 64)
-    let run = await CommandRun(
-      ["get", origin.base + "/a", "-o", directory.file("a"), "--checksum", "sha-256=\(digest)"] + cache)
+    let arguments = ["get", origin.base + "/a", "-o", directory.file("a"), "--checksum", "sha-256=\(digest)"]
+    let run = await CommandRun(arguments + segments + cache)
     #expect(run.status == ExitStatus.brokenProtocol.rawValue)
     #expect(run.errors.contains("failed: the bytes do not have their sha-256 digest"), "\(run.errors)")
     #expect(directory.contents("a") == nil)
+    let listed = await CommandRun(["downloads", "--json"] + cache)
+    #expect(listed.output.contains(#""received":0,"#), "\(listed.output)")
+    try await origin.close()
+  }
+
+  @Test("downloads counts the bytes of the part, also after a run that brought none")
+  func listedBytes() async throws {
+    var file = ServedFile(content: ServedFile.bytes(100_000), fields: "Cache-Control: no-store")
+    (file.cut, file.awaitedFile) = (60_000, directory.file("a.httpcache-part/body"))
+    let origin = try await ScriptedOrigin { [file] request in
+      let busy = "HTTP/1.1 503 Busy\r\nContent-Length: 4"
+      return request.number == 0
+        ? file.answer(request) : ScriptedOrigin.Answer(head: busy, body: Array("busy".utf8))
+    }
+    let options = ["--queue", "q"] + cache
+    let arguments = ["get", "--retry", "0", origin.base + "/a", "-o", directory.file("a")] + options
+    for _ in 0..<2 {
+      #expect(await CommandRun(arguments).status != 0)
+      let count = try #require(directory.contents("a.httpcache-part/body")).count
+      let listed = await CommandRun(["downloads", "--json"] + options)
+      #expect(count > 0 && listed.output.contains(#""received":\#(count),"#), "\(count): \(listed.output)")
+    }
     try await origin.close()
   }
 

@@ -15,8 +15,8 @@ struct FleetProcessTests {
   func concurrentMisses() async throws {
     try await FleetNodes.run { fleet, origin, _ in
       var (attempt, isShown) = (0, false)
-      // A server whose question passes its time limit goes alone, which a busy machine makes happen now and then: such an
-      // attempt shows nothing. The time limit of the suite ends this loop.
+      // A server whose question passes its time limit, and one that reads the log late, goes alone, which a busy machine
+      // makes happen now and then: such an attempt shows nothing. The time limit of the suite ends this loop.
       while !isShown {
         try await fleet.settle()
         attempt += 1
@@ -33,8 +33,7 @@ struct FleetProcessTests {
           }
         }
         #expect(origin.count(of: path) <= 3)
-        isShown = try await fleet.failures() == failures
-        if isShown { #expect(origin.count(of: path) == 1) }
+        isShown = try await fleet.failures() == failures && origin.count(of: path) == 1
       }
       let hits = try await [0, 1, 2].asyncSum { try await fleet.figures(of: $0).sharedHits }
       #expect(hits >= 2)
@@ -130,7 +129,8 @@ struct FleetProcessTests {
           number = try #require(Int(body.split(separator: " ").last ?? ""))
         }
       }
-      #expect(try await fleet.figures(of: 0).pendingChanges == 0)
+      // A reply of the server that came late leaves the change for the next connection.
+      try await eventually { try await fleet.figures(of: 0).pendingChanges == 0 }
     }
   }
 }

@@ -18,7 +18,7 @@ import Testing
 
   @Test("is that of the representation, from the origin and from the cache")
   func whole() async throws {
-    let file = ServedFile(content: Self.content, fields: "Cache-Control: max-age=60" + Self.field)
+    let file = ServedFile(content: Self.content, fields: "Cache-Control: max-age=86400" + Self.field)
     let origin = try await ScriptedOrigin { file.answer($0) }
     for _ in 0..<2 {
       let run = await CommandRun.get(from: origin, in: directory)
@@ -32,7 +32,7 @@ import Testing
 
   @Test(
     "is that of the representation if a 206 without Last-Modified continues it, beside the file or in the cache",
-    arguments: ["no-store", "max-age=60"])
+    arguments: ["no-store", "max-age=86400"])
   func continued(directive: String) async throws {
     let counter = AnswerCounter()
     let fields = "Cache-Control: \(directive)"
@@ -52,7 +52,7 @@ import Testing
     "is that of writing with --no-remote-time, and without a Last-Modified that is a date",
     arguments: [(["--no-remote-time"], field), ([], ""), ([], "\r\nLast-Modified: yesterday")])
   func written(options: [String], field: String) async throws {
-    let file = ServedFile(content: Self.content, fields: "Cache-Control: max-age=60" + field)
+    let file = ServedFile(content: Self.content, fields: "Cache-Control: max-age=86400" + field)
     let origin = try await ScriptedOrigin { file.answer($0) }
     let start = Date()
     let run = await CommandRun(

@@ -96,7 +96,8 @@ import Testing
   func json() async throws {
     let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin(
-      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: max-age=60\r\nX-Two: 1\r\nx-two: 2\r\n\r\nok")
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: max-age=86400\r\nX-Two: 1\r\nx-two: 2\r\n\r\nok"
+    )
     let first = try json(await CommandRun("get", origin.base, "--dir", directory.file("cache"), "--json"))
     let headers = try #require(first["headers"] as? [String: [String]])
     #expect(headers["x-two"] == ["1", "2"])

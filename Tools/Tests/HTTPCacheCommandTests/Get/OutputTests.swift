@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheTesting
 import HTTPCaching
 import ServerTesting
 import Synchronization
@@ -73,8 +74,8 @@ import Testing
     let run = try await get(directory, "-o", path)
     #expect(run.status == 0, "\(run.errors)")
     #expect(await reader == Self.body)
-    // Only a FIFO without a reader refuses so.
-    #expect(open(path, O_WRONLY | O_NONBLOCK) == -1 && errno == ENXIO)
+    var status = stat()
+    #expect(lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
   }
 
   /// `FileManager` does not read FIFOs.
@@ -95,10 +96,17 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = directory.file("fifo")
     try #require(mkfifo(path, 0o600) == 0)
-    // The response must be there before, on a busy machine, too.
-    let run = try await get(directory, "-o", path, "--max-time", "3")
-    #expect(run.status == ExitStatus.timeout.rawValue)
-    #expect(run.errors.contains("\(path) is a FIFO; waiting for a reader"))
+    let (clock, errors) = (ManualClock(now: SystemClock().now), LineRecorder())
+    let origin = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    async let run = CommandEnvironment.$clock.withValue(clock) {
+      await CommandRun(
+        ["get", origin.base, "--dir", directory.file("cache"), "-o", path, "--max-time", "3"], errors: errors)
+    }
+    try await eventually { errors.text.contains("\(path) is a FIFO; waiting for a reader") }
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(3))
+    #expect(await run.status == ExitStatus.timeout.rawValue)
+    try await origin.close()
     // The abandoned open would hold a thread of this process, if it has begun by now or later.
     try #require(open(path, O_RDWR | O_CLOEXEC) >= 0)
   }
@@ -194,7 +202,10 @@ import Testing
     }
     let folder = await run(directory.path)
     #expect(folder.status == ExitStatus.output.rawValue)
-    #expect(folder.errors.contains("\(directory.path) is a directory; name a file in it, or use -O there"))
+    #expect(folder.errors.contains("\(directory.path) names a directory; name a file in it"))
+    let missingFolder = await run(directory.file("no/"))
+    #expect(missingFolder.status == ExitStatus.output.rawValue)
+    #expect(missingFolder.errors.contains("\(directory.file("no/")) names a directory; name a file in it"))
     let missing = await run(directory.file("no/file"))
     #expect(missing.status == ExitStatus.output.rawValue)
     #expect(
@@ -206,6 +217,17 @@ import Testing
     #expect(socket.errors.contains("\(socketPath) is a socket"))
     #expect(origin.requests.isEmpty)
     try await origin.close()
+  }
+
+  @Test("a missing folder is told only where it is missing: some file systems make no files")
+  func noSuchFile() throws {
+    let directory = try TemporaryDirectory()
+    #expect(
+      OutputFailure("cannot write", ENOENT, at: directory.file("f")).description
+        == "cannot write: no file can be made there (no such file)")
+    #expect(
+      OutputFailure("cannot write", ENOENT, at: directory.file("no/f")).description
+        == "cannot write: its folder does not exist")
   }
 
   private static func listen(_ path: String) throws -> Int32 {

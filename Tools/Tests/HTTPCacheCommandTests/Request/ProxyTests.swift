@@ -158,7 +158,7 @@ import Testing
     let origin = try await ScriptedOrigin(bytes: [5, 0xFF])
     let run = try await get(
       "-x", "socks5h://\(origin.base.dropFirst("http://".count))", "http://origin.invalid/",
-      "--connect-timeout", "1", "-m", "5")
+      "--connect-timeout", "1")
     #expect(run.status != 0)
     #expect(run.errors.contains("through the proxy 127.0.0.1:"))
     try await origin.close()

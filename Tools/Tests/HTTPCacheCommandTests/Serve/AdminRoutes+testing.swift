@@ -8,8 +8,12 @@ import Testing
 
 @testable import HTTPCacheCommand
 
-/// Runs `body` with the routes of a proxy whose cache has two responses.
-func withAdminRoutes(_ body: (AdminRoutes) async throws -> Void) async throws {
+/// Runs `body` with the routes of a proxy whose cache has two responses of `http://h`.
+///
+/// - Parameter origin: its origin, for tests that ask the proxy.
+func withAdminRoutes(
+  origin: Origin = Origin(isSecure: false, host: "h"), _ body: (AdminRoutes) async throws -> Void
+) async throws {
   let cache = try HTTPCache.open(
     HTTPCache.Configuration(memoryCapacity: 1 << 20, rules: CacheRules(mode: .shared)))
   let upstream = ScriptedUpstream { _ in
@@ -24,7 +28,7 @@ func withAdminRoutes(_ body: (AdminRoutes) async throws -> Void) async throws {
   let server = try await ProxyServer.start(
     ProxyServer.Configuration(
       host: "127.0.0.1", port: 0,
-      mode: .gateway([GatewayRoute(to: OriginGroup(Origin(isSecure: false, host: "h")))])),
+      mode: .gateway([GatewayRoute(to: OriginGroup(origin))])),
     cache: cache, upstream: try NIOUpstream(group: group, configuration: .init()), group: group)
   let routes = AdminRoutes(cache: cache, server: server, events: EventCounts())
   do {

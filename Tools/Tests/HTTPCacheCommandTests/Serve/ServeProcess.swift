@@ -1,4 +1,6 @@
 import Foundation
+import ServerTesting
+import Synchronization
 import Testing
 
 /// `httpcache serve` as a separate process: for tests of signals, descriptors and the end of the process.
@@ -6,6 +8,11 @@ final class ServeProcess: Sendable {
   /// The text on standard error so far.
   let errors = LineRecorder()
   private let process: ChildProcess
+  private let isReadToEnd = Flag()
+
+  private final class Flag: Sendable {
+    let value = Mutex(false)
+  }
 
   /// Starts the command that was built beside the tests.
   ///
@@ -18,12 +25,12 @@ final class ServeProcess: Sendable {
       ["serve", "--listen", "127.0.0.1:0", "--disk", "0"] + arguments, limit: limit,
       output: output, errors: pipe.fileHandleForWriting.fileDescriptor)
     try pipe.fileHandleForWriting.close()
-    let errors = errors
+    let (errors, isReadToEnd) = (errors, isReadToEnd)
     let reader = pipe.fileHandleForReading
     Thread.detachNewThread {
       while true {
         let data = reader.availableData
-        if data.isEmpty { return }
+        if data.isEmpty { return isReadToEnd.value.withLock { $0 = true } }
         errors.write(String(decoding: data, as: UTF8.self))
       }
     }
@@ -32,8 +39,15 @@ final class ServeProcess: Sendable {
   /// Sends a signal.
   func send(_ signal: Int32) { process.send(signal) }
 
-  /// The status that it ends with; a signal that ends it is negative.
-  func end() async -> Int32 { await process.end() }
+  /// The status that it ends with; a signal that ends it is negative. Standard error is complete then.
+  func end() async -> Int32 {
+    let status = await process.end()
+    try? await eventually { isReadToEnd.value.withLock { $0 } }
+    return status
+  }
+
+  /// Whether it has ended.
+  var isEnded: Bool { process.isEnded }
 
   /// Waits until standard error has `text`.
   func says(_ text: String, times: Int = 1) async throws {

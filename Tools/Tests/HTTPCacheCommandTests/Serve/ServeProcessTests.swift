@@ -52,19 +52,28 @@ import Testing
 
     @Test("standard streams that are closed are opened before anything else gets their descriptors")
     func closedStreams() async throws {
-      let port = try UnusedPort().number
       let serve = try await ChildProcess(
-        ["serve", "--listen", "127.0.0.1:\(port)", "--disk", "0"] + Self.upstream, closes: true)
-      // A connection to a port without a listener may be one with itself.
-      let listener = String(format: "0100007F:%04X 00000000:0000 0A", port)
-      while try !String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).contains(listener) {
-        try await Task.sleep(for: .milliseconds(5))
-      }
-      let client = try RawPeer.connect(port)
+        ["serve", "--listen", "127.0.0.1:0", "--disk", "0"] + Self.upstream, closes: true)
+      try await eventually { try Self.port(of: serve) != nil }
+      let client = try RawPeer.connect(try #require(try Self.port(of: serve)))
       #expect(try await Self.answer(to: Self.request, on: client).hasPrefix("HTTP/1.1 502 "))
       for descriptor in STDIN_FILENO...STDERR_FILENO { #expect(serve.file(of: descriptor) == "/dev/null") }
       serve.send(SIGTERM)
       #expect(await serve.end() == 0)
+    }
+
+    /// The port that a process listens on, as `/proc` shows it; nil before it listens.
+    private static func port(of process: ChildProcess) throws -> Int? {
+      let files = (0..<64).compactMap { process.file(of: $0) }
+      for line in try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).split(separator: "\n") {
+        // The second column is address and port, the fourth the state (0A listens), the tenth the inode.
+        let columns = line.split(separator: " ")
+        guard columns.count > 9, columns[3] == "0A", files.contains("socket:[\(columns[9])]") else {
+          continue
+        }
+        return columns[1].split(separator: ":").last.flatMap { Int($0, radix: 16) }
+      }
+      return nil
     }
   #endif
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPCaching
 import NIOPosix
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -10,7 +11,10 @@ import Testing
 @Suite("The dashboard, top and log, over a real admin listener", .timeLimit(.minutes(10))) struct WatchTests {
   /// Runs `body` with the port of a proxy that has answered three requests, and the address of its admin listener.
   private func withListener(_ body: (_ proxy: Int, _ admin: String) async throws -> Void) async throws {
-    try await withAdminRoutes { routes in
+    let unused = try UnusedPort()
+    defer { withExtendedLifetime(unused) {} }
+    try await withAdminRoutes(origin: Origin(isSecure: false, host: "127.0.0.1", port: unused.number)) {
+      routes in
       let admin = try await AdminServer.start(
         host: "127.0.0.1", port: 0, access: AdminAccess(token: nil, open: DashboardPage.paths),
         group: MultiThreadedEventLoopGroup.singleton
@@ -18,6 +22,8 @@ import Testing
       let proxy = try #require(routes.server.port)
       // Nothing listens at its origin, so that each is an error.
       for _ in 0..<3 { await request(proxy) }
+      // A request is counted after its response.
+      try await eventually { await routes.get("/missed").body.contains("\"requests\":3") }
       do {
         try await body(proxy, "127.0.0.1:\(try #require(admin.port))")
       } catch {
@@ -208,6 +214,52 @@ import Testing
     for kind in UpstreamError.Kind.allCases {
       #expect(Refusal(UpstreamError(kind, "")).label.rawValue == "error-\(kind.rawValue)")
     }
+  }
+
+  @Test("the port of the proxy is not that of the admin listener", arguments: ["top", "log"])
+  func proxyPort(command: String) async throws {
+    let expected = { (address: String) in
+      "httpcache: http://\(address) is not the admin listener of httpcache serve: --admin requires the address of serve --admin\n"
+    }
+    try await withListener { proxy, _ in
+      let run = await CommandRun(command, "--admin", "127.0.0.1:\(proxy)")
+      #expect(run.status == ExitStatus.failure.rawValue)
+      #expect(run.errors == expected("127.0.0.1:\(proxy)"))
+    }
+    // As an origin behind the proxy may answer.
+    for head in ["HTTP/1.1 200 OK\r\nContent-Type: text/html", "HTTP/1.1 404 Not Found"] {
+      let origin = try await ScriptedOrigin { _ in
+        ScriptedOrigin.Answer(head: head + "\r\nContent-Length: 5", body: Array("<br>\n".utf8))
+      }
+      let run = await CommandRun(command, "--admin", origin.authority)
+      #expect(run.errors == expected(origin.authority))
+      try await origin.close()
+    }
+  }
+
+  @Test("a listener that ends within its answer is named, without the error of a library")
+  func cutShort() async throws {
+    let origin = try await ScriptedOrigin { _ in
+      ScriptedOrigin.Answer(
+        head: "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked",
+        body: Array("6\r\ndata: ".utf8))
+    }
+    let run = await CommandRun("top", "--admin", origin.authority)
+    #expect(run.status == ExitStatus.failure.rawValue)
+    #expect(
+      run.errors == "httpcache: the admin listener at http://\(origin.authority) ended the connection\n")
+    try await origin.close()
+  }
+
+  @Test("the line of a fleet names the last contact with the tier, which is not how far a node is behind")
+  func fleetLine() throws {
+    let fleet =
+      #"{"node":"n","isConnected":true,"lastContactSeconds":0.25,"position":"1-0","pendingChanges":1,"sharedHits":2,"sharedBytes":3}"#
+    let figures = try JSONDecoder().decode(AdminFleet.self, from: Data(fleet.utf8))
+    #expect(figures.line == "connected, last contact 250 ms ago, 1 waiting change, 2 shared hits, 3 B")
+    var text = PrometheusText()
+    figures.add(to: &text)
+    #expect(text.text.contains("\nhttpcache_fleet_last_contact_seconds 0.25\n"))
   }
 
   @Test("a listener that cannot be reached, or refuses, is named")

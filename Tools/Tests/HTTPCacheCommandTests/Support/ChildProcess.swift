@@ -31,6 +31,9 @@ final class ChildProcess: Sendable {
   /// Sends a signal, unless the process has ended.
   func send(_ signal: Int32) { process.send(signal) }
 
+  /// Whether it has ended.
+  var isEnded: Bool { process.isEnded }
+
   /// The status that it ends with; a signal that ends it is negative.
   func end() async -> Int32 { await process.end() }
 

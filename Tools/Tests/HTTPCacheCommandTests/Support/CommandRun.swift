@@ -22,8 +22,9 @@ struct CommandRun {
 
   init(_ arguments: String...) async { await self.init(arguments) }
 
-  init(_ arguments: [String]) async {
-    let (output, errors) = (LineRecorder(), LineRecorder())
+  /// - Parameter errors: gets its standard error while it runs.
+  init(_ arguments: [String], errors: LineRecorder = LineRecorder()) async {
+    let output = LineRecorder()
     let console = Console(output: { output.write($0) }, error: { errors.write($0) })
     status = await Console.$current.withValue(console) {
       do {

@@ -27,12 +27,12 @@ struct IdleConnectionTests {
     try await loop.executeInContext { connection.start() }
     for _ in 0..<2 {
       try await testing.receive("OPTIONS * HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\n\r\n")
-      while !testing.stream.state.withLock({ $0.watcher != nil }) { await loop.run() }
+      while !testing.stream.state.withLock({ $0.watcher != nil }), !Task.isCancelled { await loop.run() }
       #expect(try await testing.written() > 0)
       #expect(testing.stream.state.withLock { $0.closeHook == nil })
     }
     #expect(context.registry.count == 1)
     testing.stream.close()
-    while context.registry.count > 0 { await loop.run() }
+    while context.registry.count > 0, !Task.isCancelled { await loop.run() }
   }
 }

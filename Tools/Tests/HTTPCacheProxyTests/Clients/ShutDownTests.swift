@@ -19,7 +19,7 @@ import Testing
       _ = try await idle.receiveHead()
       busy.send(get)
       _ = try await peer.receiveHead()
-      async let end: Void = fixture.server.shutDown(deadline: .seconds(20))
+      async let end: Void = fixture.server.shutDown(deadline: .seconds(600))
       #expect(try await idle.receiveAll() == "")
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlast")
       let all = try await busy.receiveAll()

@@ -85,7 +85,7 @@ import Testing
     body.send("x")
     body.finish()
     var ended = false
-    while !ended {
+    while !ended, !Task.isCancelled {
       await origin.waitForReader()
       ended =
         try await origin.channel.readOutbound(as: IOData.self).map { String(buffer: $0.buffer) }

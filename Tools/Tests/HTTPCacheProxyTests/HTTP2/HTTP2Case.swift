@@ -58,7 +58,11 @@ struct HTTP2Case: Sendable, CustomTestStringConvertible {
       }
       defer { answering.cancel() }
       let client = try HTTP2Peer(fixture.port)
-      for frame in frames { client.send(frame.type, flags: frame.flags, frame.stream, frame.payload) }
+      // Together, so that no answer comes between them.
+      client.send(
+        together: frames.map {
+          HTTP2Peer.frame($0.type, flags: $0.flags, stream: $0.stream, payload: $0.payload)
+        })
       try await check(client)
       client.end()
     }

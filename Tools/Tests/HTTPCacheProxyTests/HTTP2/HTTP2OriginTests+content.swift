@@ -61,8 +61,11 @@ extension HTTP2OriginTests {
       { request in
         count.increment()
         let lengthField = length == nil ? "x-length" : "content-length"
-        request.head([":status": "\(status)", lengthField: "\(length ?? 0)", "cache-control": "max-age=60"])
-        request.body("bod")
+        // In one flush, so that all of it is there when the proxy looks behind the content.
+        request.head(
+          [":status": "\(status)", lengthField: "\(length ?? 0)", "cache-control": "max-age=60"],
+          flushes: false)
+        request.body("bod", flushes: false)
         request.body("y", ends: true)
       }
     ) { fixture in

@@ -12,11 +12,10 @@ import Testing
 
 @Suite("HTTP/2 to origins (RFC 9113)", .timeLimit(.minutes(10))) struct HTTP2OriginTests {
   private func withOrigin(
-    at port: Int, cache: HTTPCache? = nil, head: TimeAmount = .seconds(60), idle: TimeAmount = .seconds(30),
-    connections: Int = 1_024, _ body: (Fixture) async throws -> Void
+    at port: Int, cache: HTTPCache? = nil, idle: TimeAmount = .seconds(30), connections: Int = 1_024,
+    configure: (inout ProxyServer.Configuration) -> Void = { _ in }, _ body: (Fixture) async throws -> Void
   ) async throws {
     var upstream = NIOUpstream.Configuration()
-    upstream.headTimeout = head
     upstream.idleTimeout = idle
     upstream.connectionsPerOrigin = connections
     upstream.tls = try TLSTests.client()
@@ -27,18 +26,18 @@ import Testing
       configure: {
         $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: port), basePath: "")
         $0.isHTTP2WithoutTLS = true
+        configure(&$0)
       },
       body)
   }
 
   /// Runs a test with an origin that answers as the closure says.
   func withAnswers(
-    protocols: [String] = ["h2", "http/1.1"], cache: HTTPCache? = nil, head: TimeAmount = .seconds(60),
-    idle: TimeAmount = .seconds(30), _ answer: @escaping @Sendable (HTTP2TestOrigin.Request) -> Void,
-    _ body: (Fixture) async throws -> Void
+    protocols: [String] = ["h2", "http/1.1"], cache: HTTPCache? = nil, idle: TimeAmount = .seconds(30),
+    _ answer: @escaping @Sendable (HTTP2TestOrigin.Request) -> Void, _ body: (Fixture) async throws -> Void
   ) async throws {
     let origin = try await HTTP2TestOrigin(protocols: protocols, answer)
-    try await withOrigin(at: origin.port, cache: cache, head: head, idle: idle, body)
+    try await withOrigin(at: origin.port, cache: cache, idle: idle, body)
     try await origin.close()
   }
 
@@ -273,15 +272,22 @@ import Testing
 
   @Test("a connection whose stream gets no answer in time takes no more streams")
   func silent() async throws {
-    try await withAnswers(
-      head: .seconds(3),
-      { request in if request.connection > 1 { request.head([":status": "204"], ends: true) } }
-    ) { fixture in
-      let response2 = try await get("/", from: fixture)
-      #expect(response2.hasPrefix("HTTP/1.1 504 "))
-      let response3 = try await get("/", from: fixture)
-      #expect(response3.hasPrefix("HTTP/1.1 204 "))
+    let origin = try await HTTP2TestOrigin { request in
+      guard request.headers.first(name: ":path") != "/silent" else { return }
+      request.head([":status": "204", "x-connection": "\(request.connection)"], ends: true)
     }
+    // With one place, requests of every event loop use the same connection.
+    try await withOrigin(
+      at: origin.port, connections: 1, configure: { $0.addRoute("/silent", head: .milliseconds(100)) }
+    ) { fixture in
+      let first = try await get("/", from: fixture)
+      #expect(field("X-Connection", in: first) == "1")
+      let silent = try await get("/silent", from: fixture)
+      #expect(silent.hasPrefix("HTTP/1.1 504 "))
+      let second = try await get("/", from: fixture)
+      #expect(field("X-Connection", in: second) == "2")
+    }
+    try await origin.close()
   }
 
   @Test("a connection without streams is closed after the idle time")

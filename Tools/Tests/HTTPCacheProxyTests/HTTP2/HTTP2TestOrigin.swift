@@ -17,15 +17,19 @@ final class HTTP2TestOrigin: Sendable {
     let connection: Int
     let stream: any Channel
 
-    func head(_ fields: KeyValuePairs<String, String>, ends: Bool = false) {
+    func head(_ fields: KeyValuePairs<String, String>, ends: Bool = false, flushes: Bool = true) {
       let headers = HPACKHeaders(fields.map { ($0.key, $0.value) })
-      stream.writeAndFlush(
-        HTTP2Frame.FramePayload.headers(.init(headers: headers, endStream: ends)), promise: nil)
+      write(.headers(.init(headers: headers, endStream: ends)), flushes: flushes)
     }
 
-    func body(_ text: String, ends: Bool = false) {
+    func body(_ text: String, ends: Bool = false, flushes: Bool = true) {
       let bytes = IOData.byteBuffer(ByteBuffer(string: text))
-      stream.writeAndFlush(HTTP2Frame.FramePayload.data(.init(data: bytes, endStream: ends)), promise: nil)
+      write(.data(.init(data: bytes, endStream: ends)), flushes: flushes)
+    }
+
+    private func write(_ frame: HTTP2Frame.FramePayload, flushes: Bool) {
+      stream.write(frame, promise: nil)
+      if flushes { stream.flush() }
     }
 
     func reset(_ code: HTTP2ErrorCode) {

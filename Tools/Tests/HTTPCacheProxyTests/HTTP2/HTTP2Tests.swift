@@ -264,7 +264,7 @@ import Testing
       busy.request(1)
       let (peer, _) = try await fixture.origin.acceptRequest()
       await poll { fixture.server.connectionCount == 2 }
-      async let end: Void = fixture.server.shutDown(deadline: .seconds(20))
+      async let end: Void = fixture.server.shutDown(deadline: .seconds(600))
       // After GOAWAY the server waits for the answer to a PING, so that no stream on its way is lost.
       func answerPing(_ client: HTTP2Peer) async throws -> Bool {
         var (frame, isToldToGo) = (try await client.next(), false)

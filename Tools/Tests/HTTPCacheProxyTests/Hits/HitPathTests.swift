@@ -253,7 +253,7 @@ struct HitPathTests {
       client.send(HTTP2Peer.settings, 0, [0, 4, 0, 0, 0, 0])
       client.request(1, "/a")
       _ = try await next(HTTP2Peer.headers)
-      async let end: Void = pair.fast.server.shutDown(deadline: .seconds(20))
+      async let end: Void = pair.fast.server.shutDown(deadline: .seconds(600))
       let ping = try await next(HTTP2Peer.ping)
       client.send(HTTP2Peer.ping, flags: 1, 0, ping.payload)
       client.widen(1, by: 10)

@@ -1,6 +1,7 @@
 import HTTPCacheTesting
 import HTTPCaching
 import HTTPTypes
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy
@@ -43,6 +44,8 @@ import Testing
     let counts = EventCounts()
     let cache = try await node("first", first)
     let other = try await node("second", second, counts)
+    // A node is listed once it has told of itself, which joining does not wait for.
+    try await eventually { try await first.nodes().count == 2 }
     let whole = try await PurgeReport(
       applying: selection, isSoft: true, to: cache, patience: .seconds(60))
     #expect(whole.status == 200)

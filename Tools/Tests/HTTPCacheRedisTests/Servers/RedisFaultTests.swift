@@ -60,7 +60,7 @@ struct RedisFaultTests {
       let time = await clock.measure { kind = await finds(tier) }
       #expect(late.contains(kind))
       // Far above 50 ms, because tests share processors.
-      #expect(time < .seconds(5))
+      #expect(time < .seconds(60))
     }
     func fails(_ body: @escaping @Sendable () async throws -> Void) async -> Bool {
       late.contains(await tierError(body)?.kind)
@@ -85,7 +85,7 @@ struct RedisFaultTests {
     let tier = try server.tier()
     _ = try await tier.state()
     // The log's connection waits while the other one works.
-    async let waiting = tier.changes(after: .start, waitingFor: .seconds(2), limit: 1)
+    async let waiting = tier.changes(after: .start, waitingFor: .seconds(60), limit: 1)
     for _ in 0..<20 { #expect(await finds(tier) == nil) }
     let added = try await tier.add(change, at: nil)
     #expect(try await waiting.entries.map(\.position) == [added])
@@ -159,13 +159,18 @@ struct RedisFaultTests {
 
   @Test("a refused connection, and a host that does not exist, are unreachable within the deadline")
   func unreachable() async throws {
-    for address in ["redis://127.0.0.1:1", "redis://host.invalid", "redis://127.0.0.1:1,127.0.0.1:2"] {
-      let tier = try RedisTier(.init(address: try RedisAddress(address), name: "test"))
+    let ports = [try UnusedPort(), try UnusedPort()]
+    let refusing = ports.map { "127.0.0.1:\($0.number)" }
+    // No name server is asked for a label of more than 63 octets (RFC 1035 §2.3.4).
+    let nowhere = String(repeating: "a", count: 64)
+    for hosts in [refusing[0], nowhere, refusing.joined(separator: ",")] {
+      let tier = try RedisTier(.init(address: try RedisAddress("redis://\(hosts)"), name: "test"))
       for _ in 0..<3 {
         let kind = await finds(tier)
-        #expect(kind == .unreachable || kind == .timeout, "\(address)")
+        #expect(kind == .unreachable || kind == .timeout, "\(hosts)")
       }
       await tier.close()
     }
+    withExtendedLifetime(ports) {}
   }
 }

@@ -243,8 +243,9 @@ struct RedisLogTests {
       #expect(
         nodes.map(\.name) == ["a|x", "b"] && nodes.allSatisfy { $0.applied == position && $0.seen <= now })
       let table = String(decoding: tier.keys.nodes, as: UTF8.self)
-      for number in 0..<70 { try await server.send("HSET", table, "old\(number)", "1-1|\(now - 4_000_000)") }
-      try await server.send("HSET", table, "silent", "1-1|\(now - 20_000)")
+      let old = (0..<70).flatMap { ["old\($0)", "1-1|\(now - 4_000_000)"] }
+      try await RedisServer.send(
+        ["HSET", table, "silent", "1-1|\(now - 20_000)"] + old, port: server.port)
       #expect(try await tier.nodes().map(\.name) == ["a|x", "b"])
       try await tier.report(SharedNode(name: "b", applied: position, seen: 0))
       #expect(try await server.send("HLEN", table) == .integer(3))

@@ -51,7 +51,7 @@ struct RedisRefusalTests {
 
   @Test("a replica is unavailable for changes, and its connection is made again")
   func readOnly() async throws {
-    let primary = try await RedisServer.start()
+    let primary = try await RedisServer.start(["--repl-diskless-sync-delay", "0"])
     let replica = try await RedisServer.start(["--replicaof", "127.0.0.1 \(primary.port)"])
     let tier = try replica.tier()
     try await eventually { replica.log.contains("MASTER <-> REPLICA sync: Finished with success") }
@@ -172,11 +172,11 @@ struct RedisRefusalTests {
     #expect(try await tier.find([Sample.key()]).variants[0].count == 1)
     #expect(try await tier.parts(0..<1, of: body, for: Sample.key()) == [[1, 2, 3]])
     let lock = try await tier.lock(
-      Sample.key(), token: "a", ticket: .start, duration: .seconds(1), overtaking: nil)
+      Sample.key(), token: "a", ticket: .start, duration: .seconds(60), overtaking: nil)
     #expect(lock == .acquired)
     _ = try await tier.lock(
-      Sample.key(), token: "b", ticket: .start, duration: .seconds(1), overtaking: .start)
-    #expect(try await tier.renew(Sample.key(), token: "b", duration: .seconds(1)))
+      Sample.key(), token: "b", ticket: .start, duration: .seconds(60), overtaking: .start)
+    #expect(try await tier.renew(Sample.key(), token: "b", duration: .seconds(60)))
     try await tier.unlock(Sample.key(), token: "b", refusingFor: .seconds(1))
     let position = try await tier.add(change, at: nil)
     #expect(try await tier.state().log.map(\.position) == [position])

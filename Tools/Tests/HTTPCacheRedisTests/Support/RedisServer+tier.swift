@@ -28,13 +28,13 @@ extension RedisServer {
   ///
   /// - Returns: the reply; errors are thrown.
   @discardableResult
-  func send(_ words: String..., by limit: Duration = .seconds(10)) async throws -> RESPValue {
+  func send(_ words: String..., by limit: Duration = .seconds(60)) async throws -> RESPValue {
     try await Self.send(words, port: port, by: limit)
   }
 
   /// Sends a command to a port of this machine.
   @discardableResult
-  static func send(_ words: [String], port: Int, by limit: Duration = .seconds(10)) async throws -> RESPValue
+  static func send(_ words: [String], port: Int, by limit: Duration = .seconds(60)) async throws -> RESPValue
   {
     let settings = RedisSettings(
       username: nil, password: nil, database: 0, tls: nil, group: MultiThreadedEventLoopGroup.singleton,

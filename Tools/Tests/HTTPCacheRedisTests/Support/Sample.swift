@@ -29,7 +29,7 @@ enum Sample {
   }
 
   static func publication(
-    _ variant: SharedVariant, lifetime: Duration = .seconds(60), token: String? = nil,
+    _ variant: SharedVariant, lifetime: Duration = .seconds(3_600), token: String? = nil,
     lockedKey: CacheKey? = nil
   ) -> SharedPublication {
     SharedPublication(variant: variant, lifetime: lifetime, token: token, lockedKey: lockedKey)
