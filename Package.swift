@@ -221,7 +221,7 @@ let package = Package(
     .target(
       name: "HTTPCacheRedis",
       dependencies: [
-        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing",
+        "HTTPCaching", "HTTPCacheSemantics", "HTTPCacheStore", "HTTPCacheSealing", "HTTPCacheLibC",
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Redis"])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Redis"])),

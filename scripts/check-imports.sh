@@ -31,7 +31,7 @@ allowed() {
     HTTPCacheLogging) echo 'HTTPCaching|HTTPCacheSemantics|Logging' ;;
     HTTPCacheTracing) echo 'HTTPTypes|HTTPCaching|Tracing' ;;
     HTTPCacheRedis)
-      echo "Synchronization|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|Crypto|NIOCore|NIOPosix|NIOSSL" ;;
+      echo "$system|HTTPTypes|HTTPCaching|HTTPCacheSemantics|HTTPCacheStore|HTTPCacheSealing|Crypto|NIOCore|NIOPosix|NIOSSL" ;;
     HTTPCacheTesting)
       echo "$system|Foundation|HTTPTypes|HTTPCacheFiles|HTTPCacheSemantics|HTTPCacheStore|HTTPCaching|Testing" ;;
     HTTPCacheTestTraits) echo "Foundation|HTTPCacheArchives|HTTPCacheStore|HTTPCaching|Testing" ;;

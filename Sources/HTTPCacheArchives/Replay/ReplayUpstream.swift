@@ -42,9 +42,10 @@ public final class ReplayUpstream: Upstream {
   ///   - origin: where requests go that are not answered from the recording; every mode except `replay` needs it.
   ///   - recordingLimit: the maximum number of bytes of all recorded bodies together; by default 1 GiB.
   ///   - clock: the source of the recorded times.
-  /// - Throws: `CacheError.damaged` if the file is not a HAR file, `CacheError.tooLarge` if it unpacks to more than 64 MiB
-  ///   and 50 times its length, `CacheError.invalidRequest` for a mode that needs an origin without one and for a recording
-  ///   with the extension `gz`; `CacheError.noSpace`, `CacheError.io`.
+  /// - Throws: `CacheError.unavailable` if there is no file to replay or the file cannot be made, `CacheError.damaged` if
+  ///   the file is not a HAR file, `CacheError.tooLarge` if it unpacks to more than 64 MiB and 50 times its length,
+  ///   `CacheError.invalidRequest` for a mode that needs an origin without one and for a recording with the extension
+  ///   `gz`; `CacheError.noSpace`, `CacheError.io`.
   public init(
     path: String, mode: ReplayMode = .replay, matching: ReplayMatching = ReplayMatching(),
     secrets: RecordingSecrets = RecordingSecrets(), origin: (any Upstream)? = nil,
@@ -59,7 +60,9 @@ public final class ReplayUpstream: Upstream {
     self.origin = mode.usesOrigin ? origin : nil
     self.clock = clock
     var recording = ReplayRecording(name: path)
-    if mode != .recordAll, mode != .recordMissing || FileManager.default.fileExists(atPath: path) {
+    let isThere = FileManager.default.fileExists(atPath: path)
+    if mode != .recordAll, mode != .recordMissing || isThere {
+      guard isThere else { throw CacheError(.unavailable, "there is no recording \(path)") }
       recording = try ReplayRecording(try CacheFile(path: path), name: path, secrets: secrets)
     }
     self.recording = Mutex(recording)

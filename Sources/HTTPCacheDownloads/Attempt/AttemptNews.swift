@@ -17,15 +17,15 @@ enum AttemptNews: Sendable {
   var isPlacing: Bool { if case .placing = self { true } else { false } }
 }
 
-/// How an attempt ended.
+/// How an attempt ended, with the bytes of the file that are there; nil if it brought none.
 enum AttemptEnd: Sendable {
   case done(DownloadState.Source, received: Int64)
   /// - Parameter retryAfter: the seconds that the origin asked to wait; nil if it did not.
-  case failed(DownloadFailure, retryAfter: Int64?, received: Int64)
+  case failed(DownloadFailure, retryAfter: Int64?, received: Int64?)
   /// There is no connection to any origin.
-  case offline(received: Int64)
+  case offline(received: Int64?)
   /// The cache did not keep the response: the next attempt writes to the destination.
   case notKept
   /// The task was cancelled.
-  case stopped(received: Int64)
+  case stopped(received: Int64?)
 }

@@ -39,6 +39,7 @@ extension DownloadAttempt {
     if let algorithm = mismatch {
       await cache.removeStored(for: request)
       part?.file.discard()
+      meter.arrives(at: 0)
       throw wrongDigest(algorithm)
     }
     let received = isStored ? length ?? 0 : meter.received

@@ -1,4 +1,5 @@
 import HTTPCacheSemantics
+import HTTPCacheStore
 import HTTPCaching
 
 /// One attempt at a download, from the request to the file at its destination.
@@ -23,15 +24,25 @@ struct DownloadAttempt: Sendable {
       return try await runMirrors(meter)
     } catch {
       allowCompletion(meter)
-      if Task.isCancelled { return .stopped(received: meter.received) }
+      if Task.isCancelled { return .stopped(received: bytesThere(meter)) }
       if error is NotKept { return .notKept }
       let retryAfter = meter.exchange?.response.flatMap {
         RetryAfter.seconds($0.headerFields, now: clock.now)
       }
       let failure = Self.failure(of: error)
-      if failure.kind == .unreachable, !cache.isOnline { return .offline(received: meter.received) }
-      return .failed(failure, retryAfter: retryAfter, received: meter.received)
+      let received = bytesThere(meter)
+      if failure.kind == .unreachable, !cache.isOnline { return .offline(received: received) }
+      return .failed(failure, retryAfter: retryAfter, received: received)
     }
+  }
+
+  /// The bytes of the file that are there after an attempt that did not complete it: those of the part, else those that
+  /// the attempt counted; nil if it brought none.
+  private func bytesThere(_ meter: DownloadMeter) -> Int64? {
+    guard let file, let part = PartFile(existingBeside: file.path) else { return meter.counted }
+    defer { part.close() }
+    guard part.record?.belongs(to: item.download.request) == true else { return meter.counted }
+    return StoredRanges.count(part.kept)
   }
 
   /// Asks one URL of the file after the other until one has it. The next attempt begins with the next URL.

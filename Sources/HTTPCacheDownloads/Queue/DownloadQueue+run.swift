@@ -63,7 +63,8 @@ extension DownloadQueue {
         shared.state.change(id) { item in
           item.usesOneStream = true
           if isRestart {
-            (item.restarts, item.lastRestart, item.furthest) = (item.restarts + 1, .rangeIgnored, 0)
+            (item.restarts, item.lastRestart) = (item.restarts + 1, .rangeIgnored)
+            (item.received, item.furthest) = (0, 0)
           }
         }
       }
@@ -198,6 +199,7 @@ extension DownloadItem {
     if let restart {
       restarts += 1
       lastRestart = restart
+      received = 0
       if restart == .changed {
         changes += 1
         furthest = 0
@@ -210,9 +212,11 @@ extension DownloadItem {
 
   /// Counts the bytes of an attempt.
   ///
+  /// - Parameter received: nil for an attempt that brought none; those of earlier attempts are still there.
   /// - Returns: whether they are more than any attempt before had.
   @discardableResult
-  mutating func count(_ received: Int64) -> Bool {
+  mutating func count(_ received: Int64?) -> Bool {
+    guard let received else { return false }
     self.received = received
     guard received > furthest else { return false }
     furthest = received

@@ -144,7 +144,7 @@ extension DownloadAttempt {
     try requireDigests()
     if let algorithm = try await part.mismatch(of: item.download.digests) {
       part.discard()
-      meter.arrives(at: nil)
+      meter.arrives(at: 0)
       throw wrongDigest(algorithm)
     }
     try place(part, at: file, validators: transfer.record.validators)

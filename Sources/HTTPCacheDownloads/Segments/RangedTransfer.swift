@@ -132,6 +132,7 @@ final class RangedTransfer: Sendable {
     while let bytes = try await body.source.next() {
       try Task.checkCancellation()
       try await part.write(bytes, at: position)
+      meter.wrote(bytes.count)
       position += Int64(bytes.count)
       if position - checked >= DownloadAttempt.spaceStep {
         checked = position

@@ -27,6 +27,8 @@ final class DownloadMeter: Sendable {
     var hasBroken = false
 
     var received: Int64 { arrived ?? max(read, position ?? 0) }
+    /// Whether bytes of the file were counted, not only those of an answer without the file.
+    var hasBytes: Bool { arrived != nil || read > 0 }
     var isDecoded = false
     var rate: RateMeter
     var reported: Duration?
@@ -57,6 +59,9 @@ final class DownloadMeter: Sendable {
     state.withLock { $0.received }
   }
 
+  /// Bytes of the file that came in this attempt and before; nil if this attempt brought none.
+  var counted: Int64? { state.withLock { $0.hasBytes ? $0.received : nil } }
+
   func sends(_ request: HTTPRequest) {
     state.withLock {
       $0.exchange = Exchange(request: request)
@@ -74,7 +79,6 @@ final class DownloadMeter: Sendable {
 
   func fetched(_ bytes: Int) {
     change { state, uptime in
-      state.arrived? += Int64(bytes)
       state.position = (state.position ?? 0) + Int64(bytes)
       state.rate.add(Int64(bytes), at: uptime)
     }
@@ -89,10 +93,19 @@ final class DownloadMeter: Sendable {
     }
   }
 
-  /// Ranges arrive out of order.
+  /// Bytes of a range were written. A range that fails is fetched again: its fetched bytes would count twice.
+  func wrote(_ bytes: Int) { change { state, _ in state.arrived? += Int64(bytes) } }
+
+  /// Ranges arrive out of order, or the bytes were removed.
   ///
-  /// - Parameter received: the bytes that are there; nil ends this.
-  func arrives(at received: Int64?) { state.withLock { $0.arrived = received } }
+  /// - Parameter received: the bytes that are there; nil before a response that is read from its beginning.
+  func arrives(at received: Int64?) {
+    state.withLock { state in
+      state.arrived = received
+      // These count bytes of the responses before.
+      if received == nil { (state.position, state.read) = (nil, 0) }
+    }
+  }
 
   func broke() { state.withLock { $0.hasBroken = true } }
 

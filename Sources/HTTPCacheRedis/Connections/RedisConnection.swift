@@ -115,7 +115,8 @@
             // A tier that is gone needs no connection.
             guard let self else { return channel.close(promise: nil) }
             self.connected(channel, settings)
-          case .failure(let error): self?.close(.unreachable, "no connection: \(error)")
+          case .failure(let error):
+            self?.close(.unreachable, "no connection: \(SharedTierError.reason(error))")
           }
         }
       loop.scheduleTask(deadline: end) { [weak self] in self?.connectingEnded(after: limit) }

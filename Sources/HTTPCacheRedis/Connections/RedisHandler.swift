@@ -22,7 +22,7 @@
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      connection?.close(Self.isDistrust(error) ? .refused : .unreachable, "\(error)")
+      connection?.close(Self.isDistrust(error) ? .refused : .unreachable, SharedTierError.reason(error))
       context.close(promise: nil)
     }
 

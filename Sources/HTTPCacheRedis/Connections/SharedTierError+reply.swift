@@ -1,5 +1,8 @@
 #if Redis
+  import HTTPCacheLibC
   import HTTPCaching
+  import NIOCore
+  import NIOPosix
 
   extension SharedTierError {
     /// The error that a server's error reply is; nil for errors that their callers await.
@@ -20,6 +23,17 @@
         self.init(.protocol, Self.cleaned(reply))
       default:
         self.init(.refused, Self.cleaned(reply))
+      }
+    }
+
+    /// Why a connection failed. SwiftNIO's own texts name its functions, and all addresses that were tried.
+    static func reason(_ error: any Error) -> String {
+      switch error {
+      case let error as IOError: String(cString: strerror(error.errnoCode))
+      case let error as NIOConnectionError:
+        error.connectionErrors.last.map { reason($0.error) } ?? "the host name cannot be resolved"
+      case ChannelError.connectTimeout: "no answer in time"
+      default: "\(error)"
       }
     }
 

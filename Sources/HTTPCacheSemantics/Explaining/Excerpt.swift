@@ -128,6 +128,12 @@ extension ReuseFacts {
 }
 
 extension StoredResponse {
+  /// The lifetime and the rule that gives it; the shorter lifetime of a response that was purged softly, too.
+  func lifetimeText(_ lifetime: Int64) -> String {
+    lifetime < facts.freshnessLifetime
+      ? "\(lifetime) s: ended by a soft purge, else \(facts.lifetimeText)" : facts.lifetimeText
+  }
+
   /// Whether the response is stale, and why (§4.2).
   func stalenessText(age: Int64, lifetime: Int64) -> String {
     if isExpired { return "yes: purged softly" }

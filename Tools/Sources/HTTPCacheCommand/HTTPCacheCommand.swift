@@ -44,14 +44,57 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
     let arguments = ShortOptions.split(arguments)
     guard !FleetAddress.isPasswordShown(in: arguments) else {
       throw ValidationError(
-        "--fleet: other users can see a password on a command line; use --fleet-password-file FILE.")
+        """
+        --fleet: other users can see the password of the URL on a command line; write it into a file, and use \
+        --fleet-password-file FILE.
+        """)
     }
+    try refuseUnknownCommand(arguments)
+    let expanded = try ServeArguments.expanded(arguments)
     do {
-      return try parseAsRoot(try ServeArguments.expanded(arguments))
+      return try parseAsRoot(expanded)
     } catch {
-      if error is ConfigFailure { throw error }
-      throw ServeArguments.located(message(for: error), in: arguments) ?? error
+      let text = completeMessage(for: error)
+      throw ServeArguments.located(text, in: arguments) ?? mistake(in: expanded, behind: text) ?? error
     }
+  }
+
+  /// Refuses a name that is no command. ArgumentParser would call it an unexpected argument, or name an option after
+  /// it.
+  ///
+  /// - Throws: `ValidationError`.
+  private static func refuseUnknownCommand(_ arguments: [String]) throws {
+    var type: any ParsableCommand.Type = HTTPCacheCommand.self
+    for argument in arguments {
+      let commands = type.configuration.subcommands
+      guard !commands.isEmpty, !argument.hasPrefix("-"), argument != "help" else { return }
+      guard let next = commands.first(where: { $0.configuration.commandName == argument }) else {
+        let names = commands.compactMap { $0.configuration.commandName }
+        let isURL = argument.contains("://") && names.contains("get")
+        let nearest = isURL ? "get" : NearestName.of(argument, among: names)
+        let question = nearest.map { " Did you mean '\($0)'?" } ?? ""
+        throw ValidationError("Unknown command '\(TargetURL.hidingCredentials(argument))'.\(question)")
+      }
+      type = next
+    }
+  }
+
+  /// The mistake because of which `serve` has no origin: a misspelt option, or a URL without its option. The parser
+  /// tells of these after it has checked the options that it knows.
+  ///
+  /// - Parameter message: what the parser told.
+  /// - Returns: nil if there is no such mistake.
+  private static func mistake(in arguments: [String], behind message: String) -> (any Error)? {
+    guard message == RouteOptions.noOrigin else { return nil }
+    do {
+      _ = try parseAsRoot(
+        ["serve", "--forward"] + arguments.dropFirst().map { TargetURL.hidingCredentials($0) })
+    } catch {
+      let other = self.message(for: error)
+      if other.hasPrefix("Unknown option") { return error }
+      if other.lowercased().contains("unexpected argument") { return ValidationError("\(other); \(message)") }
+    }
+    return nil
   }
 
   /// Opens standard streams that are closed. For the start of the process, before the first task: Swift's runtime opens
@@ -78,6 +121,14 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
     if let failure = Console.outputFailure { exit(withError: failure) }
   }
 
+  /// The message of an error, with what is expected where ArgumentParser names the value and the option only. Options
+  /// with such a message are whole numbers: all others have a transform, or a list of their values.
+  private static func completeMessage(for error: any Error) -> String {
+    let message = message(for: error)
+    let isBare = message.hasPrefix("The value '") && message.hasSuffix(">'")
+    return isBare ? "\(message): expected a whole number" : message
+  }
+
   /// Ends the process with an error.
   private static func end(with error: any Error) -> Never {
     let text = errorText(error)
@@ -93,7 +144,7 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
     guard exitCode(for: error) != .success, !message.isEmpty, let range = whole.range(of: message) else {
       return whole.printable
     }
-    return whole.replacingCharacters(in: range, with: message.bounded).printable
+    return whole.replacingCharacters(in: range, with: completeMessage(for: error).bounded).printable
   }
 
   /// The arguments of the process. Swift would replace octets that are not UTF-8, and so name other files and URLs.

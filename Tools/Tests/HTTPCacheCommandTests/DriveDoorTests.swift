@@ -47,6 +47,26 @@ import Testing
     }
   }
 
+  @Test(
+    "a line that is no request gets a reply that says what is wrong with it",
+    arguments: [
+      ("nix", "the line is not JSON", 0), ("[]", "the line is not an object of JSON", 0),
+      (#"{"id":7,"method":"GET","headers":[]}"#, "the key url is missing", 7),
+      (
+        #"{"id":7,"method":"GET","url":"http://a/","headers":[7]}"#, "the value of headers has another type",
+        7
+      ),
+    ])
+  func invalid(line: String, message: String, id: Int) async throws {
+    try await withDoor(.engine) { door in
+      let lines = LineRecorder()
+      let console = Console(output: { lines.write($0) }, error: { _ in })
+      await Console.$current.withValue(console) { await Driver(door).perform(line) }
+      let reply = try JSONSerialization.jsonObject(with: Data(lines.text.utf8)) as? [String: Any]
+      #expect(reply?["error"] as? String == message && reply?["id"] as? Int == id, "\(lines.text)")
+    }
+  }
+
   @Test("no door follows redirects", arguments: DriveDoorName.allCases)
   func redirect(_ name: DriveDoorName) async throws {
     let origin = try await ScriptedOrigin(

@@ -78,8 +78,13 @@ extension Fleet {
     }
   }
 
+  /// A change that stands for others that this node cannot name.
+  static func invalidationOfAll() -> SharedChange {
+    SharedChange(uid: makeUID(), kind: .invalidate, selection: .all)
+  }
+
   /// Random, so that no two nodes give one uid to different changes.
-  static func makeUID() -> String {
+  private static func makeUID() -> String {
     let (high, low) = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
     return String(high, radix: 36) + String(low, radix: 36)
   }

@@ -97,7 +97,7 @@ final class FleetLog: Sendable {
   func wait(_ change: SharedChange) {
     state.withLock { state in
       if state.outbox.count >= Self.outboxLimit {
-        state.outbox = [SharedChange(uid: Fleet.makeUID(), kind: .invalidate, selection: .all)]
+        state.outbox = [Fleet.invalidationOfAll()]
       } else {
         state.outbox.append(change)
       }

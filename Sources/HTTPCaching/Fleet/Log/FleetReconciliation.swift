@@ -91,18 +91,16 @@ struct FleetReconciliation: Sendable {
     read: SharedPosition
   ) -> [(change: SharedChange, position: SharedPosition?)] {
     let present = Set(state.log.compactMap { $0.change?.uid })
-    // Changes before the first entry of a log that was cut were cut, not lost.
-    let first = state.isCut ? state.log.first?.position ?? .start : .start
-    var changes = remembered.all.filter { $0.position >= first && !present.contains($0.change.uid) }
+    var changes = remembered.all.filter { $0.position >= state.start && !present.contains($0.change.uid) }
       .map(\.change)
-    let hasLostMore = hasLost(state, remembered.forgotten, above: max(common, first))
+    let hasLostMore = hasLost(state, remembered.forgotten, above: max(common, state.start))
     guard !changes.isEmpty || hasLostMore else { return [] }
     let highest = max(remembered.highest ?? .start, remembered.forgotten.position, read)
     // Entries of the server that this node has not seen, at positions that the lost log had given already: responses
     // with tickets of the lost log must not pass for later than them.
     changes += state.log.filter { $0.position > common && $0.position <= highest }.compactMap(\.change)
       .filter { remembered[$0.uid] == nil }
-    if hasLostMore { changes.append(invalidationOfAll()) }
+    if hasLostMore { changes.append(Fleet.invalidationOfAll()) }
     return changes.enumerated().map { ($0.element, highest.above(by: $0.offset + 1)) }
   }
 
@@ -111,13 +109,8 @@ struct FleetReconciliation: Sendable {
   private static func additions(
     to state: SharedState, of saved: SavedPosition
   ) -> [(change: SharedChange, position: SharedPosition?)] {
-    let first = state.isCut ? state.log.first?.position ?? .start : .start
-    guard saved.nonce == state.nonce, hasLost(state, saved.read, above: first) else { return [] }
-    return [(invalidationOfAll(), saved.read.position.above(by: 1))]
-  }
-
-  private static func invalidationOfAll() -> SharedChange {
-    SharedChange(uid: Fleet.makeUID(), kind: .invalidate, selection: .all)
+    guard saved.nonce == state.nonce, hasLost(state, saved.read, above: state.start) else { return [] }
+    return [(Fleet.invalidationOfAll(), saved.read.position.above(by: 1))]
   }
 
   /// Whether the server lost changes that this node has seen and can no longer name, and still has responses that one of

@@ -19,4 +19,7 @@ public struct SharedState: Sendable {
     self.isCut = isCut
     self.scopes = scopes
   }
+
+  /// The position of the first change that the log would still have: changes before it were cut, not lost.
+  var start: SharedPosition { isCut ? log.first?.position ?? .start : .start }
 }

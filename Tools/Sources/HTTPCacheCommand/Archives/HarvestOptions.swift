@@ -26,7 +26,8 @@ struct HarvestOptions: ParsableArguments {
       valueName: "url"))
   var pages: [String] = []
 
-  @Option(help: ArgumentHelp("Maximum number of URLs to fetch.", valueName: "count"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Maximum number of URLs to fetch.", valueName: "count"))
   var limit = 1_000
 
   @Option(
@@ -43,7 +44,7 @@ struct HarvestOptions: ParsableArguments {
       """
       Addresses, such as 10.0.0.0/8, that links may lead to though they are not public. The origin of a URL that you \
       name is always allowed for that URL and what it leads to. May be repeated.
-      """, valueName: "cidr"))
+      """, valueName: "cidr"), transform: AddressRange.parsed)
   var allowedAddresses: [AddressRange] = []
 
   var isUsed: Bool { !(lists.isEmpty && sitemaps.isEmpty && pages.isEmpty) }

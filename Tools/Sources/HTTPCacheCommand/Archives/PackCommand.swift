@@ -21,7 +21,7 @@ struct PackCommand: AsyncParsableCommand {
       ]))
       """)
 
-  @Argument(help: "The archive to write, such as content.hca.")
+  @Argument(help: "The archive to write, such as content.hca. A file that is there is replaced.")
   var archive: String
 
   @Option(
@@ -55,6 +55,7 @@ struct PackCommand: AsyncParsableCommand {
   }
 
   private func pack() async throws {
+    do throws(OutputFailure) { try OutputPlace.requireFile(at: archive) } catch { throw error.reported() }
     var all = try sources.map { try SeedOptionGroup.open($0) }
     if isFromCache { all.append(try await cached()) }
     if harvest.isUsed { all.append(try await harvest.fetch()) }

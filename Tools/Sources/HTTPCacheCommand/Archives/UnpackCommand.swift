@@ -24,7 +24,7 @@ struct UnpackCommand: AsyncParsableCommand {
   @Argument(help: "The archive; a folder, HAR or WARC file will do, too.")
   var archive: String
 
-  @Argument(help: "The folder to make, which must not exist, or the file.")
+  @Argument(help: "The folder to make, which must not exist, or the file, which is replaced if it exists.")
   var target: String
 
   func run() async throws {
@@ -32,6 +32,14 @@ struct UnpackCommand: AsyncParsableCommand {
   }
 
   private func unpack() async throws {
+    // The folder to make may be named with a slash at its end.
+    var place = target[...]
+    while place.count > 1, place.hasSuffix("/") { place.removeLast() }
+    do throws(OutputFailure) {
+      try OutputPlace.requireFolder(of: String(place))
+    } catch {
+      throw error.reported()
+    }
     let source = try SeedOptionGroup.open(archive)
     do throws(CacheError) {
       let count = try await (ExportForm(path: target) ?? .folder).write(source, to: target)

@@ -5,11 +5,13 @@ import HTTPCacheProxy
 /// The options of connections to the origin, spelled as curl's.
 struct ConnectionOptionGroup: ParsableArguments {
   @Option(
-    name: .customLong("connect-timeout"), help: "Maximum seconds to open a connection. (default: 10)",
+    name: .customLong("connect-timeout"), parsing: .unconditional,
+    help: "Maximum seconds to open a connection. (default: 10)",
     transform: SecondsArgument.number)
   var connectTimeout: Double = 10
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       """
       Seconds that an origin may be silent before the head of a response and within its body; 0 is no limit. \

@@ -3,7 +3,7 @@ import ArgumentParser
 /// The options for retries, spelled as curl's.
 struct RetryOptionGroup: ParsableArguments {
   @Option(
-    name: .customLong("retry"),
+    name: .customLong("retry"), parsing: .unconditional,
     help: ArgumentHelp(
       "Retry this many times after a failed connection, a timeout, a response that breaks off, or one of "
         + "the statuses 408, 429, 500, 502, 503 and 504. Retry-After sets the time. "
@@ -12,13 +12,13 @@ struct RetryOptionGroup: ParsableArguments {
   var count: Int?
 
   @Option(
-    name: .customLong("retry-delay"),
+    name: .customLong("retry-delay"), parsing: .unconditional,
     help: "Seconds to wait before a retry; by default 1, then twice as long each time.",
     transform: SecondsArgument.number)
   var delay: Double?
 
   @Option(
-    name: .customLong("retry-max-time"),
+    name: .customLong("retry-max-time"), parsing: .unconditional,
     help: "Begin no retry later than this many seconds after the first try.",
     transform: SecondsArgument.number)
   var maxTime: Double?

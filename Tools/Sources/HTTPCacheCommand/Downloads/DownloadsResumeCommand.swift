@@ -11,11 +11,13 @@ struct DownloadsResumeCommand: AsyncParsableCommand {
   @Argument(help: "Identifiers or URLs; without any, all downloads that are not cancelled.")
   var names: [String] = []
 
-  @Option(name: [.short, .long, .customLong("parallel")], help: "Number of downloads at once.")
+  @Option(
+    name: [.short, .long, .customLong("parallel")], parsing: .unconditional,
+    help: "Number of downloads at once.")
   var jobs = 6
 
   @Option(
-    name: .customLong("limit-rate"),
+    name: .customLong("limit-rate"), parsing: .unconditional,
     help: ArgumentHelp("Bytes per second of all downloads together, such as 2M.", valueName: "rate"),
     transform: ByteSize.parsed)
   var limitRate: ByteSize?

@@ -81,7 +81,7 @@ extension GetCommand {
 
   /// The downloads of the arguments and of the file.
   ///
-  /// - Throws: `ValidationError`.
+  /// - Throws: `ValidationError`; `ExitCode` after a message if there is none.
   private func downloadPlan() throws -> DownloadPlan {
     var plan = DownloadPlan(
       try RequestPlan(requestOptions, content: contentOptions), segments: queueOptions.segments,
@@ -92,9 +92,16 @@ extension GetCommand {
     }
     if let path = queueOptions.inputFile {
       let text = String(decoding: try InputFile.contents(path), as: UTF8.self)
-      let file = try DownloadFile(text, path: path == "-" ? "standard input" : path)
+      let name = path == "-" ? "standard input" : path
+      let file = try DownloadFile(text, path: name)
       for entry in file.entries { try plan.add(entry, path: path) }
       if !messages.quiet { file.notes.forEach { Console.report("httpcache: \($0)") } }
+      // The downloads of a queue that is named continue without a URL.
+      let isNothingToDo = plan.downloads.isEmpty && queueOptions.queue == nil
+      if file.entries.isEmpty, isNothingToDo || !messages.quiet {
+        Console.report("httpcache: no URLs in \(name)")
+      }
+      if isNothingToDo { throw ExitStatus.failure.code }
     }
     plan.makeFolders()
     return plan

@@ -23,13 +23,13 @@ struct QueueOptionGroup: ParsableArguments {
   var queue: String?
 
   @Option(
-    name: .customLong("segments"),
+    name: .customLong("segments"), parsing: .unconditional,
     help: ArgumentHelp(
       "Fetch a large file as this many ranges at once, if the origin takes ranges.", valueName: "count"))
   var segments: Int?
 
   @Option(
-    name: .customLong("limit-rate"),
+    name: .customLong("limit-rate"), parsing: .unconditional,
     help: ArgumentHelp("Bytes per second of all downloads together, such as 2M.", valueName: "rate"),
     transform: ByteSize.parsed)
   var limitRate: ByteSize?

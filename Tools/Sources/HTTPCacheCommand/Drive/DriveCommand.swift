@@ -39,7 +39,12 @@ struct DriveCommand: AsyncParsableCommand {
     let rules =
       shared
       ? CacheRules(mode: .shared, targetedFields: ["CDN-Cache-Control"], keepsSetCookie: true) : CacheRules()
-    let cache = try HTTPCache.open(HTTPCache.Configuration(directory: directory, rules: rules))
+    let cache: HTTPCache
+    do {
+      cache = try HTTPCache.open(HTTPCache.Configuration(directory: directory, rules: rules))
+    } catch {
+      throw ExitStatus.reporting(error)
+    }
     #if URLSessionDoors
       let door: any DriveDoor =
         transport == .asynchttpclient

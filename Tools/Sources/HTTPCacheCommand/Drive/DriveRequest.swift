@@ -24,6 +24,19 @@ struct DriveRequest: Decodable, Sendable {
   /// Why a line cannot be performed.
   struct Invalid: Error, CustomStringConvertible {
     let description: String
+
+    init(description: String) { self.description = description }
+
+    /// - Parameter error: why the line could not be decoded.
+    init(decoding error: any Error) {
+      switch error as? DecodingError {
+      case .keyNotFound(let key, _): description = "the key \(key.stringValue) is missing"
+      case .typeMismatch(_, let context), .valueNotFound(_, let context):
+        let key = context.codingPath.first?.stringValue
+        description = key.map { "the value of \($0) has another type" } ?? "the line is not an object of JSON"
+      default: description = "the line is not JSON"
+      }
+    }
   }
 
   /// The policy for a cache mode of the Fetch standard.

@@ -16,7 +16,7 @@ final class Driver: Sendable {
       drive = try JSONDecoder().decode(DriveRequest.self, from: Data(line.utf8))
     } catch {
       let id = try? JSONDecoder().decode(DriveRequest.Identity.self, from: Data(line.utf8)).id
-      write(DriveReply(id: id ?? 0, error: "\(error)"))
+      write(DriveReply(id: id ?? 0, error: "\(DriveRequest.Invalid(decoding: error))"))
       return
     }
     do {

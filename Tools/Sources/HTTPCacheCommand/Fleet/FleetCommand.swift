@@ -9,7 +9,8 @@ struct FleetCommand: AsyncParsableCommand {
     abstract: "Show the nodes of a fleet of caches, and its server.",
     discussion: """
       Nodes are the processes of `httpcache serve --fleet URL`, and programs with the same tier, that told of themselves \
-      in the last 10 seconds.
+      in the last 10 seconds. `behind` is the time between the last change in the log and the last one that the node has \
+      applied.
 
         httpcache fleet --fleet redis://redis.example.com
 

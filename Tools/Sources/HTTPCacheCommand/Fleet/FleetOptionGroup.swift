@@ -23,8 +23,8 @@ struct FleetOptionGroup: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      The file of the password for --fleet. Other users must not have read access. The URL on a command line must \
-      have no password, because other users can see it there.
+      A file with the password for --fleet in its first line. Other users must not have read access. A URL with a \
+      password is refused on a command line, because other users can see it there.
       """, valueName: "path"))
   var fleetPasswordFile: String?
 
@@ -59,15 +59,14 @@ struct FleetOptionGroup: ParsableArguments {
     } catch {
       throw ValidationError("--fleet-name: \(error.message).")
     }
+    let address: RedisAddress
     do throws(SharedTierError) {
       // The file of the password is read later: its text does not matter for the form of the address.
-      let address = try FleetAddress.parse(fleet, password: fleetPasswordFile == nil ? nil : "password")
-      if fleetCa != nil, !address.isEncrypted {
-        throw SharedTierError(.refused, "--fleet-ca requires rediss://")
-      }
+      address = try FleetAddress.parse(fleet, password: fleetPasswordFile == nil ? nil : "password")
     } catch {
       throw ValidationError("--fleet: \(error.message).")
     }
+    if fleetCa != nil, !address.isEncrypted { throw ValidationError("--fleet-ca requires rediss://.") }
   }
 
   /// The configuration of the tier, with the files that the options name.

@@ -54,7 +54,8 @@ struct FleetReport: Encodable {
       return Node(name: node.name, position: "\(node.applied)", behindMilliseconds: behind)
     }
     // A user without the permission does not learn of the memory, and of all the rest.
-    if let told = try? await tier.memory() {
+    let told = try? await FleetQuestion.answer { () async throws(SharedTierError) in try await tier.memory() }
+    if let told {
       memory = Memory(usedBytes: told.used, limitBytes: told.limit, evictions: told.evictions)
     }
   }

@@ -23,6 +23,12 @@ struct Fetcher: Sendable {
   /// Whether certificates are not checked.
   var isInsecure = false
 
+  /// Why a request bypasses the cache, if it does. A `Host` that is not that of the URL selects no policy.
+  var bypass: String {
+    if isInsecure { return "--insecure" }
+    return policy == .bypass ? policy.option : "its Host is not that of the URL"
+  }
+
   /// Fetches.
   ///
   /// - Parameters:

@@ -51,7 +51,7 @@ extension FileTransfer {
     // Without the coding, a part file would be kept in every case.
     let isCoded = fetcher.handling.decodes && progress.fields[.contentEncoding] != nil && !output.isStream
     if case .notStored(let refusal) = told, refusal != .incomplete, !isCoded {
-      return .nothing(OutcomeText.text(refusal))
+      return .nothing(OutcomeText.text(refusal, bypass: fetcher.bypass))
     }
     return .nothing(reasonForNothing(progress))
   }

@@ -59,7 +59,8 @@ struct FileTransfer {
     var answer = TransferReport.Answer(
       status: response.head.status.code, head: response.head, outcome: response.outcome, bytes: 0,
       finalTarget: response.finalTarget, redirects: response.redirects.count,
-      isCacheOnly: policy == .cacheOnly, seedTime: response.isFromSeed ? response.storedAt : nil)
+      isCacheOnly: policy == .cacheOnly, bypass: fetcher.bypass,
+      seedTime: response.isFromSeed ? response.storedAt : nil)
     answer.httpVersion = answer.isFromOrigin ? transport.seen.httpVersion : nil
     answer.restart = found.restart
     if isUnsatisfiable(response) {

@@ -9,6 +9,8 @@ struct OutcomeText {
   var length: Int64?
   /// Whether the policy forbids to ask the origin; if false, a field of the request does.
   var isCacheOnly = true
+  /// Why the request bypassed the cache, if it did.
+  var bypass = CachePolicy.bypass.option
 
   /// One word for programs.
   var word: String {
@@ -39,7 +41,7 @@ struct OutcomeText {
     case .forwarded(.miss(.absent), _, let decision, let collapsed):
       "miss, \(stored(decision, collapsed))"
     case .forwarded(.miss(let reason), _, let decision, let collapsed):
-      "miss (\(Self.text(reason))), \(stored(decision, collapsed))"
+      "miss (\(Self.text(reason, bypass: bypass))), \(stored(decision, collapsed))"
     case .forwarded(.validation(let reason), _, let decision, let collapsed):
       "refetched: \(Self.text(reason))\(notStored(decision, collapsed))"
     case .shared(_, let age, let lifetime):
@@ -83,7 +85,7 @@ struct OutcomeText {
   private func stored(_ decision: StorageDecision, _ collapsed: Bool) -> String {
     // The recorder says why the store failed.
     if refusal == .storeFailed { return "not stored" }
-    if let refusal { return "not stored: \(limit ?? Self.text(refusal))" }
+    if let refusal { return "not stored: \(limit ?? Self.text(refusal, bypass: bypass))" }
     if case .stored = storage { return "stored" }
     return collapsed ? "from another request's transfer" : "not stored"
   }
@@ -96,13 +98,15 @@ struct OutcomeText {
 
 extension OutcomeText {
   /// A reason, with its section in parentheses if it has one. Policies are spelled as in the option.
-  static func text(_ reason: some Reason) -> String {
+  ///
+  /// - Parameter bypass: why a request bypasses the cache.
+  static func text(_ reason: some Reason, bypass: String = CachePolicy.bypass.option) -> String {
     let words =
       switch reason {
+      case MissReason.policy(.bypass) as MissReason, StorageRefusal.policy as StorageRefusal: bypass
       case let reason as MissReason: words(reason)
       case let reason as ValidationReason: words(reason)
       case StaleAllowance.policy(let policy) as StaleAllowance: policy.option
-      case StorageRefusal.policy as StorageRefusal: CachePolicy.bypass.option
       default: reason.description
       }
     return reason.section.isEmpty ? words : "\(words) (\(reason.section))"

@@ -34,6 +34,8 @@ struct TransferReport: Sendable {
     var restart: String?
     /// Whether the policy forbade asking the origin.
     var isCacheOnly = true
+    /// Why the request bypassed the cache, if it did.
+    var bypass = CachePolicy.bypass.option
     /// When the seed that answers was made, or last confirmed by the origin; nil for other answers.
     var seedTime: Timestamp?
 
@@ -47,7 +49,7 @@ struct TransferReport: Sendable {
     var outcomeText: OutcomeText {
       OutcomeText(
         outcome: outcome, storage: storage, length: length ?? (bytes > 0 ? bytes : nil),
-        isCacheOnly: isCacheOnly)
+        isCacheOnly: isCacheOnly, bypass: bypass)
     }
   }
 

@@ -27,7 +27,8 @@ struct ImageCommand: AsyncParsableCommand {
   var addresses: [URLArgument]
 
   @Option(
-    help: "Width and height in pixels, such as 640x480. Smaller images are enlarged only with --enlarge.")
+    help: "Width and height in pixels, such as 640x480. Smaller images are enlarged only with --enlarge.",
+    transform: ImageGeometry.parsed)
   var resize: ImageGeometry?
 
   @Option(help: "With --resize: fit into the size, fill and crop it, or stretch to it.")
@@ -36,13 +37,14 @@ struct ImageCommand: AsyncParsableCommand {
   @Flag(help: "With --resize: also enlarge smaller images.")
   var enlarge = false
 
-  @Option(name: .customLong("round"), help: "Radius in pixels of round corners.")
+  @Option(
+    name: .customLong("round"), parsing: .unconditional, help: "Radius in pixels of round corners.")
   var radius: Int?
 
   @Option(help: "Format to write; default: the extension of -o, else jpg.")
   var format: ImageFormat?
 
-  @Option(help: "Quality of JPEG and WebP, from 1 to 100.")
+  @Option(parsing: .unconditional, help: "Quality of JPEG and WebP, from 1 to 100.")
   var quality: Int?
 
   @Option(
@@ -120,16 +122,17 @@ struct ImageCommand: AsyncParsableCommand {
     do {
       let image = try await images.image(for: request)
       let bytes = try usedFormat(of: file).encoder(quality: quality).encode(image)
-      do { try Data(bytes.array).write(to: URL(fileURLWithPath: file), options: .atomic) } catch {
-        Console.report("httpcache: \(file) cannot be written: \(error.localizedDescription)")
-        return .output
-      }
+      let place = try Output(.file(file))
+      try await place.begin(nil)
+      try await place.write(bytes)
+      try place.finish()
       Console.report(
         "\(url.text): \(image.width) x \(image.height) to \(file), \(HumanText.bytes(Int64(bytes.count)))")
       return .success
     } catch {
-      Console.report("httpcache: \(url.text): \(error)")
-      return Self.status(of: error)
+      let status = Self.status(of: error)
+      Console.report("httpcache: \(url.text): \(status == .interrupted ? "interrupted" : "\(error)")")
+      return status
     }
   }
 
@@ -143,8 +146,9 @@ struct ImageCommand: AsyncParsableCommand {
     case ImageError.status: .httpError
     case let error as UpstreamError: ExitStatus(error.kind)
     case let error as CacheError: ExitStatus(error.code)
-    case is CancellationError: .interrupted
+    case is CancellationError, ImageError.cancelled: .interrupted
     case ImageError.notStored: .notStored
+    case is OutputFailure: .output
     default: .failure
     }
   }
@@ -156,6 +160,7 @@ struct ImageCommand: AsyncParsableCommand {
     guard urls.count > 1 else {
       guard format == nil, let suffix = ImageFormat.suffix(of: output), ImageFormat(file: output) == nil
       else {
+        do throws(OutputFailure) { try OutputPlace.requireFile(at: output) } catch { throw error.reported() }
         return [output]
       }
       Console.report("httpcache: \(output): images cannot be written as \(suffix); --format names a format")

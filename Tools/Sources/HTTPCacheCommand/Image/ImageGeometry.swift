@@ -2,7 +2,9 @@ import ArgumentParser
 import HTTPCacheImages
 
 /// Width and height as an argument, such as `640x480`.
-struct ImageGeometry: ExpressibleByArgument {
+struct ImageGeometry: ExpectedArgument {
+  static let expected = "width and height from 1 to 65535, such as 640x480"
+
   let size: ImageSize
 
   init?(argument: String) {

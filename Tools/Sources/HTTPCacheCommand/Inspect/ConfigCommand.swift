@@ -53,6 +53,7 @@ struct ConfigCommand: AsyncParsableCommand {
         Console.report("httpcache: evicted \(HumanText.count(evicted, "response")), \(freed)")
       }
       try show(try store.settings(), usage: store.usage.diskBytes)
+      if let note = store.noRoomNote { Console.report("httpcache: warning: \(note)") }
     } catch let error as CacheError {
       throw ExitStatus.reporting(error)
     }

@@ -54,7 +54,7 @@ struct ListCommand: AsyncParsableCommand {
   @Flag(help: "Reverse the order.")
   var reverse = false
 
-  @Option(help: "Maximum number of responses.")
+  @Option(parsing: .unconditional, help: "Maximum number of responses.")
   var limit: Int?
 
   @Flag(help: "Print JSON, one object per line.")

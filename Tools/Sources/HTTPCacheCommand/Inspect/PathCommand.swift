@@ -74,6 +74,7 @@ struct PathCommand: AsyncParsableCommand {
       Console.report("httpcache: \(path) exists; --export writes new files only")
       throw ExitStatus.output.code
     }
+    do throws(OutputFailure) { try OutputPlace.requireFolder(of: path) } catch { throw error.reported() }
     if entries.count > 1 {
       Console.report("httpcache: \(entries.count) variants are stored; writing the latest")
     }

@@ -50,8 +50,9 @@ struct ShowCommand: AsyncParsableCommand {
     lines += response.head.text.split(separator: "\n").map { "  \($0)" }
     lines.append("cache       \(record.key.mode)" + named(record.key.partition, "partition"))
     lines.append("freshness   \(EntryFreshness(record, rules: rules, now: now).text)")
+    let end = response.isExpired ? ", ended by a soft purge" : ""
     lines.append(
-      "lifetime    \(HumanText.duration(facts.freshnessLifetime)) (\(text(facts.lifetimeSource)))")
+      "lifetime    \(HumanText.duration(facts.freshnessLifetime)) (\(text(facts.lifetimeSource)))\(end)")
     lines.append("stored      \(time(response.responseTime, now))")
     lines.append("last used   \(time(entry.lastUsed, now))")
     lines.append("size        \(HumanText.bytes(entry.size)), body \(bodyText(record))")

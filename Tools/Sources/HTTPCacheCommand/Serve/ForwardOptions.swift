@@ -23,7 +23,7 @@ struct ForwardOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Addresses, such as 10.0.0.0/8, to connect to though they are not public. On a listener that other machines can reach, clients otherwise get no loopback, private, link-local or multicast address. May be repeated.",
-      valueName: "cidr"))
+      valueName: "cidr"), transform: AddressRange.parsed)
   var allowAddress: [AddressRange] = []
 
   /// The name of a given option that is only for `--forward`; nil if there is none.

@@ -1,5 +1,5 @@
-public import ArgumentParser
-public import HTTPCacheProxy
+import ArgumentParser
+import HTTPCacheProxy
 
 /// The options of `serve --upstream`.
 struct GatewayOptions: ParsableArguments {
@@ -9,14 +9,15 @@ struct GatewayOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "A proxy in front of this one, such as 10.0.0.0/8, whose X-Forwarded-* and Forwarded fields count. Those of other clients are dropped. May be repeated.",
-      valueName: "cidr"))
+      valueName: "cidr"), transform: AddressRange.parsed)
   var trustForwarded: [AddressRange] = []
 
   /// Whether an option for `--upstream` only was given.
   var isUsed: Bool { preserveHost }
 }
 
-extension AddressRange: ExpressibleByArgument {
-  /// Parses an argument; nil if it is not a range of addresses.
-  public init?(argument: String) { self.init(argument) }
+extension AddressRange: ExpectedArgument {
+  static let expected = "an address or a range of addresses, such as 192.0.2.1 or 10.0.0.0/8"
+
+  init?(argument: String) { self.init(argument) }
 }

@@ -15,7 +15,7 @@ struct PurgeOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "An address or range that may purge, such as 10.0.0.0/8. May be repeated. (default: this machine)",
-      valueName: "cidr"))
+      valueName: "cidr"), transform: AddressRange.parsed)
   var purgeFrom: [AddressRange] = []
 
   @Flag(help: "Take the words of Surrogate-Key and Cache-Tag of responses as groups (RFC 9875).")

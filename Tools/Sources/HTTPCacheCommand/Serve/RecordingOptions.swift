@@ -9,8 +9,8 @@ struct RecordingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Record the exchanges with origins in this HAR file, written at the end. Responses are stored in memory only, \
-      so that each is asked for once. Credentials and cookies are left out.
+      Record the exchanges with origins in this HAR file, which is written at the end and replaces one that is there. \
+      Responses are stored in memory only, so that each is asked for once. Credentials and cookies are left out.
       """, valueName: "file"))
   var record: String?
 

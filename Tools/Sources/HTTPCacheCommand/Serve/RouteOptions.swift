@@ -3,6 +3,10 @@ import HTTPCacheProxy
 
 /// The options of `serve` for its listener and its origins.
 struct RouteOptions: ParsableArguments {
+  /// The message for arguments that name no origin.
+  static let noOrigin =
+    "serve requires one of --upstream URL and --forward, or --config FILE with one of them or routes."
+
   @Option(
     help: ArgumentHelp(
       """
@@ -52,8 +56,7 @@ struct RouteOptions: ParsableArguments {
     if check, config == nil { throw ValidationError("--check requires --config.") }
     if forward, upstream != nil { throw ValidationError("--upstream and --forward exclude each other.") }
     guard forward || upstream != nil || config != nil else {
-      throw ValidationError(
-        "serve requires one of --upstream URL and --forward, or --config FILE with one of them or routes.")
+      throw ValidationError(Self.noOrigin)
     }
     if let upstream {
       let shown = TargetURL.hidingCredentials(upstream)

@@ -23,6 +23,7 @@ extension ServeCommand {
     try await checkFleet(file)
     try checkDirectory(file)
     try checkAddresses(file, isInUseFailure: false)
+    if let memoryWarning { Console.report("httpcache: warning: \(memoryWarning)") }
     for message in await UnresolvedUpstreams.messages(mode) { Console.report(message) }
     Console.print("\(file?.path ?? ""): valid")
   }

@@ -85,13 +85,14 @@ extension ServeCommand {
   func serverMode(_ file: ServeFile?) throws(StartFailure) -> ProxyServer.Mode {
     guard let gateway = ServeRecord(self, file).gateway else {
       guard file?.routes.isEmpty ?? true else {
-        throw StartFailure(file?.failure(of: "routes", "routes do not go with forward").description ?? "")
+        throw StartFailure(
+          file?.failure(of: "routes", "routes do not go with forward").description ?? "", status: .usage)
       }
       return .forward(forwardOptions.rules(isRemote: route.isRemote))
     }
     let all = gateway.routes(file)
     guard !all.isEmpty else {
-      throw StartFailure("\(file?.path ?? ""): has neither upstream, routes nor forward")
+      throw StartFailure("\(file?.path ?? ""): has neither upstream, routes nor forward", status: .usage)
     }
     return .gateway(all)
   }
@@ -113,6 +114,7 @@ extension ServeCommand {
       throw refusing(error, messages: messages, file: file)
     }
     save(ServeRecord(self, file), messages)
+    if let memoryWarning { messages.add("httpcache: warning: \(memoryWarning)\n") }
     return cache
   }
 
@@ -144,10 +146,23 @@ extension ServeCommand {
   /// Whether no directory is used.
   var isMemoryOnly: Bool { disk?.bytes == 0 || recording.isMemoryOnly }
 
+  /// Whether a response may have room in memory: it takes over 1 KiB there, besides its body.
+  private var hasMemory: Bool { memory.bytes > 1 << 10 }
+
+  /// The warning that nothing can be stored in memory; nil if something can, or the directory stores instead, as
+  /// `--memory 0` asks.
+  var memoryWarning: String? {
+    guard !hasMemory, isMemoryOnly || memory.bytes > 0 else { return nil }
+    let (place, size) = (isMemoryOnly ? "" : " in memory", HumanText.bytes(memory.bytes))
+    return "nothing can be stored\(place): a response takes over 1 KiB, and --memory is \(size)"
+  }
+
   func observer(_ messages: LineWriter) -> any CacheObserver {
     verbose
       ? LineObserver(writer: messages)
-      : StoreFailureObserver(clock: SystemClock()) { messages.add("httpcache: \($0)\n") }
+      : StoreFailureObserver(clock: SystemClock(), hasMemory: hasMemory) {
+        messages.add("httpcache: \($0)\n")
+      }
   }
 
   private func cacheConfiguration(

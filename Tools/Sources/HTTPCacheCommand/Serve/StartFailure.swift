@@ -9,10 +9,13 @@ struct StartFailure: Error, CustomStringConvertible {
   let description: String
   /// The name of the option that the failure is about; nil if the message tells it.
   private var key: String?
+  /// `usage` for options that exclude each other.
+  private var status = ExitStatus.failure
 
-  init(_ description: String, key: String? = nil) {
+  init(_ description: String, key: String? = nil, status: ExitStatus = .failure) {
     self.description = description
     self.key = key
+    self.status = status
   }
 
   /// The failure of a listener that cannot be opened.
@@ -43,11 +46,11 @@ struct StartFailure: Error, CustomStringConvertible {
   /// The failure with the place in a configuration file that it comes from, unless it has that place already.
   func located(in file: ServeFile?) -> StartFailure {
     guard let file, !description.hasPrefix("\(file.path), line "), !description.hasPrefix("\(file.path): "),
-      let place = file.place(of: description, key: key)
+      let located = file.located(description, key: key)
     else {
       return self
     }
-    return StartFailure("\(place): \(description)")
+    return StartFailure(located, status: status)
   }
 
   /// Adds the place in a configuration file to messages about an option.
@@ -60,6 +63,6 @@ struct StartFailure: Error, CustomStringConvertible {
   /// Writes the message to standard error, and returns the error to throw.
   func reported() -> ExitCode {
     Console.report("httpcache: \(description)")
-    return ExitStatus.failure.code
+    return status.code
   }
 }

@@ -90,10 +90,21 @@ extension HumanText {
     return usage > new ? change + "; \(bytes(usage - new)) of stored responses are evicted" : change
   }
 
-  /// A failure of the store that concerns more than one entry.
-  static func storeFailure(_ error: CacheError, during operation: String) -> String {
+  /// A failure of the store that concerns more than one entry, and what follows for responses.
+  ///
+  /// - Parameter hasMemory: whether the cache also stores in memory.
+  static func storeFailure(
+    _ error: CacheError, during operation: String, hasMemory: Bool = false
+  ) -> String {
     // A cache that says on opening that it is damaged has begun anew.
     if operation == "open", error.code == .damaged { return error.message }
-    return "cache storage error (\(operation): \(error)); responses are not stored"
+    let failure = "cache storage error (\(operation): \(error))"
+    switch operation {
+    // The directory failed, and the tier in memory goes on.
+    case "open", "write", "append", "commit":
+      return "\(failure); responses are \(hasMemory ? "stored in memory only" : "not stored")"
+    case "store", "extend": return "\(failure); responses are not stored"
+    default: return failure
+    }
   }
 }

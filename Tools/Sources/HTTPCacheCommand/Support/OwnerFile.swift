@@ -14,11 +14,11 @@ enum OwnerFile {
   ) throws(OutputFailure) {
     let new = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
     let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw OutputFailure(task) }
+    guard descriptor >= 0 else { throw OutputFailure(task, at: path) }
     let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     let isWritten = (try? file.write(contentsOf: bytes)) != nil
     guard isWritten, mode == 0o600 || fchmod(descriptor, mode) == 0, rename(new, path) == 0 else {
-      let failure = OutputFailure(task)
+      let failure = OutputFailure(task, at: path)
       unlink(new)
       throw failure
     }

@@ -7,10 +7,13 @@ import Synchronization
 final class StoreFailureObserver: CacheObserver {
   private let told = Mutex<[String: Duration]>([:])
   private let clock: any CacheClock
+  private let hasMemory: Bool
   private let tell: @Sendable (String) -> Void
 
-  init(clock: any CacheClock, tell: @escaping @Sendable (String) -> Void) {
+  /// - Parameter hasMemory: whether responses are also stored in memory.
+  init(clock: any CacheClock, hasMemory: Bool, tell: @escaping @Sendable (String) -> Void) {
     self.clock = clock
+    self.hasMemory = hasMemory
     self.tell = tell
   }
 
@@ -35,7 +38,7 @@ final class StoreFailureObserver: CacheObserver {
     if isDue, event.isOfOneEntry {
       tell("a stored response is damaged, and is asked for again (\(operation): \(error))")
     } else if isDue {
-      tell(HumanText.storeFailure(error, during: operation))
+      tell(HumanText.storeFailure(error, during: operation, hasMemory: hasMemory))
     }
   }
 }

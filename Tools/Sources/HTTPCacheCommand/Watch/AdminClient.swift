@@ -24,19 +24,47 @@ struct AdminClient: Sendable {
 
   /// Asks for a page and passes on its lines as they come, until it ends or `take` throws.
   ///
-  /// - Throws: `StartFailure` if the listener cannot be asked or refuses.
+  /// - Throws: `StartFailure` if the listener cannot be asked, refuses, is none, or ends the connection; what `take`
+  ///   throws.
   func lines(of path: String, _ take: (String) async throws -> Void) async throws {
     var configuration = HTTPClient.Configuration()
-    configuration.timeout = .init(connect: .seconds(3), read: nil)
+    configuration.timeout = .init(connect: .seconds(10), read: nil)
     let client = HTTPClient(
       eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
     do {
       try await lines(of: path, client, take)
     } catch {
       try? await client.shutdown()
-      throw error
+      switch error {
+      case is HTTPClientError, is HTTPParserError, is IOError, is ChannelError:
+        throw StartFailure("the admin listener at \(address) ended the connection")
+      default: throw error
+      }
     }
     try await client.shutdown()
+  }
+
+  /// Reads the JSON of a line.
+  ///
+  /// - Throws: `StartFailure` if it is not what an admin listener sends.
+  func value<Value: Decodable>(_ type: Value.Type, in line: String) throws(StartFailure) -> Value {
+    do {
+      return try JSONDecoder().decode(type, from: Data(line.utf8))
+    } catch {
+      throw noListener
+    }
+  }
+
+  private var noListener: StartFailure {
+    StartFailure(
+      "\(address) is not the admin listener of httpcache serve: --admin requires the address of serve --admin"
+    )
+  }
+
+  /// The type of what the listener answers.
+  private static func contentType(of path: String) -> String {
+    if path == "/live" { return "text/event-stream" }
+    return path.prefix { $0 != "?" } == "/requests" ? "application/x-ndjson" : "application/json"
   }
 
   private func lines(
@@ -53,8 +81,11 @@ struct AdminClient: Sendable {
     guard response.status == .ok else {
       let text = try? await response.body.collect(upTo: 4_096)
       let message = text.map { String(buffer: $0).trimmingCharacters(in: .whitespacesAndNewlines) } ?? ""
-      throw StartFailure("\(address)\(path): \(message.isEmpty ? "\(response.status.code)" : message)")
+      // All messages of the listener begin with the status.
+      guard message.hasPrefix("\(response.status.code): ") else { throw noListener }
+      throw StartFailure("\(address)\(path): \(message)")
     }
+    guard response.headers.first(name: "Content-Type") == Self.contentType(of: path) else { throw noListener }
     var rest = ByteBuffer()
     for try await bytes in response.body {
       rest.writeImmutableBuffer(bytes)
@@ -75,8 +106,9 @@ struct AdminClient: Sendable {
     switch error {
     case let error as HTTPClientError: error.shortDescription
     case let error as NIOConnectionError:
-      error.connectionErrors.first.map { describe($0.error) } ?? "\(error)"
+      error.connectionErrors.first.map { describe($0.error) } ?? "the host name does not resolve"
     case let error as IOError: SystemMessage.text(error.errnoCode)
+    case is HTTPParserError: "it does not answer in HTTP"
     default: "\(error)"
     }
   }

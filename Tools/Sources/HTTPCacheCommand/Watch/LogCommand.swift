@@ -48,8 +48,9 @@ struct LogCommand: AsyncParsableCommand {
   func run() async throws {
     do {
       var left = listener.count ?? .max
-      try await listener.client().lines(of: path) { line in
-        Console.print(json ? line : try Self.text(line))
+      let client = try listener.client()
+      try await client.lines(of: path) { line in
+        Console.print(json ? line : try Self.text(client.value(AdminRequestLine.self, in: line)))
         try Console.checkOutput()
         left -= 1
         if left == 0 { throw Done() }
@@ -71,8 +72,7 @@ struct LogCommand: AsyncParsableCommand {
     return parts.string ?? "/requests"
   }
 
-  private static func text(_ line: String) throws -> String {
-    let request = try JSONDecoder().decode(AdminRequestLine.self, from: Data(line.utf8))
+  private static func text(_ request: AdminRequestLine) -> String {
     let time = HumanText.duration(.milliseconds(request.milliseconds))
     let host = request.host.map { $0.isEmpty ? "" : "  host: \($0)" } ?? ""
     let reason =

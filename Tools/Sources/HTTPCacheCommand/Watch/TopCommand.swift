@@ -40,7 +40,7 @@ struct TopCommand: AsyncParsableCommand {
     try await client.lines(of: "/live") { line in
       guard line.hasPrefix("data: ") else { return }
       let text = String(line.dropFirst(6))
-      let sample = try JSONDecoder().decode(AdminLive.self, from: Data(text.utf8))
+      let sample = try client.value(AdminLive.self, in: text)
       // The first event tells only that the listener answers.
       guard sample.seconds > 0 else { return }
       if screen != nil {
@@ -59,7 +59,7 @@ struct TopCommand: AsyncParsableCommand {
   private func missed(_ client: AdminClient) async throws -> [AdminMissed] {
     var rows: [AdminMissed] = []
     try await client.lines(of: "/missed") {
-      rows = try JSONDecoder().decode([AdminMissed].self, from: Data($0.utf8))
+      rows = try client.value([AdminMissed].self, in: $0)
     }
     return rows
   }

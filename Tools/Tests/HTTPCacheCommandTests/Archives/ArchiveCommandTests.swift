@@ -155,9 +155,26 @@ import Testing
     }
     _ = await run("pack", archive, status: ExitStatus.usage.rawValue)
     _ = await run("pack", archive, "--from", "a", "--prefix", "b", status: ExitStatus.usage.rawValue)
-    _ = await run(
-      "pack", directory.file("none/content.hca"), "--from", try preCache(), status: ExitStatus.output.rawValue
-    )
+    let (folder, output) = (try preCache(), ExitStatus.output.rawValue)
+    for name in ["none/content.hca", "none/out", "none/site.har"] {
+      let place = directory.file(name)
+      let arguments =
+        name.hasSuffix(".hca") ? ["pack", place, "--from", folder] : ["unpack", folder, place]
+      let refused = await CommandRun(arguments)
+      #expect(refused.status == output)
+      #expect(
+        refused.errors.contains("httpcache: cannot write to \(place): its folder does not exist\n"),
+        "\(refused.errors)")
+    }
+    let named = await run("pack", directory.file("none/"), "--from", folder, status: output)
+    #expect(named.errors.contains("names a directory; name a file in it"), "\(named.errors)")
+    _ = await run("unpack", folder, directory.file("new/"))
+    let recording = directory.file("none/site.har")
+    try write("serve.yaml", "upstream: http://127.0.0.1:1\nlisten: 127.0.0.1:0\n")
+    let replay = await run(
+      "serve", "--config", directory.file("serve.yaml"), "--check", "--replay", recording,
+      status: ExitStatus.cacheUnavailable.rawValue)
+    #expect(replay.errors.contains("there is no recording \(recording)"), "\(replay.errors)")
     _ = await run("unpack", try preCache(), directory.path, status: ExitStatus.output.rawValue)
   }
 

@@ -38,12 +38,45 @@ import Testing
       (["get", "http://a/", "--retry-delay", "x"], "expected a number of seconds, such as 30 or 2.5"),
       (["ls", "--unused-for", "soon"], "expected days, or an age such as 90s, 15m, 12h, 7d, 2w or 1d12h"),
       (["purge", "--older-than", "1y"], "expected days, or an age such as 90s, 15m, 12h, 7d, 2w or 1d12h"),
+      (["serve", "--forward", "--allow-address", "x"], addresses),
+      (["serve", "--upstream", "http://a", "--trust-forwarded", "10.0.0.0/33"], addresses),
+      (["serve", "--upstream", "http://a", "--purge-from", "x"], addresses),
+      (["pack", "--from-page", "http://a/", "--allow-address", "x"], addresses),
+      (
+        ["image", "http://a/", "-o", "a.png", "--resize", "big"],
+        "expected width and height from 1 to 65535, such as 640x480"
+      ),
+      (["serve", "--forward", "--connect-port", "https"], "expected a whole number"),
+      (["serve", "--forward", "--connections-per-client", "1.5"], "expected a whole number"),
+      (["top", "--count", "all"], "expected a whole number"),
+      (["ls", "--limit", "x"], "expected a whole number"),
+      (["get", "http://a/", "--jobs", "many"], "expected a whole number"),
     ])
   func expected(arguments: [String], message: String) async {
     let run = await CommandRun(arguments)
     #expect(run.status == ExitStatus.usage.rawValue)
     #expect(run.errors.contains("'\(arguments.last ?? "")' is invalid for '"), "\(run.errors)")
     #expect(run.errors.contains("': \(message)\n"), "\(run.errors)")
+  }
+
+  private static let addresses =
+    "expected an address or a range of addresses, such as 192.0.2.1 or 10.0.0.0/8"
+
+  @Test(
+    "an unknown command is named, with the nearest one",
+    arguments: [
+      (["fleat"], "Unknown command 'fleat'. Did you mean 'fleet'?"),
+      (["server", "--upstream", "http://a"], "Unknown command 'server'. Did you mean 'serve'?"),
+      (["gte", "http://a/"], "Unknown command 'gte'. Did you mean 'get'?"),
+      (["nonsense", "--foo"], "Unknown command 'nonsense'."), ([""], "Unknown command ''."),
+      (["http://u:secret@a/"], "Unknown command 'http://…@a/'. Did you mean 'get'?"),
+      (["downloads", "puase"], "Unknown command 'puase'. Did you mean 'pause'?"),
+    ])
+  func unknownCommand(arguments: [String], message: String) async {
+    let run = await CommandRun(arguments)
+    #expect(run.status == ExitStatus.usage.rawValue)
+    #expect(run.errors.hasPrefix("Error: \(message)\n"), "\(run.errors)")
+    #expect(run.errors.contains("See 'httpcache --help'"), "\(run.errors)")
   }
 
   @Test("help shows the defaults")

@@ -40,6 +40,7 @@ import Testing
         "get", url, "--dir", cache, "-H", "Host: other.example", "-o", directory.file("1"))
       let own = await CommandRun("get", url, "--dir", cache, "-o", directory.file("2"))
       #expect(other.status == 0)
+      #expect(other.errors.contains(": miss (its Host is not that of the URL), not stored: "))
       #expect(own.errors.contains(": miss, stored"))
       #expect(origin.meter.requests == 2)
     }
@@ -142,6 +143,24 @@ import Testing
         directory.file("no/such/folder"))
       #expect(run.status == ExitStatus.output.rawValue)
     }
+  }
+
+  @Test(
+    "a negative count, time or rate is refused with what is allowed",
+    arguments: [
+      ("-j", "--jobs must be from 1 to 256 (got -1)"),
+      ("--parallel", "--jobs must be from 1 to 256 (got -1)"),
+      ("-m", "--max-time must be above 0 and at most 1000000 seconds (got -1.0)"),
+      ("--segments", "--segments must be from 1 to 16 (got -1)"),
+      ("--retry", "--retry must be from 0 to 1000000 (got -1)"),
+      ("--retry-delay", "--retry-delay must be from 0 to 1000000 seconds (got -1.0)"),
+      ("--retry-max-time", "--retry-max-time must be from 0 to 1000000 seconds (got -1.0)"),
+      ("--connect-timeout", "--connect-timeout must be above 0 and at most 1000000 seconds (got -1.0)"),
+      ("--limit-rate", "expected bytes, such as 4096, 64M or 1.5G"),
+    ])
+  func negative(option: String, message: String) async {
+    let run = await CommandRun("get", "http://127.0.0.1:1/", option, "-1")
+    #expect(run.status == ExitStatus.usage.rawValue && run.errors.contains(message), "\(run.errors)")
   }
 
   @Test("--include writes status and fields before the body")

@@ -119,6 +119,16 @@ import Testing
       #expect(run.status == status.rawValue, "\(arguments): \(run.errors)")
     }
     #expect(directory.contents("x.png") == nil)
+    let asked = origin.requests.count
+    for (place, reason) in [
+      (directory.file("missing/"), "names a directory; name a file in it"),
+      (directory.path, "names a directory; name a file in it"),
+      (directory.file("missing/x.png"), "its folder does not exist"),
+    ] {
+      let run = await CommandRun(["image", base + "/b.png"] + rest + [place])
+      #expect(run.status == ExitStatus.output.rawValue && run.errors.contains(reason), "\(run.errors)")
+    }
+    #expect(directory.contents("missing") == nil && origin.requests.count == asked)
     try await origin.close()
   }
 }

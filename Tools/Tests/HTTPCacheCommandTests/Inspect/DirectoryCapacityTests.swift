@@ -86,6 +86,30 @@ import Testing
     #expect(await count(cache) == 0)
   }
 
+  @Test("config and serve warn of a capacity that an empty index fills", arguments: ["0", "1", "4K"])
+  func tooSmall(capacity: String) async throws {
+    let directory = try TemporaryDirectory()
+    let cache = directory.file("cache")
+    for arguments in [["--capacity", capacity], []] {
+      let run = await CommandRun(["config", "--dir", cache] + arguments)
+      #expect(run.status == 0)
+      #expect(
+        run.errors.hasPrefix("httpcache: warning: nothing can be stored: an empty cache takes "),
+        "\(run.errors)")
+    }
+    let serve = try ServeCommand.parse(["--upstream", "http://127.0.0.1:1", "--dir", cache])
+    #expect(FileManager.default.createFile(atPath: directory.file("log"), contents: nil))
+    let log = try FileHandle(forUpdating: URL(fileURLWithPath: directory.file("log")))
+    let messages = LineWriter(descriptor: log.fileDescriptor)
+    _ = try serve.openCache(messages, observer: serve.observer(messages), nil)
+    await messages.flush()
+    let text = String(decoding: try #require(directory.contents("log")), as: UTF8.self)
+    #expect(text.contains("nothing can be stored: an empty cache takes "), "\(text)")
+    #expect(text.contains("; responses are stored in memory only\n"), "\(text)")
+    let enough = await CommandRun("config", "--dir", cache, "--capacity", "4M")
+    #expect(enough.status == 0 && enough.errors.isEmpty, "\(enough.errors)")
+  }
+
   @Test("config neither shows a missing directory, nor makes a cache among other files")
   func noDirectory() async throws {
     let directory = try TemporaryDirectory()

@@ -129,6 +129,12 @@ import Testing
       #expect(filled.directory.contents("copy") == DemoResource.page.block)
       let again = await CommandRun("path", filled.url(.page), "--dir", filled.cache, "--export", copy)
       #expect(again.status == ExitStatus.output.rawValue)
+      let missing = filled.directory.file("none/copy")
+      let refused = await CommandRun("path", filled.url(.page), "--dir", filled.cache, "--export", missing)
+      #expect(refused.status == ExitStatus.output.rawValue)
+      #expect(
+        refused.errors.hasSuffix("httpcache: cannot write to \(missing): its folder does not exist\n"),
+        "\(refused.errors)")
     }
   }
 
@@ -225,6 +231,14 @@ import Testing
       #expect(fresh.output.isEmpty)
       let all = await CommandRun("ls", "--dir", filled.cache, "--json")
       #expect(all.output.split(separator: "\n").count == 3)
+      let shown = await CommandRun("show", filled.url(.page), "--dir", filled.cache)
+      #expect(
+        shown.output.contains("lifetime    10 min (max-age, RFC 9111 §5.2.2.1), ended by a soft purge\n"),
+        "\(shown.output)")
+      let explained = await CommandRun("explain", filled.url(.page), "--dir", filled.cache)
+      #expect(
+        explained.output.contains(" s: ended by a soft purge, else 600 s, from max-age (RFC 9111 §5.2.2.1)"),
+        "\(explained.output)")
     }
   }
 

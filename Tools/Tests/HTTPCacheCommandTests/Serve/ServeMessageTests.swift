@@ -122,6 +122,25 @@ import Testing
     }
   }
 
+  @Test(
+    "without an origin, a misspelt option and a URL without its option are named",
+    arguments: [
+      (
+        ["http://u:secret@a"],
+        "Unexpected argument 'http://…@a'; serve requires one of --upstream URL and --forward, "
+      ),
+      (
+        ["--shared", "a", "b"],
+        "2 unexpected arguments: 'a', 'b'; serve requires one of --upstream URL and --forward, "
+      ),
+      (["--upstrem", "http://a"], "Unknown option '--upstrem'. Did you mean '--upstream'?"),
+    ])
+  func stray(arguments: [String], message: String) async {
+    let run = await CommandRun(["serve"] + arguments)
+    #expect(run.status == ExitStatus.usage.rawValue)
+    #expect(run.errors.hasPrefix("Error: \(message)"), "\(run.errors)")
+  }
+
   @Test("help shows where requests go first, and every option with its meaning")
   func help() throws {
     let help = ServeCommand.helpMessage(columns: 200)

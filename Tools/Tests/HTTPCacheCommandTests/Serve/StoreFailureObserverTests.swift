@@ -12,7 +12,9 @@ struct StoreFailureObserverTests {
   func onceAMinute() {
     let clock = ManualClock(now: Timestamp(seconds: 0))
     let lines = Mutex<[String]>([])
-    let observer = StoreFailureObserver(clock: clock) { line in lines.withLock { $0.append(line) } }
+    let observer = StoreFailureObserver(clock: clock, hasMemory: true) { line in
+      lines.withLock { $0.append(line) }
+    }
     let full = CacheError(.noSpace, "no room")
     observer.observe(.notStored(target: "https://a.b/", .storeFailed))
     for _ in 0..<100 { observer.observe(.storeFailed(operation: "store", full)) }
@@ -26,11 +28,29 @@ struct StoreFailureObserverTests {
   }
 
   @Test(
+    "where responses are stored while the directory fails; a failure to read says nothing of it",
+    arguments: [
+      ("open", true, "; responses are stored in memory only"), ("open", false, "; responses are not stored"),
+      ("write", true, "; responses are stored in memory only"), ("store", true, "; responses are not stored"),
+      ("read", true, ""), ("invalidate", false, ""),
+    ])
+  func consequence(operation: String, hasMemory: Bool, text: String) {
+    let lines = Mutex<[String]>([])
+    let clock = ManualClock(now: Timestamp(seconds: 0))
+    let observer = StoreFailureObserver(clock: clock, hasMemory: hasMemory) { line in
+      lines.withLock { $0.append(line) }
+    }
+    observer.observe(.storeFailed(operation: operation, CacheError(.io, "broken")))
+    #expect(
+      lines.withLock { $0 } == ["cache storage error (\(operation): input/output error: broken)\(text)"])
+  }
+
+  @Test(
     "an entry that was evicted or damaged meanwhile is no error of the storage, and is not counted as one")
   func oneEntry() {
     let lines = Mutex<[String]>([])
     let counts = EventCounts(
-      next: StoreFailureObserver(clock: ManualClock(now: Timestamp(seconds: 0))) { line in
+      next: StoreFailureObserver(clock: ManualClock(now: Timestamp(seconds: 0)), hasMemory: true) { line in
         lines.withLock { $0.append(line) }
       })
     counts.observe(.storeFailed(operation: "read body", CacheError(.unavailable, "evicted")))

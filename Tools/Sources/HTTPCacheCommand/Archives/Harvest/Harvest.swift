@@ -134,7 +134,8 @@ actor Harvest {
       do { return try await found(at: next, number) } catch is UpstreamError {}
       return try await found(at: next, number)
     } catch {
-      report("\(next.url): \((error as? UpstreamError)?.message ?? "\(error)")")
+      let reason = (error as? UpstreamError)?.message ?? "\(error)"
+      report("\(next.url): \(error is CancellationError ? "interrupted" : reason)")
       return []
     }
   }

@@ -48,7 +48,7 @@ final class Output: Sendable {
 
   private static func part(beside base: String, for path: String) throws(OutputFailure) -> PartFile {
     do throws(DownloadFailure) { return try PartFile(beside: base) } catch {
-      throw OutputFailure("cannot write to \(path)", error)
+      throw OutputFailure("cannot write to \(path)", error, at: path)
     }
   }
 
@@ -212,7 +212,7 @@ final class Output: Sendable {
         part.leaveBody()
         let failure =
           error.kind == .destinationExists
-          ? OutputFailure.taken(path) : OutputFailure("cannot write to \(path)", error)
+          ? OutputFailure.taken(path) : OutputFailure("cannot write to \(path)", error, at: path)
         throw OutputFailure(message: "\(failure); the body is in \(part.path)/body")
       }
       state.withLock { $0.isComplete = true }

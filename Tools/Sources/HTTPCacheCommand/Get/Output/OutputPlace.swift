@@ -24,7 +24,8 @@ enum OutputPlace: Equatable {
       }
       var status = stat()
       guard lstat(path, &status) == 0 else {
-        guard errno == ENOENT, !path.hasSuffix("/") else { throw OutputFailure("cannot write to \(path)") }
+        guard errno == ENOENT else { throw OutputFailure("cannot write to \(path)") }
+        guard !path.hasSuffix("/") else { throw OutputFailure.directory(path) }
         self = .file(path, exists: false)
         return
       }
@@ -54,9 +55,7 @@ enum OutputPlace: Equatable {
       } else {
         throw OutputFailure("cannot write to \(path)")
       }
-    case S_IFDIR:
-      throw OutputFailure(
-        message: "\(path) is a directory; name a file in it, or use -O there")
+    case S_IFDIR: throw OutputFailure.directory(path)
     case S_IFSOCK:
       throw OutputFailure(
         message:
@@ -119,6 +118,29 @@ enum OutputPlace: Equatable {
   /// Does not use Foundation, which on Linux crashes in `deletingLastPathComponent` for a name of one letter.
   static func folder(of path: String) -> String {
     path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+  }
+
+  /// Whether the folder of a path exists.
+  static func hasFolder(_ path: String) -> Bool {
+    let folder = folder(of: path)
+    return folder.isEmpty || access(folder, F_OK) == 0
+  }
+
+  /// Finds out, before the bytes of a file are there, whether its folder can have it.
+  ///
+  /// - Throws: `OutputFailure`.
+  static func requireFolder(of path: String) throws(OutputFailure) {
+    let folder = folder(of: path)
+    guard access(folder.isEmpty ? "." : folder, W_OK | X_OK) == 0 else {
+      throw OutputFailure("cannot write to \(path)")
+    }
+  }
+
+  /// Finds out, before the bytes of a file are there, whether the file can be made or replaced.
+  ///
+  /// - Throws: `OutputFailure`.
+  static func requireFile(at path: String) throws(OutputFailure) {
+    if case .file(let file, _) = try OutputPlace(path) { try requireFolder(of: file) }
   }
 
   /// The path that the part file is beside: the file's, or in the folder for temporary files if no files can be made

@@ -8,7 +8,7 @@ struct AdminFleet: Codable {
   /// Whether this node has read all changes and uses the tier.
   var isConnected: Bool
   /// Seconds since the tier last told of changes, or that there are none; nil before the first time.
-  var behindSeconds: Double?
+  var lastContactSeconds: Double?
   /// The last change that this node has applied, as the tier names it.
   var position: String
   /// Changes of this node that no other node knows of yet.
@@ -22,7 +22,7 @@ struct AdminFleet: Codable {
     guard let status = cache.fleetStatus else { return nil }
     node = status.nodeName
     isConnected = status.isConnected
-    behindSeconds = status.delay.map { $0 / .seconds(1) }
+    lastContactSeconds = status.delay.map { $0 / .seconds(1) }
     position = "\(status.position)"
     pendingChanges = status.pendingChanges
     sharedHits = counts.sharedHits
@@ -35,10 +35,10 @@ struct AdminFleet: Codable {
       "httpcache_fleet_connected", .gauge,
       help: "1 if this node has read all changes of the fleet and uses its tier.", value: isConnected ? 1 : 0)
     text.begin(
-      "httpcache_fleet_behind_seconds", .gauge,
+      "httpcache_fleet_last_contact_seconds", .gauge,
       help: "Time since the tier last told of changes, or that there are none.")
-    if let behindSeconds {
-      text.add("httpcache_fleet_behind_seconds", labels: [], value: "\(behindSeconds)")
+    if let lastContactSeconds {
+      text.add("httpcache_fleet_last_contact_seconds", labels: [], value: "\(lastContactSeconds)")
     }
     text.add(
       "httpcache_fleet_pending_changes", .gauge,
@@ -52,8 +52,8 @@ struct AdminFleet: Codable {
 
   /// One line for people.
   var line: String {
-    let behind = behindSeconds.map { ", behind by \(HumanText.duration(.seconds($0)))" } ?? ""
-    let state = isConnected ? "connected\(behind)" : "not connected"
+    let contact = lastContactSeconds.map { ", last contact \(HumanText.duration(.seconds($0))) ago" } ?? ""
+    let state = isConnected ? "connected\(contact)" : "not connected"
     return
       "\(state), \(HumanText.count(pendingChanges, "waiting change")), \(HumanText.grouped(sharedHits)) shared hits, \(HumanText.bytes(sharedBytes))"
   }

@@ -103,15 +103,19 @@ struct ConfigValue {
 
   /// The values of known keys.
   ///
+  /// - Parameter hint: a sentence for a name that is no key here; nil for a name without a hint.
   /// - Throws: `ConfigFailure` for another key.
-  func values(of known: [String]) throws(ConfigFailure) -> [String: ConfigValue] {
+  func values(
+    of known: [String], hint: (String) -> String? = { _ in nil }
+  ) throws(ConfigFailure) -> [String: ConfigValue] {
     var values: [String: ConfigValue] = [:]
     for (name, value) in try pairs() {
       guard known.contains(name) else {
         let place = key.isEmpty ? "" : "\(key.quoted): "
+        let advice = hint(name) ?? NearestName.of(name, among: known).map { "did you mean '\($0)'?" }
+        let keys = (advice.map { "\($0) The" } ?? "the") + " keys are " + known.joined(separator: ", ")
         throw ConfigFailure(
-          file, line: value.keyLine ?? value.line,
-          "\(place)unknown key '\(name.quoted)'; the keys are \(known.joined(separator: ", "))")
+          file, line: value.keyLine ?? value.line, "\(place)unknown key '\(name.quoted)'; \(keys)")
       }
       values[name] = value
     }

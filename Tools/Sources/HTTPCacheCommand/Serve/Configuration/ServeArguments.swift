@@ -49,7 +49,7 @@ enum ServeArguments {
     for key in named {
       if environment[key.variable] != nil { return ConfigFailure(key.variable, message) }
       if let file, let option = file.options.first(where: { $0.key == key }) {
-        return ConfigFailure(file.path, line: option.line(of: message), "\(key.name): \(message)")
+        return ConfigFailure(file.path, line: option.line(of: message), key.naming(message))
       }
     }
     return nil

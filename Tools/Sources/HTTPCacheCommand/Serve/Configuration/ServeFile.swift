@@ -25,7 +25,7 @@ struct ServeFile {
     self.path = path
     let top = ConfigValue(file: path, key: "", node: try ConfigDocument.node(path))
     let known = ServeKey.all.map(\.name).sorted() + Self.sections
-    let values = try top.values(of: known)
+    let values = try top.values(of: known, hint: ServeKey.hint)
     for (name, value) in try top.pairs() {
       lines[name] = value.keyLine
       guard let key = ServeKey.all.first(where: { $0.name == name }) else { continue }
@@ -56,29 +56,30 @@ struct ServeFile {
     ConfigFailure(path, line: lines[key], message)
   }
 
-  /// The place of the option that a message is about; nil if the option is not in the file, or another place gives the
-  /// value that counts. Without a key, and if the message begins with no option, it is the option whose value the
-  /// message names, the longest of several.
-  func place(of message: String, key name: String?) -> String? {
+  /// A message with the place of the option that it is about; nil if the option is not in the file, or another place
+  /// gives the value that counts. Without a key, and if the message begins with no option, it is the option whose value
+  /// the message names, the longest of several.
+  func located(_ message: String, key name: String?) -> String? {
     if let name {
-      return options.first { $0.key.name == name }.flatMap { place(of: $0, line: $0.line(of: message)) }
+      let option = options.first { $0.key.name == name }
+      return option.flatMap { located(message, $0, line: $0.line(of: message)) }
     }
-    if let option = options.first(where: { $0.begins(message) }) {
-      return place(of: option, line: option.line(of: message))
+    if let option = options.first(where: { $0.key.begins(message) }) {
+      return located(message, option, line: option.line(of: message))
     }
     var (found, longest): (String?, Int) = (nil, 1)
     for option in options {
       guard let value = option.value(in: message), value.text.utf8.count > longest else { continue }
       longest = value.text.utf8.count
-      found = place(of: option, line: value.line)
+      found = located(message, option, line: value.line)
     }
     return found
   }
 
-  private func place(of option: ServeOption, line: Int?) -> String? {
+  private func located(_ message: String, _ option: ServeOption, line: Int?) -> String? {
     guard !option.key.isGiven(in: CommandLine.arguments),
       ProcessInfo.processInfo.environment[option.key.variable] == nil
     else { return nil }
-    return (line.map { "\(path), line \($0): " } ?? "\(path): ") + option.key.name
+    return (line.map { "\(path), line \($0): " } ?? "\(path): ") + option.key.naming(message)
   }
 }

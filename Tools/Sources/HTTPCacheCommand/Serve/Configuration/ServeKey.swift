@@ -52,6 +52,22 @@ struct ServeKey: Equatable {
     ServeKey("verbose", .flag, aliases: ["-v"]),
   ]
 
+  /// The options for one run, which are no keys.
+  static let onlyOnCommandLine: Set = [
+    "config", "check", "record", "replay", "strip-field", "strip-parameter",
+  ]
+
+  /// A sentence that tells what to write instead of an option of the command line that is no key; nil for another name.
+  static func hint(for name: String) -> String? {
+    if onlyOnCommandLine.contains(name) { return "--\(name) is only for the command line." }
+    if let key = all.first(where: { $0.kind == .switchedOff && "no-\($0.name)" == name }) {
+      return "write '\(key.name): false'."
+    }
+    guard let key = all.first(where: { $0.aliases.contains("--\(name)") }) else { return nil }
+    // Another name of a flag is its opposite.
+    return key.kind == .flag ? "write '\(key.name): false'." : "write '\(key.name)'."
+  }
+
   /// The variable of the environment.
   var variable: String {
     "HTTPCACHE_SERVE_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
@@ -83,6 +99,18 @@ struct ServeKey: Equatable {
       default: throw ConfigFailure(variable, "must be true or false (got '\(text.quoted)')")
       }
     }
+  }
+
+  /// Whether a message begins with the option, as on a command line.
+  func begins(_ message: String) -> Bool {
+    guard message.hasPrefix("--\(name)") else { return false }
+    let next = message.dropFirst(name.count + 2).first
+    return next.map { !$0.isLetter && !$0.isNumber && $0 != "-" } ?? true
+  }
+
+  /// A message about the option that begins with the key, and does not name the option again.
+  func naming(_ message: String) -> String {
+    begins(message) ? String(message.dropFirst(2)) : "\(name): \(message)"
   }
 
   /// Whether arguments of a command line have the option.

@@ -28,11 +28,4 @@ struct ServeOption {
 
   /// The line that a message about this option concerns.
   func line(of message: String) -> Int? { value(in: message)?.line ?? line }
-
-  /// Whether a message begins with the option, as on a command line.
-  func begins(_ message: String) -> Bool {
-    guard message.hasPrefix("--\(key.name)") else { return false }
-    let next = message.dropFirst(key.name.count + 2).first
-    return next.map { !$0.isLetter && !$0.isNumber && $0 != "-" } ?? true
-  }
 }

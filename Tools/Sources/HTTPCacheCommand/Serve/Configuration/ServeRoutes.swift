@@ -82,7 +82,10 @@ struct ServeRoutes {
     } else if let single = Self.route(to: name) {
       route = single
     } else {
-      let names = groups.isEmpty ? "" : ", or one of \(groups.keys.sorted().joined(separator: ", "))"
+      let names =
+        groups.isEmpty
+        ? ", or the name of a group under upstreams, and there is none"
+        : ", or one of \(groups.keys.sorted().joined(separator: ", "))"
       throw upstream.failure("an http or https URL\(names)")
     }
     if let host = values["host"] { route.host = try Self.host(host) }

@@ -53,7 +53,7 @@ struct ConfigLineTests {
       ),
       (
         "upstream: http://a\nfleet: redis://127.0.0.1:1\nfleet-name: 'a b'",
-        "line 3: fleet-name: --fleet-name: the name of a fleet must have 1 to 64 letters"
+        "line 3: fleet-name: the name of a fleet must have 1 to 64 letters"
       ),
       (
         "upstream: http://a\nfleet: rediss://127.0.0.1:1\nfleet-ca: /none",
@@ -61,13 +61,13 @@ struct ConfigLineTests {
       ),
       (
         "upstream: http://a\nfleet: redis://127.0.0.1:1\nfleet-secret-file: /none",
-        "line 3: fleet-secret-file: --fleet-secret-file /none: cannot be read"
+        "line 3: fleet-secret-file /none: cannot be read"
       ),
       // A value of one letter is in many messages.
       ("upstream: http://a\nupstream-ca: x", "line 2: upstream-ca: cannot read the certificate x"),
       (
         "upstream: http://a\ntrust-forwarded:\n- 10.0.0.0/8\n- none-of-the-addresses",
-        "line 4: trust-forwarded: The value 'none-of-the-addresses'"
+        "line 4: trust-forwarded: The value 'none-of-the-addresses' is invalid for '--trust-forwarded <cidr>': expected an address"
       ),
       ("upstream: http://a\ncapacity: 0\nseed:\n- /none/one\n- /none/other", "line 4: seed: "),
       (
@@ -91,11 +91,12 @@ struct ConfigLineTests {
     try Data("fleet: redis://h\nfleet-name: shop\nlisten: 127.0.0.1:1\n".utf8)
       .write(to: URL(fileURLWithPath: path))
     let file = try ServeFile(path)
-    #expect(file.place(of: "--fleet: x", key: nil) == "\(path), line 1: fleet")
-    #expect(file.place(of: "--fleet-name: x", key: nil) == "\(path), line 2: fleet-name")
-    #expect(file.place(of: "the shop is closed", key: nil) == "\(path), line 2: fleet-name")
-    #expect(file.place(of: "something", key: "listen") == "\(path), line 3: listen")
-    #expect(file.place(of: "the shop is closed", key: "admin") == nil)
-    #expect(file.place(of: "something", key: nil) == nil)
+    #expect(file.located("--fleet: x", key: nil) == "\(path), line 1: fleet: x")
+    #expect(file.located("--fleet-name: x", key: nil) == "\(path), line 2: fleet-name: x")
+    #expect(
+      file.located("the shop is closed", key: nil) == "\(path), line 2: fleet-name: the shop is closed")
+    #expect(file.located("something", key: "listen") == "\(path), line 3: listen: something")
+    #expect(file.located("the shop is closed", key: "admin") == nil)
+    #expect(file.located("something", key: nil) == nil)
   }
 }

@@ -41,7 +41,7 @@ import Testing
       #expect(run.status == ExitStatus.failure.rawValue)
       #expect(
         run.errors
-          == "httpcache: \(path), line 4: access-log-file: --access-log-file: cannot open \(log): \(reason)\n"
+          == "httpcache: \(path), line 4: access-log-file: cannot open \(log): \(reason)\n"
       )
     }
     #expect(!exists("none"))
@@ -77,6 +77,23 @@ import Testing
       #expect(going.status == 0)
       #expect(going.errors.hasSuffix("; the server would store in memory alone\n"), "\(going.errors)")
     }
+  }
+
+  @Test(
+    "a memory in which no response has room is a warning, unless the directory stores instead of it",
+    arguments: [
+      ("memory: 1\ncapacity: 0", "nothing can be stored: a response takes over 1 KiB, and --memory is 1 B\n"),
+      ("memory: 0\ncapacity: 0", "nothing can be stored: a response takes over 1 KiB, and --memory is 0 B\n"),
+      (
+        "memory: 1K",
+        "nothing can be stored in memory: a response takes over 1 KiB, and --memory is 1.0 KiB\n"
+      ),
+      ("memory: 0", nil), ("memory: 1M\ncapacity: 0", nil),
+    ] as [(String, String?)])
+  func memory(text: String, warning: String?) async throws {
+    let (_, run) = try await check("listen: 127.0.0.1:0\ndir: \(directory.file("new"))\n\(text)\n")
+    #expect(run.status == 0)
+    #expect(run.errors == warning.map { "httpcache: warning: \($0)" } ?? "")
   }
 
   @Test("a log in the directory of a cache that is not made yet, and an index that is a folder")
@@ -141,6 +158,6 @@ import Testing
     #expect(run.status == ExitStatus.usage.rawValue)
     #expect(
       run.errors
-        == "httpcache: \(path), line 2: listen: --listen and --admin must differ (both are 127.0.0.1:9).\n")
+        == "httpcache: \(path), line 2: listen and --admin must differ (both are 127.0.0.1:9).\n")
   }
 }

@@ -21,9 +21,7 @@ import Testing
 
   @Test("each option in the help is a key of the file, with that kind of value, except those for one run")
   func keys() throws {
-    let notKeys: Set = [
-      "config", "check", "record", "replay", "strip-field", "strip-parameter", "shared", "help", "version",
-    ]
+    let notKeys = ServeKey.onlyOnCommandLine.union(["shared", "help", "version"])
     let help = HTTPCacheCommand.helpMessage(for: ServeCommand.self, columns: 400)
     var found: Set<String> = []
     for line in help.split(separator: "\n") where line.hasPrefix("  -") {
@@ -70,7 +68,7 @@ import Testing
       message, in: arguments, environment: ["HTTPCACHE_SERVE_GRACE": "-1", "HTTPCACHE_SERVE_TIMEOUT": "1"])
     #expect(variable?.description == "HTTPCACHE_SERVE_GRACE: \(message)")
     let line = ServeArguments.located(message, in: arguments, environment: [:])
-    #expect(line?.description == "\(path), line 1: grace: \(message)")
+    #expect(line?.description == "\(path), line 1: grace must be positive")
     let given = ["serve", "--config", path, "--grace=-1"]
     #expect(ServeArguments.located(message, in: given, environment: [:]) == nil)
   }
@@ -79,9 +77,14 @@ import Testing
     "a file that cannot be used is named, with line, key and what was expected",
     arguments: [
       ("listen: x", "line 1: listen: The value 'x' is invalid for '--listen"),
-      ("\nlisen: 1", "line 2: unknown key 'lisen'; the keys are access-log, "),
-      ("upstream: ftp://x", "line 1: upstream: --upstream requires an http or https URL"),
-      ("upstream: http://a\ntimeout: 0", "line 2: timeout: --timeout must be between 1 and 3600"),
+      ("\nlisen: 1", "line 2: unknown key 'lisen'; did you mean 'listen'? The keys are access-log, "),
+      ("nothing-like-it: 1", "line 1: unknown key 'nothing-like-it'; the keys are access-log, "),
+      ("record: a.har", "line 1: unknown key 'record'; --record is only for the command line. The keys are "),
+      ("disk: 1G", "line 1: unknown key 'disk'; write 'capacity'. The keys are "),
+      ("shared: true", "line 1: unknown key 'shared'; write 'private: false'. The keys are "),
+      ("no-http2: true", "line 1: unknown key 'no-http2'; write 'http2: false'. The keys are "),
+      ("upstream: ftp://x", "line 1: upstream requires an http or https URL"),
+      ("upstream: http://a\ntimeout: 0", "line 2: timeout must be between 1 and 3600"),
       (
         "upstream: http://a\ntimeout: 5 parsecs",
         "line 2: timeout: The value '5 parsecs' is invalid for '--timeout <seconds>': expected a whole number of seconds, such as 60"
@@ -97,7 +100,14 @@ import Testing
       ("upstream: http://a\ngrace:", "line 2: grace must be a value"),
       ("forward: maybe", "line 1: forward must be true or false (got 'maybe')"),
       ("routes: 5", "line 1: routes must be a list (got '5')"),
-      ("routes:\n  - upstream: nix", "line 2: routes[0].upstream must be an http or https URL (got 'nix')"),
+      (
+        "routes:\n  - upstream: nix",
+        "line 2: routes[0].upstream must be an http or https URL, or the name of a group under upstreams, and there is none (got 'nix')"
+      ),
+      (
+        "upstreams: {a: {addresses: ['http://h']}}\nroutes: [{upstream: nix}]",
+        "routes[0].upstream must be an http or https URL, or one of a (got 'nix')"
+      ),
       ("routes: [{path: /a}]", "routes[0] must be a route with an upstream"),
       ("routes: [{upstream: 'http://a', path: a}]", "routes[0].path must be a path that begins with /"),
       ("routes: [{upstream: 'http://a', path: /a/../b}]", "routes[0].path must be a path"),
@@ -136,7 +146,7 @@ import Testing
       ),
       ("upstream: http://a\noverrides: [{ignore: x}]", "overrides[0].ignore must be one of no-store, "),
       ("upstream: http://a\nnever-store: 'host:*'", "never-store must be a glob"),
-      ("upstream: http://a\nadmin: 0.0.0.0:90", "line 2: admin: --admin 0.0.0.0:90 can be reached"),
+      ("upstream: http://a\nadmin: 0.0.0.0:90", "line 2: admin 0.0.0.0:90 can be reached"),
       ("upstream: http://a\ntls-certificate: /none\ntls-key: /none", "line 2: tls-certificate: cannot read"),
       ("upstream: http://a\nupstream: http://b", "is not YAML: "), ("a: [", "is not YAML: "),
       ("upstream: &x http://a\ndir: *x", "line 1: anchors (&name) and aliases"), ("", "is empty"),
@@ -148,6 +158,17 @@ import Testing
     #expect(run.status != 0)
     #expect(run.errors.hasPrefix("httpcache: \(path)"), "\(run.errors)")
     #expect(run.errors.contains(message), "\(run.errors)")
+  }
+
+  @Test(
+    "forward beside upstream or routes is an invalid argument, wherever each of them is given",
+    arguments: [
+      ("routes: [{upstream: 'http://a'}]", ["--forward"]), ("upstream: http://a", ["--forward"]),
+      ("routes: [{upstream: 'http://a'}]\nforward: true", []), ("memory: 1M", []),
+    ] as [(String, [String])])
+  func exclusive(text: String, options: [String]) async throws {
+    let run = await CommandRun(["serve", "--config", try write(text), "--check"] + options)
+    #expect(run.status == ExitStatus.usage.rawValue, "\(run.errors)")
   }
 
   @Test("without a file that can be read nothing starts")

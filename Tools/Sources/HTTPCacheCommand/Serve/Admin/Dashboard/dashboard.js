@@ -89,7 +89,7 @@ function show(sample) {
 function showFleet(fleet) {
   element("fleet").hidden = !fleet;
   if (!fleet) return;
-  const state = fleet.isConnected ? `connected, behind by ${time(fleet.behindSeconds)}` : "not connected";
+  const state = fleet.isConnected ? `connected, last contact ${time(fleet.lastContactSeconds)} ago` : "not connected";
   element("fleet-text").textContent = `${fleet.node} is ${state}; ${number(fleet.pendingChanges)} waiting changes, `
     + `${number(fleet.sharedHits)} shared hits, ${bytes(fleet.sharedBytes)}`;
 }
