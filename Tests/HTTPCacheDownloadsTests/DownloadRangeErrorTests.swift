@@ -99,6 +99,45 @@ struct DownloadRangeErrorTests {
     }
   }
 
+  @Test("bytes that were dropped are not counted: of a wrong digest, before a mirror without the file")
+  func droppedBytes() async throws {
+    let kitchen = try kitchen()
+    kitchen.origin.change {
+      $0.special = { request in
+        request.head.authority == "mirror.example" ? ScriptedResponse(status: 404, body: "not here") : nil
+      }
+    }
+    var download = try kitchen.download("/file", to: "file")
+    download.digests = [try #require(.sha256(String(repeating: "1", count: 64)))]
+    download.mirrors = ["https://mirror.example/file"]
+    let id = try kitchen.queue.add(download)
+    let status = await kitchen.wait(id) { $0.isRetry || $0.isEnded }
+    #expect(status?.received == 0)
+    #expect(kitchen.upstream.requests.last?.head.authority == "mirror.example")
+  }
+
+  @Test("a 404 that is stored leaves the count of the bytes of the part")
+  func storedError() async throws {
+    let kitchen = try kitchen()
+    kitchen.origin.change {
+      $0.fields = [.cacheControl: "no-store", .eTag: "\"a\""]
+      $0.cuts = [70_000]
+    }
+    let id = try kitchen.queue.add(try kitchen.download("/file", to: "file"))
+    let first = await kitchen.wait(id) { $0.isRetry || $0.isEnded }
+    kitchen.origin.change {
+      $0.special = { _ in
+        ScriptedResponse(
+          status: 404, headers: ["Cache-Control": "max-age=60"], body: String(repeating: "a", count: 200_000))
+      }
+    }
+    try await kitchen.retry(id)
+    let second = await kitchen.wait(id) { $0.isRetry || $0.isEnded }
+    let (before, after) = (first?.received, second?.received)
+    #expect(before ?? 0 > 0)
+    #expect(after == before, "\(String(describing: second?.state))")
+  }
+
   @Test("ranges come from all mirrors")
   func segments() async throws {
     let kitchen = try kitchen()

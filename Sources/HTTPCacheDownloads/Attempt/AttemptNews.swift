@@ -17,15 +17,23 @@ enum AttemptNews: Sendable {
   var isPlacing: Bool { if case .placing = self { true } else { false } }
 }
 
-/// How an attempt ended, with the bytes of the file that are there; nil if it brought none.
+/// The bytes of an attempt that did not complete the file.
+struct AttemptBytes: Sendable {
+  /// How far in the file the bytes came that it read; 0 if it read none.
+  let reached: Int64
+  /// The bytes of the file that are there for the next attempt.
+  let kept: Int64
+}
+
+/// How an attempt ended.
 enum AttemptEnd: Sendable {
   case done(DownloadState.Source, received: Int64)
   /// - Parameter retryAfter: the seconds that the origin asked to wait; nil if it did not.
-  case failed(DownloadFailure, retryAfter: Int64?, received: Int64?)
+  case failed(DownloadFailure, retryAfter: Int64?, AttemptBytes)
   /// There is no connection to any origin.
-  case offline(received: Int64?)
+  case offline(AttemptBytes)
   /// The cache did not keep the response: the next attempt writes to the destination.
   case notKept
   /// The task was cancelled.
-  case stopped(received: Int64?)
+  case stopped(AttemptBytes)
 }

@@ -24,25 +24,31 @@ struct DownloadAttempt: Sendable {
       return try await runMirrors(meter)
     } catch {
       allowCompletion(meter)
-      if Task.isCancelled { return .stopped(received: bytesThere(meter)) }
+      let bytes = AttemptBytes(reached: meter.reached, kept: await keptBytes(meter))
+      if Task.isCancelled { return .stopped(bytes) }
       if error is NotKept { return .notKept }
       let retryAfter = meter.exchange?.response.flatMap {
         RetryAfter.seconds($0.headerFields, now: clock.now)
       }
       let failure = Self.failure(of: error)
-      let received = bytesThere(meter)
-      if failure.kind == .unreachable, !cache.isOnline { return .offline(received: received) }
-      return .failed(failure, retryAfter: retryAfter, received: received)
+      if failure.kind == .unreachable, !cache.isOnline { return .offline(bytes) }
+      return .failed(failure, retryAfter: retryAfter, bytes)
     }
   }
 
-  /// The bytes of the file that are there after an attempt that did not complete it: those of the part, else those that
-  /// the attempt counted; nil if it brought none.
-  private func bytesThere(_ meter: DownloadMeter) -> Int64? {
-    guard let file, let part = PartFile(existingBeside: file.path) else { return meter.counted }
-    defer { part.close() }
-    guard part.record?.belongs(to: item.download.request) == true else { return meter.counted }
-    return StoredRanges.count(part.kept)
+  /// The bytes of the file in the part beside the destination, or in the cache.
+  private func keptBytes(_ meter: DownloadMeter) async -> Int64 {
+    if let file, let part = PartFile(existingBeside: file.path) {
+      defer { part.close() }
+      if part.record?.belongs(to: item.download.request) == true { return StoredRanges.count(part.kept) }
+    }
+    // A redirect leads to the target under which the cache has the file.
+    let request = meter.exchange?.request ?? item.download.request
+    let stored = await cache.storedBytes(of: request, partition: options.partition) {
+      $0.status.kind == .successful
+    }
+    // The transfer goes on.
+    return stored == .max ? meter.received : stored
   }
 
   /// Asks one URL of the file after the other until one has it. The next attempt begins with the next URL.
@@ -50,7 +56,7 @@ struct DownloadAttempt: Sendable {
     for number in item.tries..<item.tries + item.download.mirrors.count {
       do { return try await run(meter, number: number) } catch {
         guard !Task.isCancelled, !(error is NotKept), Self.failure(of: error).isOfOrigin else { throw error }
-        meter.arrives(at: nil)
+        meter.startsOver()
       }
     }
     return try await run(meter, number: item.tries + item.download.mirrors.count)

@@ -104,12 +104,12 @@ extension DownloadQueue {
       item.received = received
       item.expected = received
       (item.tries, item.hasBegun, item.furthest) = (0, false, 0)
-    case .stopped(let received):
-      item.count(received)
+    case .stopped(let bytes):
+      item.count(bytes)
       // The queue was closed, not this download stopped: the next process goes on.
       if item.state.isRunning { item.state = .waiting(.slot) }
-    case .offline(let received):
-      item.count(received)
+    case .offline(let bytes):
+      item.count(bytes)
       if item.state.isRunning { item.state = .waiting(.network) }
     case .notKept:
       if item.writesDirectly, item.state.isRunning {
@@ -118,8 +118,8 @@ extension DownloadQueue {
         item.writesDirectly = true
         if item.state.isRunning { item.state = .waiting(.slot) }
       }
-    case .failed(let failure, let retryAfter, let received):
-      let isProgress = item.count(received)
+    case .failed(let failure, let retryAfter, let bytes):
+      let isProgress = item.count(bytes)
       item.tries = isProgress ? 1 : item.tries + 1
       guard item.state.isRunning else { return }
       item.state = RetryPolicy(configuration: configuration).state(
@@ -212,14 +212,12 @@ extension DownloadItem {
 
   /// Counts the bytes of an attempt.
   ///
-  /// - Parameter received: nil for an attempt that brought none; those of earlier attempts are still there.
-  /// - Returns: whether they are more than any attempt before had.
+  /// - Returns: whether it came further than any attempt before.
   @discardableResult
-  mutating func count(_ received: Int64?) -> Bool {
-    guard let received else { return false }
-    self.received = received
-    guard received > furthest else { return false }
-    furthest = received
+  mutating func count(_ bytes: AttemptBytes) -> Bool {
+    received = bytes.kept
+    guard bytes.reached > furthest else { return false }
+    furthest = bytes.reached
     return true
   }
 }

@@ -32,7 +32,7 @@ extension DownloadAttempt {
         await transfer?.part.keep()
         transfer?.part.close()
         (transfer, restart) = (nil, nil)
-        meter.arrives(at: nil)
+        meter.startsOver(withReached: 0)
         if stop != .changed {
           if stop == .oneStream { tell(.oneStream(isRestart: hasBegun)) }
           return nil

@@ -120,6 +120,7 @@ final class RangedTransfer: Sendable {
       where error.cause is LengthContradiction
     {
       part.drop(range)
+      meter.arrives(at: received)
       throw RangeStop.oneStream
     }
     head.withLock { $0 = (response.head, response.finalTarget) }

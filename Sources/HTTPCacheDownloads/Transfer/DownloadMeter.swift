@@ -26,9 +26,10 @@ final class DownloadMeter: Sendable {
     var arrived: Int64?
     var hasBroken = false
 
+    /// The highest `received` after bytes of the file were read, not only those of an answer without the file.
+    var reached: Int64 = 0
+
     var received: Int64 { arrived ?? max(read, position ?? 0) }
-    /// Whether bytes of the file were counted, not only those of an answer without the file.
-    var hasBytes: Bool { arrived != nil || read > 0 }
     var isDecoded = false
     var rate: RateMeter
     var reported: Duration?
@@ -59,8 +60,8 @@ final class DownloadMeter: Sendable {
     state.withLock { $0.received }
   }
 
-  /// Bytes of the file that came in this attempt and before; nil if this attempt brought none.
-  var counted: Int64? { state.withLock { $0.hasBytes ? $0.received : nil } }
+  /// How far in the file the bytes came that this attempt read; 0 if it read none.
+  var reached: Int64 { state.withLock { $0.reached } }
 
   func sends(_ request: HTTPRequest) {
     state.withLock {
@@ -88,22 +89,32 @@ final class DownloadMeter: Sendable {
   func read(_ bytes: Int) {
     change { state, uptime in
       state.read += Int64(bytes)
+      state.reached = max(state.reached, state.received)
       // Another request's transfer brings these bytes.
       if state.position == nil { state.rate.add(Int64(bytes), at: uptime) }
     }
   }
 
   /// Bytes of a range were written. A range that fails is fetched again: its fetched bytes would count twice.
-  func wrote(_ bytes: Int) { change { state, _ in state.arrived? += Int64(bytes) } }
+  func wrote(_ bytes: Int) {
+    change { state, _ in
+      state.arrived? += Int64(bytes)
+      state.reached = max(state.reached, state.received)
+    }
+  }
 
-  /// Ranges arrive out of order, or the bytes were removed.
+  /// Ranges arrive out of order, or bytes were removed.
   ///
-  /// - Parameter received: the bytes that are there; nil before a response that is read from its beginning.
-  func arrives(at received: Int64?) {
+  /// - Parameter received: the bytes that are there.
+  func arrives(at received: Int64) { state.withLock { $0.arrived = received } }
+
+  /// The next response is read from its beginning.
+  ///
+  /// - Parameter reached: 0 if it may be of another representation; nil leaves what was reached.
+  func startsOver(withReached reached: Int64? = nil) {
     state.withLock { state in
-      state.arrived = received
-      // These count bytes of the responses before.
-      if received == nil { (state.position, state.read) = (nil, 0) }
+      (state.arrived, state.position, state.read) = (nil, nil, 0)
+      state.reached = reached ?? state.reached
     }
   }
 

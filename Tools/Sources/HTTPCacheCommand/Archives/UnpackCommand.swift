@@ -32,17 +32,22 @@ struct UnpackCommand: AsyncParsableCommand {
   }
 
   private func unpack() async throws {
-    // The folder to make may be named with a slash at its end.
-    var place = target[...]
-    while place.count > 1, place.hasSuffix("/") { place.removeLast() }
+    let form = ExportForm(path: target) ?? .folder
     do throws(OutputFailure) {
-      try OutputPlace.requireFolder(of: String(place))
+      if form == .folder {
+        // The folder to make may be named with a slash at its end.
+        var place = target[...]
+        while place.count > 1, place.hasSuffix("/") { place.removeLast() }
+        try OutputPlace.requireFolder(of: String(place))
+      } else {
+        try OutputPlace.requireFile(at: target)
+      }
     } catch {
       throw error.reported()
     }
     let source = try SeedOptionGroup.open(archive)
     do throws(CacheError) {
-      let count = try await (ExportForm(path: target) ?? .folder).write(source, to: target)
+      let count = try await form.write(source, to: target)
       Console.print("\(target): \(HumanText.count(count, "response"))")
     } catch {
       Console.report("httpcache: \(error)")

@@ -17,7 +17,8 @@ final class StorageRecorder: CacheObserver {
   private struct State {
     var results: [String: Result] = [:]
     var waiters: [String: [AsyncStream<Result>.Continuation]] = [:]
-    var hasWarned = false
+    /// The operations whose failure was told.
+    var warned: Set<String> = []
   }
 
   private let state = Mutex(State())
@@ -25,7 +26,7 @@ final class StorageRecorder: CacheObserver {
 
   /// Makes a recorder.
   ///
-  /// - Parameter warn: called once if the store fails, and for each damaged response.
+  /// - Parameter warn: called once for each operation of the store that fails, and for each damaged response.
   init(warn: @escaping @Sendable (String) -> Void = { _ in }) { self.warn = warn }
 
   func observe(_ event: CacheEvent) {
@@ -52,8 +53,7 @@ final class StorageRecorder: CacheObserver {
 
   private func storeFailed(_ operation: String, _ error: CacheError) {
     let isFirst = state.withLock { state in
-      defer { state.hasWarned = true }
-      return !state.hasWarned
+      state.warned.insert(operation).inserted
     }
     if isFirst { warn(HumanText.storeFailure(error, during: operation)) }
   }

@@ -160,7 +160,11 @@ struct ImageCommand: AsyncParsableCommand {
     guard urls.count > 1 else {
       guard format == nil, let suffix = ImageFormat.suffix(of: output), ImageFormat(file: output) == nil
       else {
-        do throws(OutputFailure) { try OutputPlace.requireFile(at: output) } catch { throw error.reported() }
+        do throws(OutputFailure) {
+          try OutputPlace.requireFile(at: output, isReplaced: false)
+        } catch {
+          throw error.reported()
+        }
         return [output]
       }
       Console.report("httpcache: \(output): images cannot be written as \(suffix); --format names a format")

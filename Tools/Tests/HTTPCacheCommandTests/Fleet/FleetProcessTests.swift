@@ -14,9 +14,9 @@ struct FleetProcessTests {
   @Test("64 requests over three servers for what none has are one request to the origin")
   func concurrentMisses() async throws {
     try await FleetNodes.run { fleet, origin, _ in
-      var (attempt, isShown) = (0, false)
+      var (attempt, alone, isShown) = (0, 0, false)
       // A server whose question passes its time limit, and one that reads the log late, goes alone, which a busy machine
-      // makes happen now and then: such an attempt shows nothing. The time limit of the suite ends this loop.
+      // makes happen now and then: such an attempt shows nothing. Only the first is counted as a failure.
       while !isShown {
         try await fleet.settle()
         attempt += 1
@@ -33,7 +33,10 @@ struct FleetProcessTests {
           }
         }
         #expect(origin.count(of: path) <= 3)
-        isShown = try await fleet.failures() == failures && origin.count(of: path) == 1
+        guard try await fleet.failures() == failures else { continue }
+        isShown = origin.count(of: path) == 1
+        if !isShown { alone += 1 }
+        try #require(alone < 10)
       }
       let hits = try await [0, 1, 2].asyncSum { try await fleet.figures(of: $0).sharedHits }
       #expect(hits >= 2)

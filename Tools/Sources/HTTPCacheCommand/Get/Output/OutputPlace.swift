@@ -138,9 +138,11 @@ enum OutputPlace: Equatable {
 
   /// Finds out, before the bytes of a file are there, whether the file can be made or replaced.
   ///
+  /// - Parameter isReplaced: whether a file that is there gets another file's place, not other bytes.
   /// - Throws: `OutputFailure`.
-  static func requireFile(at path: String) throws(OutputFailure) {
-    if case .file(let file, _) = try OutputPlace(path) { try requireFolder(of: file) }
+  static func requireFile(at path: String, isReplaced: Bool = true) throws(OutputFailure) {
+    guard case .file(let file, let exists) = try OutputPlace(path) else { return }
+    if isReplaced || !exists { try requireFolder(of: file) }
   }
 
   /// The path that the part file is beside: the file's, or in the folder for temporary files if no files can be made

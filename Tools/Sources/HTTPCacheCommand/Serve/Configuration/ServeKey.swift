@@ -61,11 +61,10 @@ struct ServeKey: Equatable {
   static func hint(for name: String) -> String? {
     if onlyOnCommandLine.contains(name) { return "--\(name) is only for the command line." }
     if let key = all.first(where: { $0.kind == .switchedOff && "no-\($0.name)" == name }) {
-      return "write '\(key.name): false'."
+      return "write '\(key.name)', which is its opposite."
     }
     guard let key = all.first(where: { $0.aliases.contains("--\(name)") }) else { return nil }
-    // Another name of a flag is its opposite.
-    return key.kind == .flag ? "write '\(key.name): false'." : "write '\(key.name)'."
+    return "write '\(key.name)'\(key.kind == .flag ? ", which is its opposite" : "")."
   }
 
   /// The variable of the environment.

@@ -81,8 +81,8 @@ import Testing
       ("nothing-like-it: 1", "line 1: unknown key 'nothing-like-it'; the keys are access-log, "),
       ("record: a.har", "line 1: unknown key 'record'; --record is only for the command line. The keys are "),
       ("disk: 1G", "line 1: unknown key 'disk'; write 'capacity'. The keys are "),
-      ("shared: true", "line 1: unknown key 'shared'; write 'private: false'. The keys are "),
-      ("no-http2: true", "line 1: unknown key 'no-http2'; write 'http2: false'. The keys are "),
+      ("shared: true", "line 1: unknown key 'shared'; write 'private', which is its opposite. The keys are "),
+      ("no-http2: true", "line 1: unknown key 'no-http2'; write 'http2', which is its opposite. The keys are "),
       ("upstream: ftp://x", "line 1: upstream requires an http or https URL"),
       ("upstream: http://a\ntimeout: 0", "line 2: timeout must be between 1 and 3600"),
       (
