@@ -29,8 +29,7 @@ final class OpenDirectory: Sendable {
   /// After so many unconfirmed reports, the index is set aside without a check.
   static let mostSuspicions = 3
 
-  // Above all generations of an older open directory.
-  private let firstGeneration: UInt64
+  let keyGenerations: KeyGenerations
   private let wasTakenOver = Atomic<Bool>(false)
   let identity: FileIdentity
   private let replacements: UInt64
@@ -62,7 +61,7 @@ final class OpenDirectory: Sendable {
     self.notes = notes
     needsSweep = wasSetAside || database.isNew
     self.freeSpace = freeSpace
-    firstGeneration = older.map { $0.firstGeneration &+ 1 << 48 } ?? 0
+    keyGenerations = KeyGenerations(generations, hashes: hashes, above: older?.keyGenerations)
     replacements = generations.changes.replacements
     // Keep the owner in the same directory: the names of existing body files contain it. Take a new owner if
     // the directory was emptied, so that other processes do not find the lock of the old owner.
@@ -131,13 +130,6 @@ final class OpenDirectory: Sendable {
     let row = try? index.rows(where: "pinned = 0 ORDER BY priority LIMIT 1").first
     guard let found = row?.priority, found.isFinite, found > 0 else { return 0 }
     return found
-  }
-
-  /// A number that rises with each commit that may change an entry of a key. If changes by other processes
-  /// are not visible, the number rises with each call, so that no entry in memory is used.
-  func generation(of key: CacheKey) -> UInt64 {
-    if !generations.isShared { changes.raiseAll() }
-    return firstGeneration &+ changes.generation(of: hashes.hash(of: key))
   }
 
   /// Notes a row that was stored or freshened.

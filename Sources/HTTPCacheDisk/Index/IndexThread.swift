@@ -17,14 +17,23 @@ final class IndexThread: Sendable {
   private let path: String
   private let options: DiskStore.Options
   private let limits: DiskLimits
-  private let opened: Mutex<OpenDirectory>
+  private let opened: Mutex<Opened>
+  // Each hit in memory reads these, without a lock that all hits would share. `opened` keeps the object.
+  private let generations: Atomic<Unmanaged<KeyGenerations>>
   private let onOpening = Mutex<Opening>({ _, _ in })
+
+  private struct Opened {
+    var directory: OpenDirectory
+    /// Of the directory, and of those that it replaced: a hit may still be reading them.
+    var generations: [KeyGenerations]
+  }
 
   init(path: String, options: DiskStore.Options, limits: DiskLimits, opened: OpenDirectory) {
     self.path = path
     self.options = options
     self.limits = limits
-    self.opened = Mutex(opened)
+    self.opened = Mutex(Opened(directory: opened, generations: [opened.keyGenerations]))
+    generations = Atomic(.passUnretained(opened.keyGenerations))
   }
 
   /// Calls a function for the open directory, and for each that replaces it.
@@ -33,7 +42,12 @@ final class IndexThread: Sendable {
     onOpening(currentDirectory, nil)
   }
 
-  var currentDirectory: OpenDirectory { opened.withLock { $0 } }
+  var currentDirectory: OpenDirectory { opened.withLock { $0.directory } }
+
+  /// The generation of a key in the open directory.
+  func generation(of key: CacheKey) -> UInt64 {
+    generations.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0.generation(of: key) }
+  }
 
   /// The open directory, for reading on the calling thread.
   ///
@@ -65,7 +79,11 @@ final class IndexThread: Sendable {
         capacity: limits.capacity,
         minimumFreeSpace: options.evicts ? old.freeSpace.minimum : DirectorySettings().minimumFreeSpace),
       freeSpace: old.freeSpace, replacing: old, isDamaged: isDamaged)
-    opened.withLock { $0 = new }
+    opened.withLock {
+      $0.directory = new
+      $0.generations.append(new.keyGenerations)
+    }
+    generations.store(.passUnretained(new.keyGenerations), ordering: .releasing)
     let onOpening = self.onOpening.withLock { $0 }
     onOpening(new, old)
     return new

@@ -202,7 +202,7 @@ extension DiskStore: CacheStore {
 extension DiskStore: GenerationSource, TierBase {
   /// A number that rises after each commit of any process that stores, replaces, freshens, invalidates or removes
   /// a response of a key. It may rise for other keys as well. Costs a hash of the key and two loads from memory.
-  public func generation(of key: CacheKey) -> UInt64 { thread.currentDirectory.generation(of: key) }
+  public func generation(of key: CacheKey) -> UInt64 { thread.generation(of: key) }
 
   /// Reads the stored variants as `read(_:)` does, without counting a use.
   public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {

@@ -128,10 +128,9 @@ extension ReuseFacts {
 }
 
 extension StoredResponse {
-  /// The lifetime and the rule that gives it; the shorter lifetime of a response that was purged softly, too.
-  func lifetimeText(_ lifetime: Int64) -> String {
-    lifetime < facts.freshnessLifetime
-      ? "\(lifetime) s: ended by a soft purge, else \(facts.lifetimeText)" : facts.lifetimeText
+  /// The lifetime and the rule that gives it, and whether a soft purge has ended it.
+  var lifetimeText: String {
+    isExpired ? "ended by a soft purge, else \(facts.lifetimeText)" : facts.lifetimeText
   }
 
   /// Whether the response is stale, and why (§4.2).

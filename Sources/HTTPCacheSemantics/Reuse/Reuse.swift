@@ -226,7 +226,7 @@ extension RuleTrace {
     }
     let (age, lifetime) = stored.ageAndLifetime(now: now)
     note(
-      "How long is it fresh?", stored.lifetimeText(lifetime), section: stored.facts.lifetimeSource.section,
+      "How long is it fresh?", stored.lifetimeText, section: stored.facts.lifetimeSource.section,
       topic: .freshness)
     note(
       "How old is it?",

@@ -5,7 +5,7 @@
 
   extension DriveRequest {
     /// The line's request as a `URLRequest`.
-    func foundations() throws -> URLRequest {
+    func urlRequest() throws -> URLRequest {
       let head = try request()
       guard let url = URL(string: url) else { throw Invalid(description: "no URL: \(self.url)") }
       var request = URLRequest(url: url)

@@ -16,7 +16,7 @@
     }
 
     func reply(to drive: DriveRequest) async throws -> DriveReply {
-      var request = try drive.foundations()
+      var request = try drive.urlRequest()
       request.cachePolicy = try drive.foundationsPolicy()
       return try await drive.reply { [request] in try await session.data(for: request) }
     }

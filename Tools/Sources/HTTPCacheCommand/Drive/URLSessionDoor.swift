@@ -34,7 +34,7 @@
 
     func reply(to drive: DriveRequest) async throws -> DriveReply {
       let policy = try drive.policy()
-      let request = try drive.foundations()
+      let request = try drive.urlRequest()
       return try await drive.reply {
         try await session.data(for: request, cachePolicy: policy)
       }

@@ -104,6 +104,12 @@ public struct ServeCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "Number of threads that serve. (default: the processors that this process may use)", valueName: "count")
+  )
+  var eventLoops: Int?
+
+  @Option(
+    help: ArgumentHelp(
       "The longest body to store: bytes such as 64M, or a share of each capacity such as 10%. (default: 50%)",
       valueName: "bytes"), transform: LargestEntryArgument.parsed)
   var largestEntry = LargestEntryArgument(.share(0.5))
@@ -177,6 +183,9 @@ public struct ServeCommand: AsyncParsableCommand {
     guard (1...3600).contains(timeout) else {
       throw ValidationError("--timeout must be between 1 and 3600 seconds (got \(timeout)).")
     }
+    if let eventLoops, !(1...256).contains(eventLoops) {
+      throw ValidationError("--event-loops must be from 1 to 256 (got \(eventLoops)).")
+    }
     guard (0...3600).contains(grace) else {
       throw ValidationError("--grace must be between 0 and 3600 seconds (got \(grace)).")
     }
@@ -200,7 +209,7 @@ public struct ServeCommand: AsyncParsableCommand {
     // Neither a log without a reader, nor one at the limit for the size of files, nor a signal with a meaning in other
     // servers, nor a reload that is asked for before the start is done may end the process.
     for number in [SIGPIPE, SIGXFSZ, SIGUSR2, SIGHUP, SIGUSR1] { signal(number, SIG_IGN) }
-    let group = MultiThreadedEventLoopGroup(numberOfThreads: Processors.count)
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: eventLoops ?? Processors.count)
     let (serverConfiguration, originConfiguration, files) = try configurations(messages, file)
     let events = EventCounts(next: observer(messages))
     // Opening the cache gives the directory the capacity of this server, and evicts what is over it.

@@ -157,7 +157,7 @@ struct Connector: Sendable {
     case ChannelError.connectTimeout:
       return UpstreamError(.timeout, "no connection to \(origin) in time", cause: error)
     case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
-      return UpstreamError(.tls, "TLS with \(origin) failed: \(TLSFailure.text(error))", cause: error)
+      return UpstreamError(.tls, "TLS with \(origin) failed: \(HandshakeFailure.text(error))", cause: error)
     case is CancellationError:
       return UpstreamError(.cancelled, "cancelled", cause: error)
     case let error as NIOConnectionError where error.dnsAAAAError is ForbiddenAddress:
@@ -205,7 +205,7 @@ final class HandshakeFailureHandler: ChannelInboundHandler {
 }
 
 /// The meaning of a TLS error, as part of a sentence.
-enum TLSFailure {
+enum HandshakeFailure {
   static func text(_ error: any Error) -> String {
     if let error = error as? NIOSSLExtraError, error == .failedToValidateHostname {
       return "the certificate is for another host"

@@ -170,7 +170,7 @@ struct UpstreamExchange: Sendable {
     case StreamError.failed(let cause):
       let isTLS = cause is NIOSSLError || cause is NIOSSLExtraError || cause is BoringSSLError
       return isTLS
-        ? UpstreamError(.tls, "TLS with \(origin) failed: \(TLSFailure.text(cause))", cause: cause)
+        ? UpstreamError(.tls, "TLS with \(origin) failed: \(HandshakeFailure.text(cause))", cause: cause)
         : UpstreamError(.protocol, "\(origin): \(cause)", cause: cause)
     default: return UpstreamError(.protocol, "\(origin): \(error)", cause: error)
     }

@@ -237,7 +237,7 @@ import Testing
         "\(shown.output)")
       let explained = await CommandRun("explain", filled.url(.page), "--dir", filled.cache)
       #expect(
-        explained.output.contains(" s: ended by a soft purge, else 600 s, from max-age (RFC 9111 §5.2.2.1)"),
+        explained.output.contains("ended by a soft purge, else 600 s, from max-age (RFC 9111 §5.2.2.1)"),
         "\(explained.output)")
     }
   }

@@ -82,7 +82,7 @@ import Testing
       ("record: a.har", "line 1: unknown key 'record'; --record is only for the command line. The keys are "),
       ("disk: 1G", "line 1: unknown key 'disk'; write 'capacity'. The keys are "),
       ("shared: true", "line 1: unknown key 'shared'; write 'private', which is its opposite. The keys are "),
-      ("no-http2: true", "line 1: unknown key 'no-http2'; write 'http2', which is its opposite. The keys are "),
+      ("no-http2: true", "line 1: unknown key 'no-http2'; write 'http2', which is its opposite. The "),
       ("upstream: ftp://x", "line 1: upstream requires an http or https URL"),
       ("upstream: http://a\ntimeout: 0", "line 2: timeout must be between 1 and 3600"),
       (

@@ -1,0 +1,23 @@
+import HTTPCacheSemantics
+import HTTPCacheStore
+
+/// The generations of keys in an open directory.
+final class KeyGenerations: Sendable {
+  private let file: GenerationFile
+  private let hashes: RowHashes
+  // Above all generations of an older open directory.
+  private let first: UInt64
+
+  init(_ file: GenerationFile, hashes: RowHashes, above older: KeyGenerations?) {
+    self.file = file
+    self.hashes = hashes
+    first = older.map { $0.first &+ 1 << 48 } ?? 0
+  }
+
+  /// A number that rises with each commit that may change an entry of a key. If changes by other processes
+  /// are not visible, the number rises with each call, so that no entry in memory is used.
+  func generation(of key: CacheKey) -> UInt64 {
+    if !file.isShared { file.changes.raiseAll() }
+    return first &+ file.changes.generation(of: hashes.hash(of: key))
+  }
+}
