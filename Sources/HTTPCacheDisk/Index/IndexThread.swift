@@ -24,7 +24,7 @@ final class IndexThread: Sendable {
 
   private struct Opened {
     var directory: OpenDirectory
-    /// Of the directory, and of those that it replaced: a hit may still be reading them.
+    /// The generations of the directory and of those that it replaced: a hit may still be reading them.
     var generations: [KeyGenerations]
   }
 
