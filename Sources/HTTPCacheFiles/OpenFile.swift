@@ -192,10 +192,15 @@ package final class OpenFile<Failure: SystemFailure>: Sendable {
   package func unlock() { shim_unlock(descriptor) }
 
   /// Takes the advisory lock unless another descriptor holds it in a mode that excludes this one.
-  package func tryLock(_ mode: LockMode = .exclusive) -> Bool {
-    guard shim_try_lock(descriptor, mode.rawValue) == 0 else { return false }
-    wasLocked.store(true, ordering: .relaxed)
-    return true
+  package func tryLock(_ mode: LockMode = .exclusive) -> Bool { lockCode(mode) == 0 }
+
+  /// Takes the advisory lock as `tryLock` does.
+  ///
+  /// - Returns: 0, or the negative number of the error: `-EWOULDBLOCK` if another descriptor holds it.
+  package func lockCode(_ mode: LockMode = .exclusive) -> Int32 {
+    let code = shim_try_lock(descriptor, mode.rawValue)
+    if code == 0 { wasLocked.store(true, ordering: .relaxed) }
+    return code
   }
 }
 

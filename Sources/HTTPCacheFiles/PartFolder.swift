@@ -55,7 +55,7 @@ package final class PartFolder: Sendable {
       var status = stat()
       // A file system without locks is used without.
       guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(),
-        folder.tryLock() || shim_try_lock(descriptor, 1) != -EWOULDBLOCK
+        folder.lockCode() != -EWOULDBLOCK
       else { return (nil, 0) }
       guard FileIdentity(path: path) == FileIdentity(status) else { continue }
       if status.st_mode & 0o022 != 0 {

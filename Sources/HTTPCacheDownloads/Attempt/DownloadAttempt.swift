@@ -24,9 +24,9 @@ struct DownloadAttempt: Sendable {
       return try await runMirrors(meter)
     } catch {
       allowCompletion(meter)
+      if error is NotKept, !Task.isCancelled { return .notKept }
       let bytes = AttemptBytes(reached: meter.reached, kept: await keptBytes(meter))
       if Task.isCancelled { return .stopped(bytes) }
-      if error is NotKept { return .notKept }
       let retryAfter = meter.exchange?.response.flatMap {
         RetryAfter.seconds($0.headerFields, now: clock.now)
       }

@@ -18,7 +18,7 @@ final class DownloadList: Sendable {
   }
 
   let file: ListFile
-  private let lock: Int32
+  private let lock: OpenFile<SystemError>
   private let isDurable: Bool
   private let state = Mutex(State())
 
@@ -36,11 +36,11 @@ final class DownloadList: Sendable {
     self.isDurable = isDurable
     if mkdir(file.folder, 0o700) != 0, errno != EEXIST { throw Self.error("make \(file.folder)") }
     let lockPath = "\(file.folder)/\(file.name).lock"
-    lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard lock >= 0 else { throw Self.error("open \(lockPath)") }
-    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-      // `deinit` closes the descriptor.
-      let code = errno
+    let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw Self.error("open \(lockPath)") }
+    lock = OpenFile(descriptor: descriptor)
+    let code = -lock.lockCode()
+    guard code == 0 else {
       throw code == EWOULDBLOCK
         ? DownloadError(.inUse, "another queue has the list \(file.path) open")
         : Self.error("lock \(lockPath)", code)
@@ -55,9 +55,7 @@ final class DownloadList: Sendable {
       guard !state.isClosed else { return }
       state.isClosed = true
       if state.descriptor >= 0 { HTTPCacheLibC.close(state.descriptor) }
-      // A process that is just being made has a copy of the descriptor, with which the lock would stay.
-      flock(lock, LOCK_UN)
-      HTTPCacheLibC.close(lock)
+      lock.unlock()
     }
   }
 
