@@ -69,17 +69,6 @@ func withProxy(
   await server.shutDown(deadline: .zero)
 }
 
-/// Runs a test with a short limit, and with longer ones if the limit passed before the test came to its point: a busy
-/// machine may need longer for its own part.
-///
-/// - Parameter body: returns whether the test came to its point within the limit.
-func withRisingLimits(_ body: (TimeAmount) async throws -> Bool) async throws {
-  for limit in [TimeAmount.milliseconds(200), .seconds(2), .seconds(20)] {
-    if try await body(limit) { return }
-  }
-  Issue.record("a limit of 20 s passed before the test came to its point")
-}
-
 extension ProxyServer.Mode {
   /// All requests go to one origin, below a path without a slash at its end.
   static func reverse(_ origin: Origin, basePath: String) -> ProxyServer.Mode {
