@@ -7,6 +7,7 @@
 
 #if defined(__linux__) && defined(__GLIBC__)
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +34,8 @@ int faults_are_available(void) { return 1; }
 
 REAL(int, openat, int, const char *, int, ...)
 REAL(int, close, int)
+REAL(int, closedir, DIR *)
+REAL(int, fclose, FILE *)
 REAL(ssize_t, read, int, void *, size_t)
 REAL(ssize_t, pread, int, void *, size_t, off_t)
 REAL(ssize_t, preadv2, int, const struct iovec *, int, off_t, int)
@@ -58,7 +61,10 @@ static int fails(struct verdict *verdict) {
 static int open_below(int directory, const char *path, int flags, mode_t mode) {
   struct verdict verdict;
   if (!enter_path(directory, path, FAULTS_OPEN, &verdict)) {
-    return real_openat()(directory, path, flags, mode);
+    int opened = real_openat()(directory, path, flags, mode);
+    // The C library may have closed an earlier file with this number by a call of its own.
+    if (opened >= 0) forget_descriptor(opened);
+    return opened;
   }
   int result = -1;
   if (!fails(&verdict)) {
@@ -102,6 +108,16 @@ OPEN_AT(openat64)
 int close(int descriptor) {
   forget_descriptor(descriptor);
   return real_close()(descriptor);
+}
+
+int closedir(DIR *folder) {
+  forget_descriptor(dirfd(folder));
+  return real_closedir()(folder);
+}
+
+int fclose(FILE *file) {
+  forget_descriptor(fileno(file));
+  return real_fclose()(file);
 }
 
 static ssize_t read_at(int descriptor, void *buffer, size_t count, off_t offset, int has_offset) {

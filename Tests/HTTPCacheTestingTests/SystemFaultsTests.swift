@@ -68,6 +68,26 @@ struct SystemFaultsTests {
     #expect(write(faults.folder + "/x-wal", "x") == EIO)
   }
 
+  @Test("a file that takes the number of a closed folder is left alone")
+  func numberTakenOver() throws {
+    let (folder, other) = (try TestFolder(), try TestFolder())
+    let faults = try SystemFaults(below: folder.path)
+    let file = open(other.path + "/x", O_RDWR | O_CREAT, 0o600)
+    defer { close(file) }
+    faults.fail(.write, with: .inputOutput, times: .max)
+    var takenOver = 0
+    for _ in 1...100 {
+      let number = open(faults.folder, O_RDONLY | O_DIRECTORY)
+      closedir(try #require(fdopendir(number)))
+      let copy = fcntl(file, F_DUPFD, number)
+      defer { close(copy) }
+      if copy == number { takenOver += 1 }
+      var byte: UInt8 = 0
+      #expect(Foundation.write(copy, &byte, 1) == 1)
+    }
+    #expect(takenOver > 0)
+  }
+
   @Test("what is changed is recorded, with its bytes, in order")
   func recorded() throws {
     let folder = try TestFolder()
