@@ -519,16 +519,18 @@ def partBodies():
                 how=fullFolder if full(damage) else None)
 
 
-COLUMNS = ["id", "hash", "variant", "mark", "invalid", "pinned", "stored", "touched", "priority", "size", "cost",
-           "length", "checksum", "mode", "method", "groups", "partition", "target", "digest", "file", "record", "body",
-           "partial", "listed"]
 EXTREMES = ["9223372036854775807", "-9223372036854775808", "-1", "0", "1e308", "-1e308", "'text'", "zeroblob(100)",
             "x'ff'", "zeroblob(10000000)"]
 
 
 def partRows():
     changes = []
-    for column in COLUMNS:
+    directory = os.path.join(work, "cache")
+    clone(os.path.join(work, "base"), directory)
+    base = sqlite3.connect(directory + "/Cache.db")
+    entryColumns = [row[1] for row in base.execute("PRAGMA table_info(entry)")]
+    base.close()
+    for column in entryColumns:
         for value in EXTREMES:
             one = "id = (SELECT max(id) FROM entry)" if column in ("id", "hash", "variant", "file", "partial") else "1"
             changes.append(f"UPDATE OR IGNORE entry SET {column} = {value} WHERE {one}")
@@ -566,7 +568,6 @@ def partRows():
         "PRAGMA journal_mode = DELETE; PRAGMA page_size = 65536; VACUUM",
         "PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM",
     ]
-    directory = os.path.join(work, "cache")
     for number, change in enumerate(changes):
         title = f"rows, {change[:150]}"
         clone(os.path.join(work, "base"), directory)

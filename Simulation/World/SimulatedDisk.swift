@@ -38,6 +38,7 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
   func end() async { _ = await scheduler.pause(.storeEnd, isCancellable: false) }
 
   func generation(of key: CacheKey) -> UInt64 { files.generation }
+  func isKnownAbsent(_ key: CacheKey) -> Bool { files.entries.isKnownAbsent(key) }
   func ticket() -> InvalidationTicket { files.entries.ticket() }
 
   func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {

@@ -1,5 +1,6 @@
 #if Hummingbird
   public import HTTPCaching
+  public import Hummingbird
 
   /// The scheme and the authority of a request for its cache key.
   ///
@@ -47,6 +48,28 @@
           request.firstValue(of: "X-Forwarded-Host") ?? host.authority
         )
       }
+    }
+
+    /// The absolute request for a path of the site that a request of a server names: for `HTTPCache.remove(_:)` and
+    /// `invalidate(_:)`, which change all partitions and variants.
+    ///
+    /// ```swift
+    /// try await cache.invalidate(site.absolute(request, path: "/articles"))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - request: names the site, and the path unless `path` does.
+    ///   - path: another path of the site, with its query.
+    /// - Throws: `CacheError` with `invalidRequest` if there is no origin for the request, or the path begins without
+    ///   `/`.
+    public func absolute(_ request: Request, path: String? = nil) throws(CacheError) -> HTTPRequest {
+      var head = request.head
+      if let path { head.path = path }
+      guard head.path?.hasPrefix("/") == true, let absolute = absolute(head) else {
+        throw CacheError(
+          .invalidRequest, "no origin for the request, or a path without a slash: \(head.path ?? "")")
+      }
+      return absolute
     }
 
     /// The request with its absolute target for the cache; nil if the target cannot be a key.

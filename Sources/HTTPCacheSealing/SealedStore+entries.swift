@@ -110,8 +110,7 @@ extension SealedStore {
     guard entry.record.key.target.utf8.starts(with: names.prefix.utf8) else { return nil }
     do throws(CacheError) {
       guard let opened = try SealedRecord.open(entry.record, cipher: cipher, names: names) else { return nil }
-      return CacheEntry(
-        record: opened.record, size: entry.size, lastUsed: entry.lastUsed, bodyPath: nil)
+      return entry.with(record: opened.record, bodyPath: nil)
     } catch {
       isDamaged(entry.record, error)
       return nil

@@ -143,6 +143,9 @@ public final class FaultyStore: StoreLayer, GenerationSource {
     (base as? any GenerationSource)?.generation(of: key) ?? 0
   }
 
+  /// Whether the store below is known to have nothing for the key. It is not while reads fail.
+  package func isKnownAbsent(_ key: CacheKey) -> Bool { false }
+
   private func wrap(_ variant: StoredVariant) -> StoredVariant {
     StoredVariant(record: variant.record, body: FaultyBody(variant.body, store: self))
   }

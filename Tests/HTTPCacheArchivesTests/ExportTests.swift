@@ -17,7 +17,7 @@ struct ExportTests {
   func forms(_ name: String, _ form: ExportForm?) async throws {
     let folder = try TestFolder()
     let cache = try HTTPCache.open(HTTPCache.Configuration())
-    let origin = CountingOrigin()
+    let origin = ScriptedUpstream.counting()
     for (path, fields) in [("/a", [:]), ("/b", [:]), ("/c", [.authorization: "Basic YTpi"])]
       as [(String, HTTPFields)]
     {
@@ -26,13 +26,13 @@ struct ExportTests {
       _ = try await cache.respond(to: request, via: origin).body.collect()
     }
     let file = folder.path + "/" + name
-    let result = try await cache.export(to: file, as: form)
+    let result = try await StoreExport(cache).write(to: file, as: form)
     #expect(result.written == 2 && result.leftOut == 1)
     let seed = try Seeds.open(path: file)
     #expect(seed.count == 2)
     #expect(try await seed.text("https://example.com/b") == "GET /b 2")
     if form == nil {
-      #expect(try await cache.export(.prefix("https://example.com/b"), to: file).written == 1)
+      #expect(try await StoreExport(cache, .prefix("https://example.com/b")).write(to: file).written == 1)
     }
     await cache.close()
   }
@@ -42,10 +42,10 @@ struct ExportTests {
     let folder = try TestFolder()
     let cache = try HTTPCache.open(HTTPCache.Configuration())
     let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/a")
-    _ = try await cache.respond(to: request, via: CountingOrigin()).body.collect()
+    _ = try await cache.respond(to: request, via: ScriptedUpstream.counting()).body.collect()
     let export = Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      return try await cache.export(to: folder.path + "/" + name)
+      return try await StoreExport(cache).write(to: folder.path + "/" + name)
     }
     await #expect {
       try await export.value
@@ -65,17 +65,17 @@ struct ExportTests {
     let file = folder.path + "/" + name
     let manager = FileManager.default
     #expect(mkfifo(file, 0o600) == 0)
-    await #expect(throws: CacheError.self) { try await cache.export(to: file) }
+    await #expect(throws: CacheError.self) { try await StoreExport(cache).write(to: file) }
     #expect(try manager.attributesOfItem(atPath: file)[.type] as? FileAttributeType != .typeRegular)
     #expect(throws: CacheError.self) { try Seeds.open(path: file) }
     try manager.removeItem(atPath: file)
     try manager.createDirectory(atPath: file, withIntermediateDirectories: false)
-    await #expect(throws: CacheError.self) { try await cache.export(to: file) }
+    await #expect(throws: CacheError.self) { try await StoreExport(cache).write(to: file) }
     try manager.removeItem(atPath: file)
     try manager.createSymbolicLink(atPath: file, withDestinationPath: folder.path + "/target")
-    await #expect(throws: CacheError.self) { try await cache.export(to: file) }
+    await #expect(throws: CacheError.self) { try await StoreExport(cache).write(to: file) }
     try folder.write("target", "old")
-    try await cache.export(to: file)
+    try await StoreExport(cache).write(to: file)
     #expect(try manager.destinationOfSymbolicLink(atPath: file) == folder.path + "/target")
     #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path + "/target")) != Data("old".utf8))
     #expect(try manager.contentsOfDirectory(atPath: folder.path).count == 2)
@@ -108,7 +108,7 @@ struct ExportTests {
     _ = try await cache.respond(to: request("/secret", [.authorization: "Basic YTpi"]), via: upstream).body
       .collect()
     let file = folder.path + "/a.hca"
-    let result = try await cache.export(to: file)
+    let result = try await StoreExport(cache).write(to: file)
     #expect(result.written == 3 && result.leftOut == 1)
     #expect(result.reasons == ["https://example.com/secret: it answers a request with credentials"])
     await cache.close()
@@ -125,14 +125,14 @@ struct ExportTests {
   func secrets() async throws {
     let folder = try TestFolder()
     let cache = try HTTPCache.open(HTTPCache.Configuration())
-    let origin = CountingOrigin()
+    let origin = ScriptedUpstream.counting()
     for path in ["/a?key=hidden1&b=2", "/a?key=hidden2&b=2", "/c"] {
       let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: path)
       _ = try await cache.respond(to: request, via: origin).body.collect()
     }
     let file = folder.path + "/a.hca"
     let secrets = RecordingSecrets(fields: [.eTag], queryParameters: ["key"])
-    let result = try await cache.export(to: file, without: secrets)
+    let result = try await StoreExport(cache).write(to: file, without: secrets)
     #expect(result.written == 2 && result.leftOut == 1)
     let bytes = String(decoding: try Data(contentsOf: URL(fileURLWithPath: file)), as: UTF8.self)
     #expect(!bytes.contains("hidden") && bytes.contains("key=removed"))

@@ -10,7 +10,7 @@ import Testing
 @Suite("Recording and replaying", .timeLimit(.minutes(10)))
 struct ReplayUpstreamTests {
   private let folder: TestFolder
-  private let origin = CountingOrigin()
+  private let origin = ScriptedUpstream.counting()
   private let clock = ManualClock(now: Timestamp(seconds: 1_600_000_000))
 
   init() throws { folder = try TestFolder() }
@@ -75,7 +75,7 @@ struct ReplayUpstreamTests {
   @Test("answers without the origin as the origin answered")
   func replay() async throws {
     try await record("/a", "/a", "/b")
-    let asked = origin.count
+    let asked = origin.requestCount
     let upstream = try upstream(.replay)
     #expect(try await ask(upstream, "/b").1 == "GET /b 3")
     #expect(upstream.unusedRequests == ["GET https://example.com/a", "GET https://example.com/a"])
@@ -85,7 +85,7 @@ struct ReplayUpstreamTests {
     let head = try await ask(upstream, "/a").0
     #expect(
       head.status == .ok && head.headerFields[.eTag] == "\"2\"" && head.headerFields[.contentLength] == "8")
-    #expect(origin.count == asked)
+    #expect(origin.requestCount == asked)
   }
 
   @Test("a request that is not recorded fails, and the message names the nearest one")
@@ -106,7 +106,7 @@ struct ReplayUpstreamTests {
   func missing() async throws {
     try await record("/a")
     let upstream = try upstream(.recordMissing)
-    #expect(try await ask(upstream, "/a").1 == "GET /a 1" && origin.count == 1)
+    #expect(try await ask(upstream, "/a").1 == "GET /a 1" && origin.requestCount == 1)
     #expect(try await ask(upstream, "/b").1 == "GET /b 2")
     #expect(try await upstream.finish() == 1)
     let again = try self.upstream(.replay)

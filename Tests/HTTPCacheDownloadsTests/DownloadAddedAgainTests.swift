@@ -12,69 +12,69 @@ struct DownloadAddedAgainTests {
 
     @Test("a file at the destination without the expected digest is not current")
     func digestLater() async throws {
-      let kitchen = try DownloadKitchen(onDisk: true)
-      var download = try kitchen.download("/file", to: "file")
-      let id = try kitchen.queue.add(download)
-      #expect(try await kitchen.end(id) == .done(.fetched))
+      let test = try TestQueue(onDisk: true)
+      var download = try test.download("/file", to: "file")
+      let id = try test.queue.add(download)
+      #expect(try await test.end(id) == .done(.fetched))
       download.digests = [try #require(.sha256(Self.wrong))]
-      try kitchen.queue.add(download)
-      #expect(try await kitchen.end(id).failure == .wrongDigest)
+      try test.queue.add(download)
+      #expect(try await test.end(id).failure == .wrongDigest)
     }
 
     @Test("a digest that is added while the download runs is checked", arguments: ["file", nil] as [String?])
     func digestMeanwhile(name: String?) async throws {
-      let kitchen = try DownloadKitchen(onDisk: true)
+      let test = try TestQueue(onDisk: true)
       let gate = Gate()
-      kitchen.origin.change { $0.gate = gate }
-      var download = try kitchen.download("/file", to: name)
-      let id = try kitchen.queue.add(download)
+      test.origin.change { $0.gate = gate }
+      var download = try test.download("/file", to: name)
+      let id = try test.queue.add(download)
       await gate.waitForArrivals(1)
       download.digests = [try #require(.sha256(Self.wrong))]
-      #expect(try kitchen.queue.add(download) == id)
+      #expect(try test.queue.add(download) == id)
       gate.open()
-      #expect(try await kitchen.end(id).failure == .wrongDigest)
+      #expect(try await test.end(id).failure == .wrongDigest)
     }
   #endif
 
   @Test("a download that is paused while its file is placed knows the file as its own")
   func pausedWhilePlacing() async throws {
     let hook = Hook()
-    let kitchen = try DownloadKitchen(onDisk: true) {
+    let test = try TestQueue(onDisk: true) {
       $0.freeSpace = { _ in
         hook.call()
         return 1 << 40
       }
     }
-    _ = try await kitchen.end(try kitchen.add("/file"))
+    _ = try await test.end(try test.add("/file"))
     // The free space is asked for before a stored body is placed.
-    hook.set { [queue = kitchen.queue] in
+    hook.set { [queue = test.queue] in
       for status in queue.downloads where status.state.isRunning { queue.pause(status.id) }
     }
-    let id = try kitchen.add("/file", to: "file")
-    #expect(try await kitchen.end(id) == .done(.cache))
+    let id = try test.add("/file", to: "file")
+    #expect(try await test.end(id) == .done(.cache))
     hook.set(nil)
-    try kitchen.add("/file", to: "file")
-    #expect(try await kitchen.end(id) == .done(.destination))
+    try test.add("/file", to: "file")
+    #expect(try await test.end(id) == .done(.destination))
   }
 
   @Test(
     "another URL to the destination of a download that has not ended is an error", arguments: [false, true])
   func otherURL(isPaused: Bool) async throws {
-    let kitchen = try DownloadKitchen(onDisk: true) { $0.totalLimit = 0 }
-    let id = try kitchen.add("/file", to: "file")
-    if isPaused { kitchen.queue.pause(id) }
-    let failure = #expect(throws: DownloadError.self) { try kitchen.add("/other", to: "file") }
+    let test = try TestQueue(onDisk: true) { $0.totalLimit = 0 }
+    let id = try test.add("/file", to: "file")
+    if isPaused { test.queue.pause(id) }
+    let failure = #expect(throws: DownloadError.self) { try test.add("/other", to: "file") }
     #expect(failure?.code == .destinationInUse)
     #expect(failure?.message.contains("https://example.com/file") == true, "\(String(describing: failure))")
     // Each of two URLs without a destination, or with its own, is another download.
     for (path, name) in [("/file", "copy"), ("/other", "other"), ("/file", nil), ("/other", nil)] {
-      #expect(try kitchen.add(path, to: name) != id)
+      #expect(try test.add(path, to: name) != id)
     }
-    #expect(try kitchen.add("/file", to: "file") == id)
+    #expect(try test.add("/file", to: "file") == id)
     // In the list of a later process, too.
-    await kitchen.queue.close()
-    let reopened = try kitchen.reopen { $0.totalLimit = 0 }
-    #expect(throws: DownloadError.self) { try reopened.add(kitchen.download("/other", to: "file")) }
+    await test.queue.close()
+    let reopened = try test.reopen { $0.totalLimit = 0 }
+    #expect(throws: DownloadError.self) { try reopened.add(test.download("/other", to: "file")) }
     #expect(reopened.downloads.count == 5)
     await reopened.close()
   }
@@ -83,27 +83,27 @@ struct DownloadAddedAgainTests {
     "a download that has ended gives its destination to another URL",
     arguments: ["done", "failed", "cancelled"])
   func otherURLAfterwards(end: String) async throws {
-    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true) { $0.tryLimit = 1 }
-    if end == "failed" { kitchen.origin.change { $0.cuts = [200_000] } }
-    if end == "cancelled" { kitchen.queue.setLimits(total: 0) }
-    let first = try kitchen.add("/file", to: "file")
-    let updates = kitchen.queue.updates(of: first)
-    if end == "cancelled" { kitchen.queue.cancel(first) }
-    let last = try await kitchen.end(first)
+    let test = try TestQueue(count: 300_000, onDisk: true) { $0.tryLimit = 1 }
+    if end == "failed" { test.origin.change { $0.cuts = [200_000] } }
+    if end == "cancelled" { test.queue.setLimits(total: 0) }
+    let first = try test.add("/file", to: "file")
+    let updates = test.queue.updates(of: first)
+    if end == "cancelled" { test.queue.cancel(first) }
+    let last = try await test.end(first)
     #expect((last.failure != nil) == (end == "failed"), "\(last)")
-    kitchen.queue.setLimits(total: 0)
-    var download = try kitchen.download("/other", to: "file")
+    test.queue.setLimits(total: 0)
+    var download = try test.download("/other", to: "file")
     download.replacesExisting = true
-    let second = try kitchen.queue.add(download)
-    #expect(kitchen.queue.downloads.map(\.id) == [second])
-    #expect(try kitchen.partFiles() == [])
+    let second = try test.queue.add(download)
+    #expect(test.queue.downloads.map(\.id) == [second])
+    #expect(try test.partFiles() == [])
     // A watcher that has read nothing finds how the first one ended, and then its end.
     var states: [DownloadState] = []
     for await status in updates { states.append(status.state) }
     #expect(states == [last])
-    kitchen.queue.setLimits(total: 4)
-    #expect(try await kitchen.end(second) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
+    test.queue.setLimits(total: 4)
+    #expect(try await test.end(second) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
   }
 
   @Test(
@@ -126,9 +126,9 @@ struct DownloadAddedAgainTests {
 
   @Test("a watcher that is cancelled while its download changes ends")
   func cancelledWatchers() async throws {
-    let kitchen = try DownloadKitchen { $0.totalLimit = 0 }
-    let queue = kitchen.queue
-    let id = try kitchen.add()
+    let test = try TestQueue { $0.totalLimit = 0 }
+    let queue = test.queue
+    let id = try test.add()
     // A signal that is given under the lock that the cancelled watcher's end takes would stop both for ever.
     await withTaskGroup(of: Void.self) { group in
       group.addTask { for priority in 0..<5_000 { queue.setPriority(priority, of: id) } }

@@ -22,51 +22,51 @@ struct DownloadBadOriginTests {
   func everyOffset(onDisk: Bool) async throws {
     let count = 24
     for offset in 0..<count {
-      let kitchen = try DownloadKitchen(count: count, onDisk: onDisk)
-      kitchen.origin.change { $0.cuts = [offset] }
-      let id = try kitchen.add("/file", to: "file")
-      #expect(try await kitchen.end(id) == .done(.fetched), "\(offset)")
-      #expect(kitchen.contents("file") == kitchen.origin.content, "\(offset)")
-      #expect(kitchen.origin.sent == count, "\(offset)")
-      #expect(kitchen.queue.status(of: id)?.restarts == 0, "\(offset)")
+      let test = try TestQueue(count: count, onDisk: onDisk)
+      test.origin.change { $0.cuts = [offset] }
+      let id = try test.add("/file", to: "file")
+      #expect(try await test.end(id) == .done(.fetched), "\(offset)")
+      #expect(test.contents("file") == test.origin.content, "\(offset)")
+      #expect(test.origin.sent == count, "\(offset)")
+      #expect(test.queue.status(of: id)?.restarts == 0, "\(offset)")
     }
   }
 
   @Test("a connection that breaks after each byte, and sometimes before any", arguments: [false, true])
   func everyByte(onDisk: Bool) async throws {
-    let kitchen = try DownloadKitchen(count: 24, onDisk: onDisk)
-    kitchen.origin.change { $0.cuts = (0..<60).map { $0 % 3 == 0 ? 0 : 1 } }
-    let id = try kitchen.add("/file", to: "file")
+    let test = try TestQueue(count: 24, onDisk: onDisk)
+    test.origin.change { $0.cuts = (0..<60).map { $0 % 3 == 0 ? 0 : 1 } }
+    let id = try test.add("/file", to: "file")
     // After the last byte the connection breaks too: the last attempt finds all bytes in the cache.
-    #expect(try await kitchen.end(id).failure == nil)
-    #expect(kitchen.contents("file") == kitchen.origin.content)
-    #expect(kitchen.origin.sent == 24)
+    #expect(try await test.end(id).failure == nil)
+    #expect(test.contents("file") == test.origin.content)
+    #expect(test.origin.sent == 24)
   }
 
   @Test("an origin that ignores Range is read from the beginning, and the status says so")
   func ignoresRange() async throws {
-    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
-    kitchen.origin.change {
+    let test = try TestQueue(count: 300_000, onDisk: true)
+    test.origin.change {
       $0.ignoresRanges = true
       $0.cuts = [200_000]
     }
-    let id = try kitchen.add("/file", to: "file")
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    let status = kitchen.queue.status(of: id)
+    let id = try test.add("/file", to: "file")
+    #expect(try await test.end(id) == .done(.fetched))
+    let status = test.queue.status(of: id)
     #expect(status?.restarts == 1 && status?.lastRestart == .rangeIgnored)
-    #expect(kitchen.contents("file") == kitchen.origin.content)
+    #expect(test.contents("file") == test.origin.content)
   }
 
   @Test("one that ignores Range and always breaks at one place does not run for ever")
   func neverWhole() async throws {
-    let kitchen = try DownloadKitchen(count: 300_000) { $0.tryLimit = 3 }
-    kitchen.origin.change {
+    let test = try TestQueue(count: 300_000) { $0.tryLimit = 3 }
+    test.origin.change {
       $0.ignoresRanges = true
       $0.cuts = Array(repeating: 200_000, count: 99)
     }
-    let id = try kitchen.add()
-    #expect(try await kitchen.end(id).failure == .interrupted)
-    #expect(kitchen.upstream.requestCount < 8)
+    let id = try test.add()
+    #expect(try await test.end(id).failure == .interrupted)
+    #expect(test.upstream.requestCount < 8)
   }
 
   @Test(
@@ -84,192 +84,192 @@ struct DownloadBadOriginTests {
       part("nonsense", [9]),
     ])
   func wrongPart(answer: ScriptedResponse) async throws {
-    let (kitchen, id) = try await DownloadKitchen.brokenOff()
-    kitchen.origin.change { $0.answers = [answer] }
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
+    let (test, id) = try await TestQueue.brokenOff()
+    test.origin.change { $0.answers = [answer] }
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
   }
 
   @Test("a file that changes during the download begins again, and the status says so")
   func changes() async throws {
-    let (kitchen, id) = try await DownloadKitchen.brokenOff()
-    kitchen.origin.change {
+    let (test, id) = try await TestQueue.brokenOff()
+    test.origin.change {
       $0.content = FileOrigin.bytes(250_000, seed: 5)
       $0.fields[.eTag] = "\"b\""
     }
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.queue.status(of: id)?.lastRestart == .changed)
-    #expect(kitchen.contents("file") == kitchen.origin.content)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.queue.status(of: id)?.lastRestart == .changed)
+    #expect(test.contents("file") == test.origin.content)
   }
 
   @Test("a file that changes at each attempt fails as changed")
   func changesAlways() async throws {
-    let kitchen = try DownloadKitchen(count: 300_000) { $0.restartLimit = 2 }
-    kitchen.origin.change { $0.cuts = Array(repeating: 200_000, count: 9) }
-    let id = try kitchen.add()
+    let test = try TestQueue(count: 300_000) { $0.restartLimit = 2 }
+    test.origin.change { $0.cuts = Array(repeating: 200_000, count: 9) }
+    let id = try test.add()
     for number in 0..<3 {
-      _ = await kitchen.wait(id) { $0.isRetry }
-      kitchen.origin.change { $0.fields[.eTag] = "\"\(number)\"" }
-      try await kitchen.retry(id)
+      _ = await test.wait(id) { $0.isRetry }
+      test.origin.change { $0.fields[.eTag] = "\"\(number)\"" }
+      try await test.retry(id)
     }
-    #expect(try await kitchen.end(id).failure == .changed)
-    #expect(kitchen.upstream.requestCount == 4)
+    #expect(try await test.end(id).failure == .changed)
+    #expect(test.upstream.requestCount == 4)
   }
 
   @Test("redirects in a circle fail at once")
   func circle() async throws {
-    let kitchen = try DownloadKitchen()
-    kitchen.origin.change {
+    let test = try TestQueue()
+    test.origin.change {
       $0.answers = (0..<99).map {
         ScriptedResponse(status: 302, headers: ["Location": "https://example.com/\($0 % 2)"])
       }
     }
-    let id = try kitchen.add("/0")
-    #expect(try await kitchen.end(id).failure == .redirects)
-    #expect(kitchen.upstream.requestCount == 21)
+    let id = try test.add("/0")
+    #expect(try await test.end(id).failure == .redirects)
+    #expect(test.upstream.requestCount == 21)
   }
 
   @Test("a redirect that leads to another host after a break begins there from the start")
   func otherHost() async throws {
-    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
+    let test = try TestQueue(count: 300_000, onDisk: true)
     let location: (String) -> ScriptedResponse = {
       ScriptedResponse(status: 302, headers: ["Location": "https://\($0)/file", "Cache-Control": "no-store"])
     }
-    kitchen.origin.change {
+    test.origin.change {
       $0.answers = [location("one.example.com")]
       $0.cuts = [200_000]
     }
-    let id = try kitchen.add("/file", to: "file")
-    _ = await kitchen.wait(id) { $0.isRetry }
-    kitchen.origin.change {
+    let id = try test.add("/file", to: "file")
+    _ = await test.wait(id) { $0.isRetry }
+    test.origin.change {
       // The answer to the range says that the file is another one, which is asked for then.
       $0.answers = [location("two.example.com")]
       $0.content = FileOrigin.bytes(300_000, seed: 3)
       $0.fields[.eTag] = "\"other\""
     }
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
-    #expect(kitchen.upstream.requests.contains { $0.head.authority == "two.example.com" })
-    #expect(kitchen.queue.status(of: id)?.lastRestart == .changed)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
+    #expect(test.upstream.requests.contains { $0.head.authority == "two.example.com" })
+    #expect(test.queue.status(of: id)?.lastRestart == .changed)
   }
 
   @Test("bytes of two URLs are not joined by their date")
   func otherHostByDate() async throws {
-    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
+    let test = try TestQueue(count: 300_000, onDisk: true)
     let location: (String) -> ScriptedResponse = {
       ScriptedResponse(status: 302, headers: ["Location": "https://\($0)/file", "Cache-Control": "no-store"])
     }
-    kitchen.origin.change {
+    test.origin.change {
       $0.fields[.eTag] = nil
       $0.fields[.lastModified] = Timestamp(seconds: 1_600_000_000).httpDate
-      $0.fields[.date] = DownloadKitchen.start.httpDate
+      $0.fields[.date] = TestQueue.start.httpDate
       $0.answers = [location("one.example.com")]
       $0.cuts = [200_000]
     }
-    let id = try kitchen.add("/file", to: "file")
-    _ = await kitchen.wait(id) { $0.isRetry }
-    kitchen.origin.change {
+    let id = try test.add("/file", to: "file")
+    _ = await test.wait(id) { $0.isRetry }
+    test.origin.change {
       $0.answers = [location("two.example.com")]
       $0.content = FileOrigin.bytes(300_000, seed: 3)
     }
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
     #expect(
-      kitchen.upstream.requests.contains { $0.head.authority == "two.example.com" && $0["If-Range"] != nil })
+      test.upstream.requests.contains { $0.head.authority == "two.example.com" && $0["If-Range"] != nil })
   }
 
   #if Crypto
     @Test("a digest is of the file, also if a transfer repeats bytes that are there")
     func repeatedBytes() async throws {
-      let kitchen = try DownloadKitchen(count: 1_000_000, onDisk: true)
-      kitchen.origin.change {
+      let test = try TestQueue(count: 1_000_000, onDisk: true)
+      test.origin.change {
         $0.fields[.cacheControl] = "no-store"
         $0.ignoresRanges = true
         $0.cuts = [700_000]
       }
-      var download = try kitchen.download("/file", to: "file")
+      var download = try test.download("/file", to: "file")
       // The digest of a million times "a" (FIPS 180-2, B.3).
       download.digests = [
         try #require(.sha256("cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"))
       ]
-      let id = try kitchen.queue.add(download)
-      _ = await kitchen.wait(id) { $0.isRetry }
-      kitchen.origin.change { $0.content = [UInt8](repeating: 0x61, count: 1_000_000) }
-      #expect(try await kitchen.end(id).failure == .wrongDigest)
-      #expect(kitchen.contents("file") == nil)
+      let id = try test.queue.add(download)
+      _ = await test.wait(id) { $0.isRetry }
+      test.origin.change { $0.content = [UInt8](repeating: 0x61, count: 1_000_000) }
+      #expect(try await test.end(id).failure == .wrongDigest)
+      #expect(test.contents("file") == nil)
     }
   #endif
 
   /// A stored body has come directly and broken off; a redirect leads to another URL from then on.
-  private func redirected() async throws -> (DownloadKitchen, DownloadID) {
-    let (kitchen, id) = try await DownloadKitchen.brokenOff()
-    kitchen.origin.change {
+  private func redirected() async throws -> (TestQueue, DownloadID) {
+    let (test, id) = try await TestQueue.brokenOff()
+    test.origin.change {
       $0.special = { request in
         guard request.head.authority == "example.com" else { return nil }
         return ScriptedResponse(status: 302, headers: ["Location": "https://two.example.com/file"])
       }
     }
-    return (kitchen, id)
+    return (test, id)
   }
 
   @Test("a stored body that came directly continues where a redirect leads later")
   func laterRedirect() async throws {
-    let (kitchen, id) = try await redirected()
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
+    let (test, id) = try await redirected()
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
     // The file system may clone the stored body: then the part has no bytes.
     let isPartWritten = !Volume.sharesBlocks(
-      of: kitchen.folder.path, with: kitchen.folder.appendingPathComponent("cache").path)
-    #expect(kitchen.queue.status(of: id)?.lastRestart == (isPartWritten ? nil : .notKept))
-    #expect(kitchen.upstream.requests.last?["Range"] == (isPartWritten ? "bytes=200000-" : nil))
-    #expect(kitchen.upstream.requests.last?.head.authority == "two.example.com")
-    #expect(try kitchen.partFiles().isEmpty)
+      of: test.folder.path, with: test.folder.appendingPathComponent("cache").path)
+    #expect(test.queue.status(of: id)?.lastRestart == (isPartWritten ? nil : .notKept))
+    #expect(test.upstream.requests.last?["Range"] == (isPartWritten ? "bytes=200000-" : nil))
+    #expect(test.upstream.requests.last?.head.authority == "two.example.com")
+    #expect(try test.partFiles().isEmpty)
   }
 
   @Test("a stored body of another representation, to which a redirect leads later, begins anew")
   func laterRedirectToAnother() async throws {
-    let (kitchen, id) = try await redirected()
-    kitchen.origin.change {
+    let (test, id) = try await redirected()
+    test.origin.change {
       $0.content = FileOrigin.bytes(300_000, seed: 3)
       $0.fields[.eTag] = "\"other\""
     }
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
-    #expect(kitchen.queue.status(of: id)?.lastRestart == .changed)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
+    #expect(test.queue.status(of: id)?.lastRestart == .changed)
   }
 
   @Test("a part of which the cache has lost its bytes goes on")
   func lostEntry() async throws {
-    let (kitchen, id) = try await DownloadKitchen.brokenOff()
-    try await kitchen.cache.remove(.all)
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
+    let (test, id) = try await TestQueue.brokenOff()
+    try await test.cache.remove(.all)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
     let isPartWritten = !Volume.sharesBlocks(
-      of: kitchen.folder.path, with: kitchen.folder.appendingPathComponent("cache").path)
-    #expect(kitchen.upstream.requests.last?["Range"] == (isPartWritten ? "bytes=200000-" : nil))
+      of: test.folder.path, with: test.folder.appendingPathComponent("cache").path)
+    #expect(test.upstream.requests.last?["Range"] == (isPartWritten ? "bytes=200000-" : nil))
   }
 
   @Test("a body shorter or longer than announced is not taken for the file", arguments: [-1, 1])
   func wrongLength(difference: Int) async throws {
-    let kitchen = try DownloadKitchen(count: 1_000) { $0.tryLimit = 2 }
-    kitchen.origin.change { state in
+    let test = try TestQueue(count: 1_000) { $0.tryLimit = 2 }
+    test.origin.change { state in
       let head = HTTPResponse(
         status: .ok, headerFields: [.eTag: "\"a\"", .cacheControl: "max-age=60", .contentLength: "1000"])
       let bytes = BodyBytes(FileOrigin.bytes(1_000 + difference))
       state.answers = [ScriptedResponse(head: head, steps: [.bytes(bytes)], announcedLength: 1_000)]
     }
-    let id = try kitchen.add("/file", to: "file")
-    _ = await kitchen.wait(id) { $0.isRetry }
-    #expect(kitchen.contents("file") == nil)
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
+    let id = try test.add("/file", to: "file")
+    _ = await test.wait(id) { $0.isRetry }
+    #expect(test.contents("file") == nil)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
   }
 
   @Test("a body that stalls ends after the limit, and is continued")
   func stalls() async throws {
-    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true) { $0.stallLimit = .seconds(30) }
+    let test = try TestQueue(count: 300_000, onDisk: true) { $0.stallLimit = .seconds(30) }
     let gate = Gate()
-    kitchen.origin.change { state in
+    test.origin.change { state in
       let head = HTTPResponse(
         status: .ok, headerFields: [.eTag: "\"a\"", .cacheControl: "max-age=60", .contentLength: "300000"])
       let bytes = BodyBytes(state.content[..<200_000])
@@ -277,17 +277,17 @@ struct DownloadBadOriginTests {
         ScriptedResponse(head: head, steps: [.bytes(bytes), .wait(gate)], announcedLength: 300_000)
       ]
     }
-    let id = try kitchen.add("/file", to: "file")
+    let id = try test.add("/file", to: "file")
     await gate.waitForArrivals(1)
-    while kitchen.queue.status(of: id)?.state.isRetry != true {
-      await kitchen.clock.waitForSleepers()
-      if kitchen.queue.status(of: id)?.state.isRetry != true { kitchen.clock.advance(by: 30) }
+    while test.queue.status(of: id)?.state.isRetry != true {
+      await test.clock.waitForSleepers()
+      if test.queue.status(of: id)?.state.isRetry != true { test.clock.advance(by: 30) }
       for _ in 0..<100 { await Task.yield() }
     }
-    guard case .waiting(.retry(_, let failure)) = kitchen.queue.status(of: id)?.state else { return }
+    guard case .waiting(.retry(_, let failure)) = test.queue.status(of: id)?.state else { return }
     #expect(failure.kind == .timeout)
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.upstream.requests.last?["Range"] == "bytes=200000-")
-    #expect(kitchen.contents("file") == kitchen.origin.content)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.upstream.requests.last?["Range"] == "bytes=200000-")
+    #expect(test.contents("file") == test.origin.content)
   }
 }

@@ -9,10 +9,10 @@ import Testing
 struct DownloadDestinationTests {
   private static let modified = Timestamp(seconds: 1_600_000_000)
 
-  private func kitchen(_ count: Int = 100_000, onDisk: Bool = true) throws -> DownloadKitchen {
-    let kitchen = try DownloadKitchen(count: count, onDisk: onDisk)
-    kitchen.origin.change { $0.fields[.lastModified] = Self.modified.httpDate }
-    return kitchen
+  private func test(_ count: Int = 100_000, onDisk: Bool = true) throws -> TestQueue {
+    let test = try TestQueue(count: count, onDisk: onDisk)
+    test.origin.change { $0.fields[.lastModified] = Self.modified.httpDate }
+    return test
   }
 
   private func facts(_ path: String) throws -> (mode: mode_t, modified: Int64, inode: UInt64) {
@@ -25,153 +25,153 @@ struct DownloadDestinationTests {
     "it has the bytes, the representation's modification time and a new file's mode",
     arguments: [true, false])
   func file(onDisk: Bool) async throws {
-    let kitchen = try kitchen(onDisk: onDisk)
-    let id = try kitchen.add("/file", to: "file")
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
-    let facts = try facts(kitchen.path("file"))
+    let test = try test(onDisk: onDisk)
+    let id = try test.add("/file", to: "file")
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
+    let facts = try facts(test.path("file"))
     #expect(facts.modified == Self.modified.seconds)
-    #expect(FileManager.default.createFile(atPath: kitchen.path("other"), contents: nil))
-    #expect(facts.mode == (try self.facts(kitchen.path("other")).mode))
-    #expect(try kitchen.partFiles().isEmpty)
+    #expect(FileManager.default.createFile(atPath: test.path("other"), contents: nil))
+    #expect(facts.mode == (try self.facts(test.path("other")).mode))
+    #expect(try test.partFiles().isEmpty)
   }
 
   @Test(
     "a response that must be validated before each use is asked for once",
     arguments: ["no-cache", "max-age=0, must-revalidate"])
   func askedOnce(directives: String) async throws {
-    let kitchen = try DownloadKitchen(onDisk: true)
-    kitchen.origin.change { $0.fields[.cacheControl] = directives }
-    let first = try kitchen.add(to: "film")
-    #expect(try await kitchen.end(first) == .done(.fetched))
-    #expect(kitchen.contents("film") == kitchen.origin.content)
-    let second = try kitchen.add("/second")
-    #expect(try await kitchen.end(second) == .done(.fetched))
-    #expect(kitchen.upstream.requestCount == 2)
-    await kitchen.queue.close()
+    let test = try TestQueue(onDisk: true)
+    test.origin.change { $0.fields[.cacheControl] = directives }
+    let first = try test.add(to: "film")
+    #expect(try await test.end(first) == .done(.fetched))
+    #expect(test.contents("film") == test.origin.content)
+    let second = try test.add("/second")
+    #expect(try await test.end(second) == .done(.fetched))
+    #expect(test.upstream.requestCount == 2)
+    await test.queue.close()
   }
 
   @Test("a change of the file never changes the entry")
   func independent() async throws {
-    let kitchen = try kitchen()
-    _ = try await kitchen.end(try kitchen.add("/file", to: "file"))
-    let handle = try #require(FileHandle(forWritingAtPath: kitchen.path("file")))
+    let test = try test()
+    _ = try await test.end(try test.add("/file", to: "file"))
+    let handle = try #require(FileHandle(forWritingAtPath: test.path("file")))
     try handle.write(contentsOf: Data(repeating: 0, count: 100_000))
     try handle.close()
-    _ = try await kitchen.end(try kitchen.add("/file", to: "again"))
-    #expect(kitchen.contents("again") == kitchen.origin.content)
+    _ = try await test.end(try test.add("/file", to: "again"))
+    #expect(test.contents("again") == test.origin.content)
   }
 
   @Test("a response that the cache does not store goes to the destination as it arrives")
   func notStored() async throws {
-    let kitchen = try kitchen()
-    kitchen.origin.change {
+    let test = try test()
+    test.origin.change {
       $0.fields[.cacheControl] = "no-store"
       $0.cuts = [70_000]
     }
-    let id = try kitchen.add("/file", to: "file")
-    try await kitchen.retry(id)
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
-    #expect(kitchen.queue.status(of: id)?.restarts == 0)
-    #expect(kitchen.origin.sent == 100_000)
-    #expect(try kitchen.partFiles().isEmpty)
-    let without = try kitchen.add("/file")
-    #expect(try await kitchen.end(without).failure == .notStored)
+    let id = try test.add("/file", to: "file")
+    try await test.retry(id)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
+    #expect(test.queue.status(of: id)?.restarts == 0)
+    #expect(test.origin.sent == 100_000)
+    #expect(try test.partFiles().isEmpty)
+    let without = try test.add("/file")
+    #expect(try await test.end(without).failure == .notStored)
   }
 
   @Test("a body that the cache refuses for its digest is not put at the destination either")
   func statedDigest() async throws {
-    let kitchen = try DownloadKitchen(count: 100_000)
-    kitchen.origin.change { $0.fields[HTTPField.Name("Repr-Digest") ?? .age] = "sha-256=:AAAA:" }
-    let id = try kitchen.add("/file", to: "file")
-    #expect(try await kitchen.end(id).failure == .wrongDigest)
-    #expect(kitchen.upstream.requestCount == 1)
-    #expect(kitchen.contents("file") == nil)
-    #expect(try kitchen.partFiles().isEmpty)
+    let test = try TestQueue(count: 100_000)
+    test.origin.change { $0.fields[HTTPField.Name("Repr-Digest") ?? .age] = "sha-256=:AAAA:" }
+    let id = try test.add("/file", to: "file")
+    #expect(try await test.end(id).failure == .wrongDigest)
+    #expect(test.upstream.requestCount == 1)
+    #expect(test.contents("file") == nil)
+    #expect(try test.partFiles().isEmpty)
   }
 
   @Test("the queue's own file is validated by its ETag, and fetched again only if it changed")
   func validated() async throws {
-    let kitchen = try kitchen()
-    let id = try kitchen.add("/file", to: "file")
-    _ = try await kitchen.end(id)
-    _ = try await kitchen.cache.store.remove(.all)
-    kitchen.clock.advance(by: 1_000)
-    let before = try facts(kitchen.path("file")).inode
-    try kitchen.add("/file", to: "file")
-    #expect(try await kitchen.end(id) == .done(.destination))
-    #expect(kitchen.upstream.requests.last?["If-None-Match"] == "\"a\"")
-    #expect(kitchen.origin.sent == 100_000)
-    #expect(try facts(kitchen.path("file")).inode == before)
-    kitchen.origin.change {
+    let test = try test()
+    let id = try test.add("/file", to: "file")
+    _ = try await test.end(id)
+    _ = try await test.cache.store.remove(.all)
+    test.clock.advance(by: 1_000)
+    let before = try facts(test.path("file")).inode
+    try test.add("/file", to: "file")
+    #expect(try await test.end(id) == .done(.destination))
+    #expect(test.upstream.requests.last?["If-None-Match"] == "\"a\"")
+    #expect(test.origin.sent == 100_000)
+    #expect(try facts(test.path("file")).inode == before)
+    test.origin.change {
       $0.content = FileOrigin.bytes(50_000, seed: 9)
       $0.fields[.eTag] = "\"b\""
     }
-    try kitchen.add("/file", to: "file")
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
+    try test.add("/file", to: "file")
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
   }
 
   @Test("without an ETag, by Last-Modified")
   func validatedByDate() async throws {
-    let kitchen = try kitchen()
-    kitchen.origin.change { $0.fields[.eTag] = nil }
-    let id = try kitchen.add("/file", to: "file")
-    _ = try await kitchen.end(id)
-    _ = try await kitchen.cache.store.remove(.all)
-    try kitchen.add("/file", to: "file")
-    #expect(try await kitchen.end(id) == .done(.destination))
-    #expect(kitchen.upstream.requests.last?["If-Modified-Since"] == Self.modified.httpDate)
+    let test = try test()
+    test.origin.change { $0.fields[.eTag] = nil }
+    let id = try test.add("/file", to: "file")
+    _ = try await test.end(id)
+    _ = try await test.cache.store.remove(.all)
+    try test.add("/file", to: "file")
+    #expect(try await test.end(id) == .done(.destination))
+    #expect(test.upstream.requests.last?["If-Modified-Since"] == Self.modified.httpDate)
   }
 
   @Test("a file that someone changed is not taken for the queue's own, and not replaced unasked")
   func changedByHand() async throws {
-    let kitchen = try kitchen(10)
-    let id = try kitchen.add("/file", to: "file")
-    _ = try await kitchen.end(id)
-    try Data([1]).write(to: URL(fileURLWithPath: kitchen.path("file")))
-    try kitchen.add("/file", to: "file")
-    #expect(try await kitchen.end(id).failure == .destinationExists)
-    #expect(kitchen.contents("file") == [1])
-    var download = try kitchen.download("/file", to: "file")
+    let test = try test(10)
+    let id = try test.add("/file", to: "file")
+    _ = try await test.end(id)
+    try Data([1]).write(to: URL(fileURLWithPath: test.path("file")))
+    try test.add("/file", to: "file")
+    #expect(try await test.end(id).failure == .destinationExists)
+    #expect(test.contents("file") == [1])
+    var download = try test.download("/file", to: "file")
     download.replacesExisting = true
-    try kitchen.queue.add(download)
-    #expect(try await kitchen.end(id).isEnded)
-    #expect(kitchen.contents("file") == kitchen.origin.content)
+    try test.queue.add(download)
+    #expect(try await test.end(id).isEnded)
+    #expect(test.contents("file") == test.origin.content)
   }
 
   @Test("folders, links and special files are left alone, and nothing is fetched for them")
   func occupied() async throws {
-    let kitchen = try kitchen(10)
+    let test = try test(10)
     try FileManager.default.createDirectory(
-      atPath: kitchen.path("folder"), withIntermediateDirectories: false)
+      atPath: test.path("folder"), withIntermediateDirectories: false)
     try FileManager.default.createSymbolicLink(
-      atPath: kitchen.path("link"), withDestinationPath: kitchen.path("nothing"))
-    try #require(mkfifo(kitchen.path("pipe"), 0o600) == 0)
-    try Data([1]).write(to: URL(fileURLWithPath: kitchen.path("file")))
+      atPath: test.path("link"), withDestinationPath: test.path("nothing"))
+    try #require(mkfifo(test.path("pipe"), 0o600) == 0)
+    try Data([1]).write(to: URL(fileURLWithPath: test.path("file")))
     for (name, kind) in [
       ("folder", .destinationIsFolder), ("link", .destinationIsLink), ("pipe", .destinationIsLink),
       ("file", .destinationExists), ("none/file", .noFolder), ("file/file", .noFolder),
     ] as [(String, DownloadFailure.Kind)] {
-      var download = try kitchen.download("/\(name)", to: name)
+      var download = try test.download("/\(name)", to: name)
       download.replacesExisting = kind != .destinationExists
-      let id = try kitchen.queue.add(download)
-      #expect(try await kitchen.end(id).failure == kind, "\(name)")
+      let id = try test.queue.add(download)
+      #expect(try await test.end(id).failure == kind, "\(name)")
     }
-    #expect(kitchen.upstream.requestCount == 0)
-    #expect(kitchen.contents("file") == [1])
+    #expect(test.upstream.requestCount == 0)
+    #expect(test.contents("file") == [1])
   }
 
   @Test("a write-protected file is not replaced")
   func writeProtected() async throws {
-    let kitchen = try kitchen(10)
-    try Data([1]).write(to: URL(fileURLWithPath: kitchen.path("file")))
-    try #require(chmod(kitchen.path("file"), 0o444) == 0)
-    var download = try kitchen.download("/file", to: "file")
+    let test = try test(10)
+    try Data([1]).write(to: URL(fileURLWithPath: test.path("file")))
+    try #require(chmod(test.path("file"), 0o444) == 0)
+    var download = try test.download("/file", to: "file")
     download.replacesExisting = true
-    #expect(try await kitchen.end(try kitchen.queue.add(download)).failure == .readOnly)
-    #expect(kitchen.contents("file") == [1])
+    #expect(try await test.end(try test.queue.add(download)).failure == .readOnly)
+    #expect(test.contents("file") == [1])
   }
 
   @Test(
@@ -186,34 +186,34 @@ struct DownloadDestinationTests {
 
   @Test("a file that appears during the transfer stays, and the entry is kept", arguments: [false, true])
   func appears(replacesExisting: Bool) async throws {
-    let kitchen = try kitchen(10)
+    let test = try test(10)
     let gate = Gate()
-    kitchen.origin.change { $0.gate = gate }
-    var download = try kitchen.download("/file", to: "file")
+    test.origin.change { $0.gate = gate }
+    var download = try test.download("/file", to: "file")
     download.replacesExisting = replacesExisting
-    let id = try kitchen.queue.add(download)
+    let id = try test.queue.add(download)
     await gate.waitForArrivals(1)
-    try Data([1]).write(to: URL(fileURLWithPath: kitchen.path("file")))
+    try Data([1]).write(to: URL(fileURLWithPath: test.path("file")))
     gate.open()
-    let state = try await kitchen.end(id)
+    let state = try await test.end(id)
     #expect(state == (replacesExisting ? .done(.fetched) : state))
     #expect(replacesExisting || state.failure == .destinationExists)
-    #expect(kitchen.contents("file") == (replacesExisting ? kitchen.origin.content : [1]))
-    #expect(try await kitchen.cache.file(for: download.request) != nil)
-    #expect(try kitchen.partFiles().isEmpty)
+    #expect(test.contents("file") == (replacesExisting ? test.origin.content : [1]))
+    #expect(try await test.cache.file(for: download.request) != nil)
+    #expect(try test.partFiles().isEmpty)
   }
 
   #if os(Linux)
     @Test("a destination on another volume is copied")
     func otherVolume() async throws {
-      let kitchen = try kitchen()
+      let test = try test()
       let folder = "/dev/shm/http-cache-downloads-\(UUID())"
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
       defer { try? FileManager.default.removeItem(atPath: folder) }
-      let id = try kitchen.queue.add(Download("https://example.com/file", to: folder + "/file"))
-      #expect(try await kitchen.end(id) == .done(.fetched))
+      let id = try test.queue.add(Download("https://example.com/file", to: folder + "/file"))
+      #expect(try await test.end(id) == .done(.fetched))
       #expect(
-        FileManager.default.contents(atPath: folder + "/file").map { Array($0) } == kitchen.origin.content)
+        FileManager.default.contents(atPath: folder + "/file").map { Array($0) } == test.origin.content)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["file"])
     }
   #endif
@@ -221,56 +221,56 @@ struct DownloadDestinationTests {
   @Test("too little free space fails before the body, and resumes when there is more")
   func fullBefore() async throws {
     let free = SharedNumber(150_000)
-    let kitchen = try DownloadKitchen(count: 100_000, onDisk: true) {
+    let test = try TestQueue(count: 100_000, onDisk: true) {
       $0.minimumFreeSpace = 100_000
       $0.freeSpace = { _ in free.value }
     }
-    let id = try kitchen.add("/file", to: "file")
-    #expect(try await kitchen.end(id).failure == .fullDisk)
-    #expect(kitchen.contents("file") == nil)
+    let id = try test.add("/file", to: "file")
+    #expect(try await test.end(id).failure == .fullDisk)
+    #expect(test.contents("file") == nil)
     free.value = 1 << 30
-    kitchen.queue.resume(id)
-    #expect(try await kitchen.end(id) == .done(.fetched))
+    test.queue.resume(id)
+    #expect(try await test.end(id) == .done(.fetched))
   }
 
   @Test("space that goes during the transfer stops it, and what arrived is kept")
   func fullMeanwhile() async throws {
     let free = SharedNumber(1 << 40)
-    let kitchen = try DownloadKitchen(count: 40_000_000, onDisk: true) {
+    let test = try TestQueue(count: 40_000_000, onDisk: true) {
       $0.freeSpace = { _ in free.value }
     }
     let gate = Gate()
-    kitchen.origin.change { $0.gate = gate }
-    let id = try kitchen.add("/file", to: "file")
+    test.origin.change { $0.gate = gate }
+    let id = try test.add("/file", to: "file")
     await gate.waitForArrivals(1)
-    await kitchen.wait(id) { $0 == .receiving }
+    await test.wait(id) { $0 == .receiving }
     free.value = 0
     gate.open()
-    #expect(try await kitchen.end(id).failure == .fullDisk)
+    #expect(try await test.end(id).failure == .fullDisk)
     free.value = 1 << 40
-    kitchen.queue.resume(id)
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.upstream.requests.last?["Range"] != nil)
-    let isSame = kitchen.contents("file") == kitchen.origin.content
+    test.queue.resume(id)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.upstream.requests.last?["Range"] != nil)
+    let isSame = test.contents("file") == test.origin.content
     #expect(isSame)
   }
 
   #if Crypto
     @Test("the expected digest decides, and wrong bytes leave the cache")
     func digests() async throws {
-      let kitchen = try kitchen(3)
-      kitchen.origin.change { $0.content = Array("abc".utf8) }
+      let test = try test(3)
+      test.origin.change { $0.content = Array("abc".utf8) }
       let right = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-      var download = try kitchen.download("/file", to: "file")
+      var download = try test.download("/file", to: "file")
       download.digests = [try #require(.sha256(right.replacing("ba", with: "bb")))]
-      let id = try kitchen.queue.add(download)
-      #expect(try await kitchen.end(id).failure == .wrongDigest)
-      #expect(kitchen.contents("file") == nil)
-      #expect(try await kitchen.cache.file(for: download.request) == nil)
+      let id = try test.queue.add(download)
+      #expect(try await test.end(id).failure == .wrongDigest)
+      #expect(test.contents("file") == nil)
+      #expect(try await test.cache.file(for: download.request) == nil)
       download.digests = [try #require(.sha256(right.uppercased()))]
-      try kitchen.queue.add(download)
-      #expect(try await kitchen.end(id) == .done(.fetched))
-      #expect(kitchen.contents("file") == Array("abc".utf8))
+      try test.queue.add(download)
+      #expect(try await test.end(id) == .done(.fetched))
+      #expect(test.contents("file") == Array("abc".utf8))
     }
   #endif
 

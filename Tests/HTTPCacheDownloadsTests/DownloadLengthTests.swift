@@ -10,15 +10,15 @@ struct DownloadLengthTests {
   private static let cut = 100_000
 
   /// A download whose connection has broken off after 100,000 of 300,000 bytes.
-  private func brokenOff(_ cacheControl: String) async throws -> (DownloadKitchen, DownloadID) {
-    let kitchen = try DownloadKitchen(count: Self.count, onDisk: true) { $0.tryLimit = 3 }
-    kitchen.origin.change {
+  private func brokenOff(_ cacheControl: String) async throws -> (TestQueue, DownloadID) {
+    let test = try TestQueue(count: Self.count, onDisk: true) { $0.tryLimit = 3 }
+    test.origin.change {
       $0.fields[.cacheControl] = cacheControl
       $0.cuts = [Self.cut]
     }
-    let id = try kitchen.add("/file", to: "file")
-    _ = await kitchen.wait(id) { $0.isRetry }
-    return (kitchen, id)
+    let id = try test.add("/file", to: "file")
+    _ = await test.wait(id) { $0.isRetry }
+    return (test, id)
   }
 
   /// A response without a length.
@@ -38,55 +38,53 @@ struct DownloadLengthTests {
     "a 200 without a length under the same strong validator is no shorter or longer file",
     arguments: ["no-store", "max-age=60"], [50_000, 250_000, 350_000])
   func contradictions(cacheControl: String, count: Int) async throws {
-    let (kitchen, id) = try await brokenOff(cacheControl)
-    kitchen.origin.change {
+    let (test, id) = try await brokenOff(cacheControl)
+    test.origin.change {
       $0.special = { _ in Self.answer(FileOrigin.bytes(count, seed: 9), cacheControl) }
     }
-    #expect(try await kitchen.end(id).failure == .interrupted)
-    #expect(kitchen.contents("file") == nil)
-    kitchen.origin.change { $0.special = nil }
-    kitchen.queue.resume(id)
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
+    #expect(try await test.end(id).failure == .interrupted)
+    #expect(test.contents("file") == nil)
+    test.origin.change { $0.special = nil }
+    test.queue.resume(id)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
   }
 
   @Test("nor is a file whose first range tells another length under the same validator")
   func firstRange() async throws {
-    let (kitchen, id) = try await brokenOff("no-store")
-    kitchen.origin.change {
+    let (test, id) = try await brokenOff("no-store")
+    test.origin.change {
       $0.special = { request in
         let start = request["Range"].flatMap { Int($0.dropFirst(6).prefix { $0 != "-" }) } ?? 0
         return Self.answer(
           status: 206, FileOrigin.bytes(200_000 - start), "no-store", range: "bytes \(start)-199999/200000")
       }
     }
-    _ = try await kitchen.end(id)
-    #expect(kitchen.contents("file") == nil)
+    _ = try await test.end(id)
+    #expect(test.contents("file") == nil)
   }
 
   @Test("a 200 without a length that has all bytes is the file", arguments: ["no-store", "max-age=60"])
   func whole(cacheControl: String) async throws {
-    let (kitchen, id) = try await brokenOff(cacheControl)
-    let content = kitchen.origin.content
-    kitchen.origin.change { $0.special = { _ in Self.answer(content, cacheControl) } }
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == content)
+    let (test, id) = try await brokenOff(cacheControl)
+    let content = test.origin.content
+    test.origin.change { $0.special = { _ in Self.answer(content, cacheControl) } }
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == content)
   }
 
   @Test(
     "a 206 with more bytes than it says is asked once without a range, and none of its bytes stay",
     arguments: ["no-store", "max-age=60"], [1, 4])
   func surplus(cacheControl: String, segments: Int) async throws {
-    let kitchen = try DownloadKitchen(count: Self.count, onDisk: true) { $0.tryLimit = 3 }
-    kitchen.origin.change {
+    let test = try TestQueue(count: Self.count, onDisk: true) { $0.tryLimit = 3 }
+    test.origin.change {
       $0.fields[.cacheControl] = cacheControl
       $0.cuts = [Self.cut]
     }
-    var download = try kitchen.download("/file", to: "file")
-    download.segments = segments
-    let id = try kitchen.queue.add(download)
-    _ = await kitchen.wait(id) { $0.isRetry }
-    kitchen.origin.change {
+    let id = try test.add(to: "file", segments: segments)
+    _ = await test.wait(id) { $0.isRetry }
+    test.origin.change {
       $0.special = { request in
         guard let range = request["Range"], let start = Int(range.dropFirst(6).prefix { $0 != "-" }) else {
           return nil
@@ -96,17 +94,17 @@ struct DownloadLengthTests {
           range: "bytes \(start)-\(Self.count - 1)/\(Self.count)")
       }
     }
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
-    #expect(kitchen.upstream.requests.last?["Range"] == nil)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
+    #expect(test.upstream.requests.last?["Range"] == nil)
   }
 
   @Test(
     "a 206 without a byte, or with another Content-Length, is asked once without a range",
     arguments: [true, false])
   func useless(isEmpty: Bool) async throws {
-    let (kitchen, id) = try await brokenOff("no-store")
-    kitchen.origin.change {
+    let (test, id) = try await brokenOff("no-store")
+    test.origin.change {
       $0.special = { request in
         guard request["Range"] != nil else { return nil }
         var answer = Self.answer(
@@ -116,38 +114,38 @@ struct DownloadLengthTests {
         return answer
       }
     }
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
-    #expect(kitchen.upstream.requests.map { $0["Range"] } == [nil, "bytes=100000-", nil])
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
+    #expect(test.upstream.requests.map { $0["Range"] } == [nil, "bytes=100000-", nil])
   }
 
   @Test(
     "a success without the file gets one request without the range",
     arguments: ["no-store", "max-age=60"], [202, 204, 205, 299])
   func otherSuccess(cacheControl: String, status: Int) async throws {
-    let (kitchen, id) = try await brokenOff(cacheControl)
-    kitchen.origin.change {
+    let (test, id) = try await brokenOff(cacheControl)
+    test.origin.change {
       $0.special = { request in
         request["Range"] == nil ? nil : Self.answer(status: status, [], cacheControl)
       }
     }
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
-    #expect(kitchen.upstream.requests.map { $0["Range"] } == [nil, "bytes=100000-", nil])
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
+    #expect(test.upstream.requests.map { $0["Range"] } == [nil, "bytes=100000-", nil])
   }
 
   @Test(
     "a success without the file to both requests is no file, and the part stays",
     arguments: ["no-store", "max-age=60"], [202, 204])
   func noFile(cacheControl: String, status: Int) async throws {
-    let (kitchen, id) = try await brokenOff(cacheControl)
-    kitchen.origin.change { $0.special = { _ in Self.answer(status: status, [], cacheControl) } }
-    #expect(try await kitchen.end(id).failure == .status)
-    #expect(kitchen.contents("file") == nil)
-    kitchen.origin.change { $0.special = nil }
-    kitchen.queue.resume(id)
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
-    #expect(kitchen.upstream.requests.last?["Range"] == "bytes=100000-")
+    let (test, id) = try await brokenOff(cacheControl)
+    test.origin.change { $0.special = { _ in Self.answer(status: status, [], cacheControl) } }
+    #expect(try await test.end(id).failure == .status)
+    #expect(test.contents("file") == nil)
+    test.origin.change { $0.special = nil }
+    test.queue.resume(id)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
+    #expect(test.upstream.requests.last?["Range"] == "bytes=100000-")
   }
 }

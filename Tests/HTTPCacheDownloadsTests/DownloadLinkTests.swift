@@ -8,10 +8,10 @@ import Testing
 #if os(Linux)
   @Suite("Destinations that are links to the entry", .timeLimit(.minutes(10)))
   struct DownloadLinkTests {
-    private func add(_ kitchen: DownloadKitchen, to path: String) throws -> DownloadID {
+    private func add(_ test: TestQueue, to path: String) throws -> DownloadID {
       var download = try Download("https://example.com/file", to: path)
       download.linksEntry = true
-      return try kitchen.queue.add(download)
+      return try test.queue.add(download)
     }
 
     private func links(_ path: String) throws -> UInt64 {
@@ -22,69 +22,69 @@ import Testing
 
     @Test("the file and the entry are one file, with the representation's time", arguments: [[], [70_000]])
     func linked(cuts: [Int]) async throws {
-      let kitchen = try DownloadKitchen(onDisk: true)
+      let test = try TestQueue(onDisk: true)
       let modified = Timestamp(seconds: 1_600_000_000)
-      kitchen.origin.change {
+      test.origin.change {
         $0.fields[.lastModified] = modified.httpDate
         $0.cuts = cuts
       }
-      let id = try add(kitchen, to: kitchen.path("file"))
-      #expect(try await kitchen.end(id) == .done(.fetched))
-      #expect(kitchen.contents("file") == kitchen.origin.content)
-      #expect(try links(kitchen.path("file")) == 2)
-      let attributes = try FileManager.default.attributesOfItem(atPath: kitchen.path("file"))
+      let id = try add(test, to: test.path("file"))
+      #expect(try await test.end(id) == .done(.fetched))
+      #expect(test.contents("file") == test.origin.content)
+      #expect(try links(test.path("file")) == 2)
+      let attributes = try FileManager.default.attributesOfItem(atPath: test.path("file"))
       #expect((attributes[.modificationDate] as? Date)?.timeIntervalSince1970 == Double(modified.seconds))
-      #expect(kitchen.origin.sent == kitchen.origin.content.count)
-      #expect(try kitchen.partFiles().isEmpty)
-      let copy = try kitchen.add("/file", to: "copy")
-      #expect(try await kitchen.end(copy) == .done(.cache))
-      #expect(try links(kitchen.path("copy")) == 1)
-      #expect(kitchen.contents("copy") == kitchen.origin.content)
+      #expect(test.origin.sent == test.origin.content.count)
+      #expect(try test.partFiles().isEmpty)
+      let copy = try test.add("/file", to: "copy")
+      #expect(try await test.end(copy) == .done(.cache))
+      #expect(try links(test.path("copy")) == 1)
+      #expect(test.contents("copy") == test.origin.content)
     }
 
     @Test("after a change of the file, the response is fetched again")
     func damaged() async throws {
-      let kitchen = try DownloadKitchen(onDisk: true)
-      _ = try await kitchen.end(try add(kitchen, to: kitchen.path("file")))
-      let handle = try #require(FileHandle(forWritingAtPath: kitchen.path("file")))
+      let test = try TestQueue(onDisk: true)
+      _ = try await test.end(try add(test, to: test.path("file")))
+      let handle = try #require(FileHandle(forWritingAtPath: test.path("file")))
       try handle.write(contentsOf: Data(repeating: 0, count: 100))
       try handle.close()
-      let id = try kitchen.add("/file", to: "again")
-      #expect(try await kitchen.end(id) == .done(.fetched))
-      #expect(kitchen.contents("again") == kitchen.origin.content)
-      #expect(kitchen.upstream.requestCount == 2)
+      let id = try test.add("/file", to: "again")
+      #expect(try await test.end(id) == .done(.fetched))
+      #expect(test.contents("again") == test.origin.content)
+      #expect(test.upstream.requestCount == 2)
     }
 
     @Test("a file on another file system is a copy")
     func otherVolume() async throws {
-      let kitchen = try DownloadKitchen(onDisk: true)
+      let test = try TestQueue(onDisk: true)
       let folder = "/dev/shm/http-cache-links-\(UUID())"
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
       defer { try? FileManager.default.removeItem(atPath: folder) }
-      #expect(try await kitchen.end(try add(kitchen, to: folder + "/file")) == .done(.fetched))
+      #expect(try await test.end(try add(test, to: folder + "/file")) == .done(.fetched))
       #expect(try links(folder + "/file") == 1)
       #expect(
-        FileManager.default.contents(atPath: folder + "/file").map { Array($0) } == kitchen.origin.content)
+        FileManager.default.contents(atPath: folder + "/file").map { Array($0) } == test.origin.content)
     }
 
     #if Crypto
       @Test("the file of an encrypted entry is a copy in the clear")
       func encrypted() async throws {
-        let kitchen = try DownloadKitchen(
+        let test = try TestQueue(
           onDisk: true, encryption: .key(EncryptionKey.random()))
-        #expect(try await kitchen.end(try add(kitchen, to: kitchen.path("file"))) == .done(.fetched))
-        #expect(try links(kitchen.path("file")) == 1)
-        #expect(kitchen.contents("file") == kitchen.origin.content)
+        #expect(try await test.end(try add(test, to: test.path("file"))) == .done(.fetched))
+        #expect(try links(test.path("file")) == 1)
+        #expect(test.contents("file") == test.origin.content)
       }
     #endif
 
     @Test("the list keeps the wish for a link")
     func saved() async throws {
-      let kitchen = try DownloadKitchen(onDisk: true)
-      kitchen.queue.setLimits(total: 0)
-      let id = try add(kitchen, to: kitchen.path("file"))
-      await kitchen.queue.close()
-      let again = try kitchen.reopen { $0.totalLimit = 0 }
+      let test = try TestQueue(onDisk: true)
+      test.queue.setLimits(total: 0)
+      let id = try add(test, to: test.path("file"))
+      await test.queue.close()
+      let again = try test.reopen { $0.totalLimit = 0 }
       #expect(again.status(of: id)?.download.linksEntry == true)
       await again.close()
     }

@@ -11,19 +11,19 @@ import Testing
 struct DownloadListTests {
   @Test("each download is back in its last state, with its order and settings")
   func states() async throws {
-    let kitchen = try DownloadKitchen(count: 10, onDisk: true) { $0.totalLimit = 1 }
-    let done = try kitchen.add("/done", to: "done")
-    _ = try await kitchen.end(done)
-    kitchen.origin.change {
+    let test = try TestQueue(count: 10, onDisk: true) { $0.totalLimit = 1 }
+    let done = try test.add("/done", to: "done")
+    _ = try await test.end(done)
+    test.origin.change {
       $0.answers = [ScriptedResponse(status: 404, headers: ["Cache-Control": "no-store"])]
     }
-    let failed = try kitchen.add("/failed")
-    _ = try await kitchen.end(failed)
+    let failed = try test.add("/failed")
+    _ = try await test.end(failed)
     let gate = Gate()
-    kitchen.origin.change { $0.gate = gate }
-    let running = try kitchen.add("/running", to: "running")
+    test.origin.change { $0.gate = gate }
+    let running = try test.add("/running", to: "running")
     await gate.waitForArrivals(1)
-    var download = try kitchen.download("/waiting", to: "waiting")
+    var download = try test.download("/waiting", to: "waiting")
     download.priority = 3
     download.group = "films"
     download.replacesExisting = true
@@ -31,24 +31,24 @@ struct DownloadListTests {
     download.request.headerFields[.accept] = "video/*"
     download.request.headerFields[.cookie] = "secret=1"
     #if Crypto
-      let waiting = try kitchen.queue.add(download)
+      let waiting = try test.queue.add(download)
     #else
       download.digests = []
-      let waiting = try kitchen.queue.add(download)
+      let waiting = try test.queue.add(download)
     #endif
-    let paused = try kitchen.add("/paused")
-    kitchen.queue.pause(paused)
-    let cancelled = try kitchen.add("/cancelled")
-    kitchen.queue.cancel(cancelled)
-    let removed = try kitchen.add("/removed")
-    kitchen.queue.remove(removed)
-    let before = kitchen.queue.downloads
-    await kitchen.queue.close()
-    let bytes = try Data(contentsOf: kitchen.list)
+    let paused = try test.add("/paused")
+    test.queue.pause(paused)
+    let cancelled = try test.add("/cancelled")
+    test.queue.cancel(cancelled)
+    let removed = try test.add("/removed")
+    test.queue.remove(removed)
+    let before = test.queue.downloads
+    await test.queue.close()
+    let bytes = try Data(contentsOf: test.list)
     #expect(bytes.range(of: Data("secret".utf8)) == nil)
 
-    kitchen.origin.change { $0.gate = Gate() }
-    let queue = try kitchen.reopen() { $0.totalLimit = 1 }
+    test.origin.change { $0.gate = Gate() }
+    let queue = try test.reopen() { $0.totalLimit = 1 }
     #expect(queue.openingNotes.isEmpty)
     #expect(queue.downloads.map(\.id) == before.map(\.id))
     #expect(queue.status(of: done)?.state == .done(.fetched))
@@ -64,13 +64,13 @@ struct DownloadListTests {
 
   @Test("a running download goes on with Range and If-Range after the process ended", arguments: [1, 2, 3])
   func continues(times: Int) async throws {
-    let kitchen = try DownloadKitchen(count: 900_000, onDisk: true)
-    var queue = kitchen.queue
+    let test = try TestQueue(count: 900_000, onDisk: true)
+    var queue = test.queue
     var id: DownloadID?
     for index in 0..<times {
       let gate = Gate()
       let start = index * 200_000
-      kitchen.origin.change { state in
+      test.origin.change { state in
         var head = HTTPResponse(
           status: index == 0 ? .ok : .partialContent,
           headerFields: [.eTag: "\"a\"", .cacheControl: "max-age=60"])
@@ -81,85 +81,85 @@ struct DownloadListTests {
             announcedLength: Int64(900_000 - start))
         ]
       }
-      if index == 0 { id = try kitchen.add("/file", to: "file") } else { queue = try kitchen.reopen() }
+      if index == 0 { id = try test.add("/file", to: "file") } else { queue = try test.reopen() }
       await gate.waitForArrivals(1)
       await queue.close()
     }
-    let last = try kitchen.reopen()
-    #expect(try await kitchen.end(try #require(id), in: last) == .done(.fetched))
-    #expect(kitchen.upstream.requests.last?["Range"] == "bytes=\(times * 200_000)-")
-    #expect(kitchen.upstream.requests.last?["If-Range"] == "\"a\"")
-    let isSame = kitchen.contents("file") == kitchen.origin.content
+    let last = try test.reopen()
+    #expect(try await test.end(try #require(id), in: last) == .done(.fetched))
+    #expect(test.upstream.requests.last?["Range"] == "bytes=\(times * 200_000)-")
+    #expect(test.upstream.requests.last?["If-Range"] == "\"a\"")
+    let isSame = test.contents("file") == test.origin.content
     #expect(isSame)
     await last.close()
   }
 
   @Test("a file that changed while no process ran begins again, and the status says so")
   func changedMeanwhile() async throws {
-    let (kitchen, id) = try await DownloadKitchen.brokenOff()
-    await kitchen.queue.close()
-    kitchen.origin.change {
+    let (test, id) = try await TestQueue.brokenOff()
+    await test.queue.close()
+    test.origin.change {
       $0.content = FileOrigin.bytes(300_000, seed: 1)
       $0.fields[.eTag] = "\"b\""
     }
-    let queue = try kitchen.reopen()
+    let queue = try test.reopen()
     #expect(queue.status(of: id)?.state.isRetry == true)
-    #expect(try await kitchen.end(id, in: queue) == .done(.fetched))
+    #expect(try await test.end(id, in: queue) == .done(.fetched))
     #expect(queue.status(of: id)?.lastRestart == .changed)
-    #expect(kitchen.contents("file") == kitchen.origin.content)
+    #expect(test.contents("file") == test.origin.content)
     await queue.close()
   }
 
   @Test("a list as a killed process leaves it has its running downloads")
   func killed() async throws {
-    let kitchen = try DownloadKitchen(count: 10, onDisk: true)
+    let test = try TestQueue(count: 10, onDisk: true)
     let gate = Gate()
-    kitchen.origin.change { $0.gate = gate }
-    let id = try kitchen.add("/running")
+    test.origin.change { $0.gate = gate }
+    let id = try test.add("/running")
     await gate.waitForArrivals(1)
-    await kitchen.wait(id) { $0 == .receiving }
+    await test.wait(id) { $0 == .receiving }
     // The file at this moment is what `kill -9` would leave.
-    let left = kitchen.list.deletingLastPathComponent().appendingPathComponent("killed.list")
-    try FileManager.default.copyItem(at: kitchen.list, to: left)
-    let queue = try kitchen.reopen(name: "killed")
+    let left = test.list.deletingLastPathComponent().appendingPathComponent("killed.list")
+    try FileManager.default.copyItem(at: test.list, to: left)
+    let queue = try test.reopen(name: "killed")
     #expect(queue.openingNotes.isEmpty)
     #expect(queue.status(of: id)?.state.isEnded == false)
     #expect(queue.status(of: id)?.expected == 10)
     gate.open()
-    #expect(try await kitchen.end(id, in: queue).failure == nil)
+    #expect(try await test.end(id, in: queue).failure == nil)
     await queue.close()
   }
 
   @Test("a clock that was set back does not make a retry wait for years")
   func clockSetBack() async throws {
-    let kitchen = try DownloadKitchen(count: 10, onDisk: true)
-    kitchen.origin.change { $0.answers = [.failure(.unreachable)] }
-    let id = try kitchen.add()
-    _ = await kitchen.wait(id) { $0.isRetry }
-    await kitchen.queue.close()
-    kitchen.clock.jump(to: Timestamp(seconds: 1_000))
-    let queue = try kitchen.reopen()
-    await kitchen.clock.waitForSleepers()
-    kitchen.clock.advance(by: 3_600)
-    #expect(await kitchen.wait(id, in: queue) { $0.isEnded }?.state == .done(.fetched))
+    let test = try TestQueue(count: 10, onDisk: true)
+    test.origin.change { $0.answers = [.failure(.unreachable)] }
+    let id = try test.add()
+    _ = await test.wait(id) { $0.isRetry }
+    await test.queue.close()
+    test.clock.jump(to: Timestamp(seconds: 1_000))
+    let queue = try test.reopen()
+    await test.clock.waitForSleepers()
+    test.clock.advance(by: 3_600)
+    #expect(await test.wait(id, in: queue) { $0.isEnded }?.state == .done(.fetched))
     await queue.close()
   }
 
   @Test("the second queue of a name is told, and takes nothing from the first")
   func twice() async throws {
-    let kitchen = try DownloadKitchen(count: 10, onDisk: true)
-    let id = try kitchen.add()
-    _ = try await kitchen.end(id)
-    let error = #expect(throws: DownloadError.self) { try kitchen.reopen() }
+    let test = try TestQueue(count: 10, onDisk: true)
+    let id = try test.add()
+    _ = try await test.end(id)
+    let error = #expect(throws: DownloadError.self) { try test.reopen() }
     #expect(error?.code == .inUse)
-    let other = try kitchen.reopen(name: "other")
+    let other = try test.reopen(name: "other")
     #expect(other.downloads.isEmpty)
     await other.close()
-    try kitchen.add("/second")
-    await kitchen.queue.close()
-    let queue = try kitchen.reopen()
+    try test.add("/second")
+    await test.queue.close()
+    let queue = try test.reopen()
     #expect(queue.downloads.count == 2)
-    #expect(throws: DownloadError.self) { try kitchen.add("/third") }
+    #expect(throws: DownloadError.self) { try test.add("/third") }
     await queue.close()
   }
 
@@ -167,30 +167,30 @@ struct DownloadListTests {
     "names that are no file names are refused",
     arguments: ["", ".", "..", "a/b", ".a", "ä", String(repeating: "a", count: 65)])
   func names(name: String) throws {
-    let kitchen = try DownloadKitchen(count: 10, onDisk: true)
-    let error = #expect(throws: DownloadError.self) { try kitchen.reopen(name: name) }
+    let test = try TestQueue(count: 10, onDisk: true)
+    let error = #expect(throws: DownloadError.self) { try test.reopen(name: name) }
     #expect(error?.code == .invalidName)
   }
 
   @Test("of a list with a flipped or missing byte everything else is kept, and the damage is told")
   func damage() async throws {
-    let kitchen = try DownloadKitchen(count: 10, onDisk: true) { $0.totalLimit = 1 }
-    kitchen.origin.change { $0.gate = Gate() }
+    let test = try TestQueue(count: 10, onDisk: true) { $0.totalLimit = 1 }
+    test.origin.change { $0.gate = Gate() }
     var ids: [DownloadID] = []
     for index in 0..<5 {
-      ids.append(try kitchen.add("/\(index)"))
-      kitchen.queue.pause(ids[index])
+      ids.append(try test.add("/\(index)"))
+      test.queue.pause(ids[index])
     }
-    await kitchen.queue.close()
+    await test.queue.close()
     // Written once, in one piece.
-    await (try kitchen.reopen()).close()
-    let whole = try Data(contentsOf: kitchen.list)
+    await (try test.reopen()).close()
+    let whole = try Data(contentsOf: test.list)
     for position in stride(from: 0, to: whole.count, by: 7) {
       var flipped = whole
       flipped[position] ^= 0x55
       for bytes in [flipped, whole.prefix(position), whole[..<position] + whole[(position + 1)...]] {
-        try bytes.write(to: kitchen.list)
-        let queue = try kitchen.reopen()
+        try bytes.write(to: test.list)
+        let queue = try test.reopen()
         let kept = queue.downloads.map(\.id)
         if bytes.count >= whole.count - 1 { #expect(kept.count >= 4, "\(position)") }
         #expect(Set(kept).isSubset(of: Set(ids)))
@@ -199,7 +199,7 @@ struct DownloadListTests {
         await queue.close()
       }
     }
-    let aside = kitchen.list.path + ".damaged"
+    let aside = test.list.path + ".damaged"
     #expect(FileManager.default.fileExists(atPath: aside))
   }
 
@@ -227,10 +227,10 @@ struct DownloadListTests {
 
   @Test("hostile bytes make no download and no trap")
   func hostile() throws {
-    let kitchen = try DownloadKitchen(count: 10, onDisk: true)
+    let test = try TestQueue(count: 10, onDisk: true)
     var random = SystemRandomNumberGenerator()
     let item = DownloadItem(
-      id: DownloadID(rawValue: 7), download: try kitchen.download("/file", to: "file"), position: 1)
+      id: DownloadID(rawValue: 7), download: try test.download("/file", to: "file"), position: 1)
     let plain = try #require(DownloadRecord.encode(item))
     #expect(try DownloadRecord.decode(plain) == item)
     for _ in 0..<3_000 {
@@ -253,11 +253,11 @@ struct DownloadListTests {
 
   @Test("opening 10,000 downloads, with all of them waiting, starts only as many as the limit allows")
   func many() async throws {
-    let kitchen = try DownloadKitchen(count: 10, onDisk: true) { $0.totalLimit = 1 }
-    kitchen.origin.change { $0.gate = Gate() }
-    for index in 0..<10_000 { try kitchen.add("/\(index)") }
-    await kitchen.queue.close()
-    let queue = try kitchen.reopen()
+    let test = try TestQueue(count: 10, onDisk: true) { $0.totalLimit = 1 }
+    test.origin.change { $0.gate = Gate() }
+    for index in 0..<10_000 { try test.add("/\(index)") }
+    await test.queue.close()
+    let queue = try test.reopen()
     #expect(queue.summary.count == 10_000)
     #expect(queue.summary.running == 2)
     await queue.close()

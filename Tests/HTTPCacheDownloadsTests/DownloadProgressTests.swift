@@ -8,9 +8,9 @@ import Testing
 struct DownloadProgressTests {
   @Test("bytes, fraction, rate and time left of one and of all")
   func numbers() async throws {
-    let kitchen = try DownloadKitchen(count: 400)
+    let test = try TestQueue(count: 400)
     let gates = [Gate(), Gate()]
-    kitchen.origin.change { state in
+    test.origin.change { state in
       let content = state.content
       state.answers = [
         ScriptedResponse(
@@ -21,26 +21,26 @@ struct DownloadProgressTests {
           ], announcedLength: 400)
       ]
     }
-    let id = try kitchen.add()
+    let id = try test.add()
     await gates[0].waitForArrivals(1)
     // The body waits at the gate in the task of its transfer. The attempt may see its head later.
-    let begun = await kitchen.wait(id) { $0 == .receiving }
+    let begun = await test.wait(id) { $0 == .receiving }
     #expect(begun?.expected == 400)
-    kitchen.clock.advance(by: 2)
+    test.clock.advance(by: 2)
     gates[0].open()
     await gates[1].waitForArrivals(1)
-    let status = try #require(kitchen.queue.status(of: id))
+    let status = try #require(test.queue.status(of: id))
     #expect(status.received == 100)
     #expect(status.fraction == 0.25)
     #expect(status.rate == 50)
     #expect(status.timeLeft == .seconds(6))
-    let summary = kitchen.queue.summary
+    let summary = test.queue.summary
     #expect(summary.running == 1 && summary.received == 100 && summary.expected == 400)
     #expect(summary.rate == 50 && summary.timeLeft == .seconds(6))
     gates[1].open()
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.queue.status(of: id)?.fraction == 1)
-    #expect(kitchen.queue.summary.rate == 0 && kitchen.queue.summary.fraction == 1)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.queue.status(of: id)?.fraction == 1)
+    #expect(test.queue.summary.rate == 0 && test.queue.summary.fraction == 1)
   }
 
   @Test("the rate is smoothed, and the first sample counts fully")
@@ -59,11 +59,11 @@ struct DownloadProgressTests {
 
   @Test("a slow reader gets the latest state, not all of them")
   func slowReader() async throws {
-    let kitchen = try DownloadKitchen(count: 10)
-    let id = try kitchen.add()
-    let updates = kitchen.queue.updates(of: id)
-    let summaries = kitchen.queue.summaries()
-    _ = try await kitchen.end(id)
+    let test = try TestQueue(count: 10)
+    let id = try test.add()
+    let updates = test.queue.updates(of: id)
+    let summaries = test.queue.summaries()
+    _ = try await test.end(id)
     var first = updates.makeAsyncIterator()
     #expect(await first.next()?.state == .done(.fetched))
     var all = summaries.makeAsyncIterator()
@@ -72,18 +72,18 @@ struct DownloadProgressTests {
 
   @Test("streams end when the download is removed or the queue closed")
   func ending() async throws {
-    let kitchen = try DownloadKitchen(count: 10)
-    let id = try kitchen.add()
-    _ = try await kitchen.end(id)
-    var updates = kitchen.queue.updates(of: id).makeAsyncIterator()
-    var summaries = kitchen.queue.summaries().makeAsyncIterator()
+    let test = try TestQueue(count: 10)
+    let id = try test.add()
+    _ = try await test.end(id)
+    var updates = test.queue.updates(of: id).makeAsyncIterator()
+    var summaries = test.queue.summaries().makeAsyncIterator()
     _ = await updates.next()
-    kitchen.queue.remove(id)
+    test.queue.remove(id)
     #expect(await updates.next() == nil)
     _ = await summaries.next()
-    await kitchen.queue.close()
+    await test.queue.close()
     while await summaries.next() != nil {}
-    var late = kitchen.queue.summaries().makeAsyncIterator()
+    var late = test.queue.summaries().makeAsyncIterator()
     #expect(await late.next() == nil)
   }
 

@@ -7,79 +7,79 @@ import Testing
 struct DownloadQueueTests {
   @Test("a download ends as an entry of the cache, and from there without the origin")
   func entry() async throws {
-    let kitchen = try DownloadKitchen()
-    let id = try kitchen.add()
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(try await kitchen.cache.file(for: kitchen.download().request)?.length == 100_000)
-    let again = try kitchen.add("/file", to: "copy")
+    let test = try TestQueue()
+    let id = try test.add()
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(try await test.cache.file(for: test.download().request)?.length == 100_000)
+    let again = try test.add("/file", to: "copy")
     #expect(again != id)
-    #expect(try await kitchen.end(again) == .done(.cache))
-    #expect(kitchen.contents("copy") == kitchen.origin.content)
-    #expect(kitchen.upstream.requestCount == 1)
+    #expect(try await test.end(again) == .done(.cache))
+    #expect(test.contents("copy") == test.origin.content)
+    #expect(test.upstream.requestCount == 1)
   }
 
   @Test("no more transfers run at a time than the limits allow, in total and per host")
   func limits() async throws {
-    let kitchen = try DownloadKitchen(count: 10) {
+    let test = try TestQueue(count: 10) {
       $0.totalLimit = 3
       $0.perHostLimit = 2
     }
     let gate = Gate()
-    kitchen.origin.change { $0.gate = gate }
+    test.origin.change { $0.gate = gate }
     var ids: [DownloadID] = []
-    for index in 0..<4 { ids.append(try kitchen.add("/\(index)")) }
-    ids.append(try kitchen.queue.add(Download("https://example.org/a")))
-    ids.append(try kitchen.queue.add(Download("https://example.net/a")))
+    for index in 0..<4 { ids.append(try test.add("/\(index)")) }
+    ids.append(try test.queue.add(Download("https://example.org/a")))
+    ids.append(try test.queue.add(Download("https://example.net/a")))
     await gate.waitForArrivals(3)
-    #expect(kitchen.queue.summary.running == 3)
-    #expect(kitchen.queue.summary.waiting == 3)
-    #expect(kitchen.queue.status(of: ids[2])?.state == .waiting(.slot))
-    #expect(Set(kitchen.upstream.requests.map(\.head.authority)) == ["example.com", "example.org"])
-    kitchen.queue.setLimits(total: 6, perHost: 3)
+    #expect(test.queue.summary.running == 3)
+    #expect(test.queue.summary.waiting == 3)
+    #expect(test.queue.status(of: ids[2])?.state == .waiting(.slot))
+    #expect(Set(test.upstream.requests.map(\.head.authority)) == ["example.com", "example.org"])
+    test.queue.setLimits(total: 6, perHost: 3)
     await gate.waitForArrivals(5)
-    #expect(kitchen.queue.status(of: ids[3])?.state == .waiting(.slot))
+    #expect(test.queue.status(of: ids[3])?.state == .waiting(.slot))
     gate.open()
-    for id in ids { #expect(try await kitchen.end(id) == .done(.fetched)) }
-    #expect(kitchen.queue.summary.done == 6)
+    for id in ids { #expect(try await test.end(id) == .done(.fetched)) }
+    #expect(test.queue.summary.done == 6)
   }
 
   @Test("priority decides who starts, then the order, and both can change")
   func order() async throws {
-    let kitchen = try DownloadKitchen(count: 10) { $0.totalLimit = 1 }
+    let test = try TestQueue(count: 10) { $0.totalLimit = 1 }
     let gate = Gate()
-    kitchen.origin.change { $0.gate = gate }
+    test.origin.change { $0.gate = gate }
     var ids: [DownloadID] = []
-    for index in 0..<5 { ids.append(try kitchen.add("/\(index)")) }
+    for index in 0..<5 { ids.append(try test.add("/\(index)")) }
     await gate.waitForArrivals(1)
-    kitchen.queue.setPriority(1, of: ids[4])
-    kitchen.queue.move(ids[3], before: ids[1])
-    kitchen.queue.move(ids[1], before: nil)
-    #expect(kitchen.queue.downloads.map(\.id) == [ids[4], ids[0], ids[3], ids[2], ids[1]])
+    test.queue.setPriority(1, of: ids[4])
+    test.queue.move(ids[3], before: ids[1])
+    test.queue.move(ids[1], before: nil)
+    #expect(test.queue.downloads.map(\.id) == [ids[4], ids[0], ids[3], ids[2], ids[1]])
     gate.open()
-    for id in ids { _ = try await kitchen.end(id) }
-    #expect(kitchen.upstream.requests.compactMap(\.head.path) == ["/0", "/4", "/3", "/2", "/1"])
+    for id in ids { _ = try await test.end(id) }
+    #expect(test.upstream.requests.compactMap(\.head.path) == ["/0", "/4", "/3", "/2", "/1"])
   }
 
   @Test("moving between neighbours never runs out of places")
   func moving() throws {
-    let kitchen = try DownloadKitchen { $0.totalLimit = 1 }
-    kitchen.origin.change { $0.gate = Gate() }
+    let test = try TestQueue { $0.totalLimit = 1 }
+    test.origin.change { $0.gate = Gate() }
     var ids: [DownloadID] = []
-    for index in 0..<4 { ids.append(try kitchen.add("/\(index)")) }
+    for index in 0..<4 { ids.append(try test.add("/\(index)")) }
     for _ in 0..<60 {
-      kitchen.queue.move(ids[2], before: ids[1])
-      kitchen.queue.move(ids[3], before: ids[2])
-      kitchen.queue.move(ids[1], before: ids[2])
+      test.queue.move(ids[2], before: ids[1])
+      test.queue.move(ids[3], before: ids[2])
+      test.queue.move(ids[1], before: ids[2])
       ids = [ids[0], ids[3], ids[1], ids[2]]
-      #expect(kitchen.queue.downloads.map(\.id) == ids)
+      #expect(test.queue.downloads.map(\.id) == ids)
     }
   }
 
   @Test("a paused download goes on where it stopped, and gives its slot away meanwhile")
   func pausing() async throws {
-    let kitchen = try DownloadKitchen(count: 2_000_000, onDisk: true) { $0.totalLimit = 1 }
+    let test = try TestQueue(count: 2_000_000, onDisk: true) { $0.totalLimit = 1 }
     let gate = Gate()
-    kitchen.origin.change { state in
+    test.origin.change { state in
       let bytes = BodyBytes(state.content[..<1_000_000])
       state.answers = [
         ScriptedResponse(
@@ -89,36 +89,36 @@ struct DownloadQueueTests {
           steps: [.bytes(bytes), .wait(gate)], announcedLength: 2_000_000)
       ]
     }
-    let first = try kitchen.add("/first", to: "first")
-    let second = try kitchen.add("/second")
+    let first = try test.add("/first", to: "first")
+    let second = try test.add("/second")
     await gate.waitForArrivals(1)
-    kitchen.queue.pause(first)
-    #expect(kitchen.queue.status(of: first)?.state == .paused)
-    #expect(try await kitchen.end(second) == .done(.fetched))
-    kitchen.queue.resume(first)
-    #expect(try await kitchen.end(first) == .done(.fetched))
-    #expect(kitchen.upstream.requests.last?["Range"] == "bytes=1000000-")
-    #expect(kitchen.contents("first") == kitchen.origin.content)
-    #expect(kitchen.queue.status(of: first)?.restarts == 0)
+    test.queue.pause(first)
+    #expect(test.queue.status(of: first)?.state == .paused)
+    #expect(try await test.end(second) == .done(.fetched))
+    test.queue.resume(first)
+    #expect(try await test.end(first) == .done(.fetched))
+    #expect(test.upstream.requests.last?["Range"] == "bytes=1000000-")
+    #expect(test.contents("first") == test.origin.content)
+    #expect(test.queue.status(of: first)?.restarts == 0)
   }
 
   @Test("a cancelled download stays in the list and can start again; a removed one is gone")
   func cancelling() async throws {
-    let kitchen = try DownloadKitchen(count: 10)
+    let test = try TestQueue(count: 10)
     let gate = Gate()
-    kitchen.origin.change { $0.gate = gate }
-    let first = try kitchen.add("/1")
-    let second = try kitchen.add("/2")
+    test.origin.change { $0.gate = gate }
+    let first = try test.add("/1")
+    let second = try test.add("/2")
     await gate.waitForArrivals(2)
-    kitchen.queue.cancel(first)
-    kitchen.queue.remove(second)
-    #expect(kitchen.queue.status(of: first)?.state == .cancelled)
-    #expect(kitchen.queue.downloads.map(\.id) == [first])
-    #expect(await kitchen.queue.finished(second) == nil)
+    test.queue.cancel(first)
+    test.queue.remove(second)
+    #expect(test.queue.status(of: first)?.state == .cancelled)
+    #expect(test.queue.downloads.map(\.id) == [first])
+    #expect(await test.queue.finished(second) == nil)
     gate.open()
-    kitchen.queue.resume(first)
+    test.queue.resume(first)
     // The cancelled request may have got its ten bytes all the same: then they are stored already.
-    let end = try await kitchen.end(first)
+    let end = try await test.end(first)
     guard case .done = end else {
       Issue.record("\(end)")
       return
@@ -127,19 +127,19 @@ struct DownloadQueueTests {
 
   @Test("removing a download that never began leaves the part that another one keeps beside its destination")
   func removingBeforeBeginning() throws {
-    let kitchen = try DownloadKitchen(count: 10) { $0.totalLimit = 0 }
-    let part = try PartFile(beside: kitchen.path("first"))
+    let test = try TestQueue(count: 10) { $0.totalLimit = 0 }
+    let part = try PartFile(beside: test.path("first"))
     part.leaveBody()
     part.close()
-    kitchen.queue.remove(try kitchen.add("/1", to: "first"))
-    #expect(try kitchen.partFiles() == ["first.httpcache-part"])
+    test.queue.remove(try test.add("/1", to: "first"))
+    #expect(try test.partFiles() == ["first.httpcache-part"])
   }
 
   @Test("two downloads of one URL share a transfer: cancelling one leaves it to the other")
   func sharing() async throws {
-    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
+    let test = try TestQueue(count: 300_000, onDisk: true)
     let gate = Gate()
-    kitchen.origin.change { state in
+    test.origin.change { state in
       let head = HTTPResponse(
         status: .ok, headerFields: [.eTag: "\"a\"", .cacheControl: "max-age=60", .contentLength: "300000"])
       let (begin, rest) = (BodyBytes(state.content[..<200_000]), BodyBytes(state.content[200_000...]))
@@ -148,40 +148,40 @@ struct DownloadQueueTests {
           head: head, steps: [.bytes(begin), .wait(gate), .bytes(rest)], announcedLength: 300_000)
       ]
     }
-    let first = try kitchen.add("/file", to: "first")
-    let second = try kitchen.add("/file", to: "second")
+    let first = try test.add("/file", to: "first")
+    let second = try test.add("/file", to: "second")
     await gate.waitForArrivals(1)
-    await kitchen.wait(second) { $0 == .receiving }
-    kitchen.queue.cancel(first)
+    await test.wait(second) { $0 == .receiving }
+    test.queue.cancel(first)
     gate.open()
-    #expect(try await kitchen.end(second) == .done(.fetched))
-    #expect(kitchen.queue.status(of: first)?.state == .cancelled)
-    #expect(kitchen.contents("second") == kitchen.origin.content)
-    #expect(kitchen.contents("first") == nil)
-    #expect(kitchen.upstream.requestCount == 1)
+    #expect(try await test.end(second) == .done(.fetched))
+    #expect(test.queue.status(of: first)?.state == .cancelled)
+    #expect(test.contents("second") == test.origin.content)
+    #expect(test.contents("first") == nil)
+    #expect(test.upstream.requestCount == 1)
   }
 
   @Test("a task that waits for a download can be cancelled, and the download goes on")
   func waiting() async throws {
-    let kitchen = try DownloadKitchen(count: 10)
+    let test = try TestQueue(count: 10)
     let gate = Gate()
-    kitchen.origin.change { $0.gate = gate }
-    let id = try kitchen.add()
+    test.origin.change { $0.gate = gate }
+    let id = try test.add()
     await gate.waitForArrivals(1)
-    let waiter = Task { await kitchen.queue.finished(id) }
+    let waiter = Task { await test.queue.finished(id) }
     waiter.cancel()
     #expect(await waiter.value == nil)
-    #expect(kitchen.queue.status(of: id)?.state.isRunning == true)
+    #expect(test.queue.status(of: id)?.state.isRunning == true)
     gate.open()
-    #expect(await kitchen.queue.finished(id)?.state == .done(.fetched))
+    #expect(await test.queue.finished(id)?.state == .done(.fetched))
   }
 
   @Test("what cannot be downloaded is refused, with the value")
   func refusals() throws {
-    let kitchen = try DownloadKitchen { $0.countLimit = 1 }
+    let test = try TestQueue { $0.countLimit = 1 }
     func code(_ download: @autoclosure () throws -> Download) -> DownloadError.Code? {
       do {
-        try kitchen.queue.add(try download())
+        try test.queue.add(try download())
         return nil
       } catch { return (error as? DownloadError)?.code }
     }
@@ -199,38 +199,38 @@ struct DownloadQueueTests {
 
   @Test("a mirror that is no http or https URL is refused, with the value")
   func mirrors() throws {
-    let kitchen = try DownloadKitchen()
+    let test = try TestQueue()
     for mirror in ["ftp://mirror.example/a", "/a", ""] {
       var download = try Download("https://example.com/a")
       download.mirrors = ["https://mirror.example/a", mirror]
-      let error = #expect(throws: DownloadError.self) { try kitchen.queue.add(download) }
+      let error = #expect(throws: DownloadError.self) { try test.queue.add(download) }
       #expect(error?.code == .invalidRequest && error?.message.contains("'\(mirror)'") == true)
     }
-    #expect(kitchen.queue.downloads.isEmpty)
+    #expect(test.queue.downloads.isEmpty)
   }
 
   @Test("adding the same URL to the same destination again starts the download again")
   func addingAgain() async throws {
-    let kitchen = try DownloadKitchen(count: 10)
-    let id = try kitchen.add("/a", to: "a")
-    _ = try await kitchen.end(id)
-    #expect(try kitchen.add("/a", to: "a") == id)
-    #expect(try await kitchen.end(id).isEnded)
-    #expect(kitchen.queue.downloads.count == 1)
+    let test = try TestQueue(count: 10)
+    let id = try test.add("/a", to: "a")
+    _ = try await test.end(id)
+    #expect(try test.add("/a", to: "a") == id)
+    #expect(try await test.end(id).isEnded)
+    #expect(test.queue.downloads.count == 1)
   }
 
   @Test("each attempt's request is prepared, and what it adds is not in the list")
   func preparing() async throws {
-    let kitchen = try DownloadKitchen(count: 10) {
+    let test = try TestQueue(count: 10) {
       $0.prepare = { request in
         var request = request
         request.headerFields[.authorization] = "Bearer secret"
         return request
       }
     }
-    let id = try kitchen.add()
-    _ = try await kitchen.end(id)
-    #expect(kitchen.upstream.requests.last?["Authorization"] == "Bearer secret")
-    #expect(kitchen.queue.status(of: id)?.download.request.headerFields[.authorization] == nil)
+    let id = try test.add()
+    _ = try await test.end(id)
+    #expect(test.upstream.requests.last?["Authorization"] == "Bearer secret")
+    #expect(test.queue.status(of: id)?.download.request.headerFields[.authorization] == nil)
   }
 }

@@ -10,89 +10,83 @@ import Testing
 struct DownloadRangeErrorTests {
   private static let count = 3_000_000
 
-  private func kitchen() throws -> DownloadKitchen { try DownloadKitchen(count: Self.count, onDisk: true) }
+  private func test() throws -> TestQueue { try TestQueue(count: Self.count, onDisk: true) }
 
-  private func download(_ kitchen: DownloadKitchen, segments: Int) throws -> DownloadID {
-    var download = try kitchen.download("/file", to: "file")
-    download.segments = segments
-    return try kitchen.queue.add(download)
-  }
-
-  private func ranges(_ kitchen: DownloadKitchen) -> [String?] {
-    kitchen.upstream.requests.map { $0["Range"] }
+  private func ranges(_ test: TestQueue) -> [String?] {
+    test.upstream.requests.map { $0["Range"] }
   }
 
   @Test(
     "an error, and a success without the file, get one request without the range, and the file arrives",
     arguments: [202, 204, 205, 299, 400, 403, 404, 405, 500, 501, 503], [1, 4])
   func errors(status: Int, segments: Int) async throws {
-    let kitchen = try kitchen()
-    if segments == 1 { kitchen.origin.change { $0.fields[.cacheControl] = "no-store" } }
-    kitchen.origin.change { $0.cuts = [700_000] }
-    let id = try download(kitchen, segments: segments)
-    await kitchen.wait(id) { if case .waiting(.retry) = $0 { true } else { false } }
-    let before = kitchen.upstream.requestCount
-    kitchen.origin.change { $0.answers = [ScriptedResponse(status: status, body: "no")] }
-    try await kitchen.retry(id)
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
-    let asked = ranges(kitchen).dropFirst(before)
+    let test = try test()
+    if segments == 1 { test.origin.change { $0.fields[.cacheControl] = "no-store" } }
+    test.origin.change { $0.cuts = [700_000] }
+    let id = try test.add(to: "file", segments: segments)
+    await test.wait(id) { if case .waiting(.retry) = $0 { true } else { false } }
+    let before = test.upstream.requestCount
+    test.origin.change { $0.answers = [ScriptedResponse(status: status, body: "no")] }
+    try await test.retry(id)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
+    let asked = ranges(test).dropFirst(before)
     #expect(asked.first.flatMap { $0 } != nil && asked.contains(nil))
   }
 
   @Test("a 304 to a range is asked again without it")
   func notModified() async throws {
-    let kitchen = try kitchen()
-    kitchen.origin.change { state in
+    let test = try test()
+    test.origin.change { state in
       state.fields[.cacheControl] = "no-store"
       state.cuts = [700_000]
     }
-    let id = try download(kitchen, segments: 1)
-    await kitchen.wait(id) { if case .waiting(.retry) = $0 { true } else { false } }
-    kitchen.origin.change { $0.answers = [ScriptedResponse(status: 304, headers: ["ETag": "\"a\""])] }
-    try await kitchen.retry(id)
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
+    let id = try test.add(to: "file")
+    await test.wait(id) { if case .waiting(.retry) = $0 { true } else { false } }
+    test.origin.change { $0.answers = [ScriptedResponse(status: 304, headers: ["ETag": "\"a\""])] }
+    try await test.retry(id)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
   }
 
   @Test(
     "a 200 with a Content-Range, or another length under the same tag, is no shorter file",
     arguments: [true, false])
   func contradictions(hasRange: Bool) async throws {
-    let kitchen = try kitchen()
-    kitchen.origin.change { state in
+    let test = try test()
+    test.origin.change { state in
       state.fields[.cacheControl] = "no-store"
       state.cuts = [700_000]
     }
-    let id = try download(kitchen, segments: 1)
-    await kitchen.wait(id) { if case .waiting(.retry) = $0 { true } else { false } }
+    let id = try test.add(to: "file")
+    await test.wait(id) { if case .waiting(.retry) = $0 { true } else { false } }
     var fields: HTTPFields = [.eTag: "\"a\"", .contentLength: "1000"]
     if hasRange { fields[.contentRange] = "bytes 700000-700999/\(Self.count)" }
     let answer = ScriptedResponse(
       head: HTTPResponse(status: .ok, headerFields: fields),
       steps: [.bytes(BodyBytes([UInt8](repeating: 1, count: 1_000)))],
       announcedLength: 1_000)
-    kitchen.origin.change { $0.answers = [answer] }
-    try await kitchen.retry(id)
-    await kitchen.wait(id) { if case .waiting(.retry) = $0 { true } else { $0.isEnded } }
-    #expect(kitchen.contents("file") == nil)
-    try await kitchen.retry(id)
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
+    test.origin.change { $0.answers = [answer] }
+    try await test.retry(id)
+    await test.wait(id) { if case .waiting(.retry) = $0 { true } else { $0.isEnded } }
+    #expect(test.contents("file") == nil)
+    try await test.retry(id)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
   }
 
   @Test("where one URL fails, a mirror is asked at once, without the credentials of the first")
   func mirrors() async throws {
     for status in [404, 403, 500] {
-      let kitchen = try kitchen()
-      kitchen.origin.change { $0.answers = [ScriptedResponse(status: status)] }
-      var download = try kitchen.download("/file", to: "file")
+      let test = try test()
+      test.origin.change { $0.answers = [ScriptedResponse(status: status)] }
+      var download = try test.download("/file", to: "file")
       download.request.headerFields[.authorization] = "Basic YTpi"
       download.mirrors = ["https://mirror.example/other?a=b"]
-      let id = try kitchen.queue.add(download)
-      #expect(try await kitchen.end(id) == .done(.fetched))
-      #expect(kitchen.contents("file") == kitchen.origin.content)
-      let requests = kitchen.upstream.requests
+      let id = try test.queue.add(download)
+      #expect(try await test.end(id) == .done(.fetched))
+      #expect(test.contents("file") == test.origin.content)
+      let requests = test.upstream.requests
       #expect(requests.map(\.head.authority) == ["example.com", "mirror.example"])
       #expect(requests.last?.head.path == "/other?a=b")
       #expect(requests.map { $0["Authorization"] } == ["Basic YTpi", nil])
@@ -101,38 +95,38 @@ struct DownloadRangeErrorTests {
 
   @Test("bytes that were dropped are not counted: of a wrong digest, before a mirror without the file")
   func droppedBytes() async throws {
-    let kitchen = try kitchen()
-    kitchen.origin.change {
+    let test = try test()
+    test.origin.change {
       $0.special = { request in
         request.head.authority == "mirror.example" ? ScriptedResponse(status: 404, body: "not here") : nil
       }
     }
-    var download = try kitchen.download("/file", to: "file")
+    var download = try test.download("/file", to: "file")
     download.digests = [try #require(.sha256(String(repeating: "1", count: 64)))]
     download.mirrors = ["https://mirror.example/file"]
-    let id = try kitchen.queue.add(download)
-    let status = await kitchen.wait(id) { $0.isRetry || $0.isEnded }
+    let id = try test.queue.add(download)
+    let status = await test.wait(id) { $0.isRetry || $0.isEnded }
     #expect(status?.received == 0)
-    #expect(kitchen.upstream.requests.last?.head.authority == "mirror.example")
+    #expect(test.upstream.requests.last?.head.authority == "mirror.example")
   }
 
   @Test("a 404 that is stored leaves the count of the bytes of the part")
   func storedError() async throws {
-    let kitchen = try kitchen()
-    kitchen.origin.change {
+    let test = try test()
+    test.origin.change {
       $0.fields = [.cacheControl: "no-store", .eTag: "\"a\""]
       $0.cuts = [70_000]
     }
-    let id = try kitchen.queue.add(try kitchen.download("/file", to: "file"))
-    let first = await kitchen.wait(id) { $0.isRetry || $0.isEnded }
-    kitchen.origin.change {
+    let id = try test.queue.add(try test.download("/file", to: "file"))
+    let first = await test.wait(id) { $0.isRetry || $0.isEnded }
+    test.origin.change {
       $0.special = { _ in
         ScriptedResponse(
           status: 404, headers: ["Cache-Control": "max-age=60"], body: String(repeating: "a", count: 200_000))
       }
     }
-    try await kitchen.retry(id)
-    let second = await kitchen.wait(id) { $0.isRetry || $0.isEnded }
+    try await test.retry(id)
+    let second = await test.wait(id) { $0.isRetry || $0.isEnded }
     let (before, after) = (first?.received, second?.received)
     #expect(before ?? 0 > 0)
     #expect(after == before, "\(String(describing: second?.state))")
@@ -140,22 +134,21 @@ struct DownloadRangeErrorTests {
 
   @Test("ranges come from all mirrors")
   func segments() async throws {
-    let kitchen = try kitchen()
-    var download = try kitchen.download("/file", to: "file")
-    download.segments = 2
+    let test = try test()
+    var download = try test.download(to: "file", segments: 2)
     download.mirrors = ["https://mirror.example/file"]
-    let id = try kitchen.queue.add(download)
-    #expect(try await kitchen.end(id) == .done(.fetched))
-    #expect(kitchen.contents("file") == kitchen.origin.content)
-    #expect(Set(kitchen.upstream.requests.map(\.head.authority)) == ["example.com", "mirror.example"])
+    let id = try test.queue.add(download)
+    #expect(try await test.end(id) == .done(.fetched))
+    #expect(test.contents("file") == test.origin.content)
+    #expect(Set(test.upstream.requests.map(\.head.authority)) == ["example.com", "mirror.example"])
   }
 
   @Test(
     "a mirror that fails, or has another file, leaves its ranges to the URL that works",
     arguments: [false, true])
   func badMirror(isOtherFile: Bool) async throws {
-    let kitchen = try DownloadKitchen(count: 16 << 20, onDisk: true)
-    kitchen.origin.change {
+    let test = try TestQueue(count: 16 << 20, onDisk: true)
+    test.origin.change {
       $0.special = { request in
         if isOtherFile {
           guard request.head.authority == "mirror.example" else { return nil }
@@ -166,13 +159,12 @@ struct DownloadRangeErrorTests {
         return request.head.authority == "example.com" ? ScriptedResponse.failure(.unreachable) : nil
       }
     }
-    var download = try kitchen.download("/file", to: "file")
-    download.segments = 4
+    var download = try test.download(to: "file", segments: 4)
     download.mirrors = ["https://mirror.example/file"]
-    let id = try kitchen.queue.add(download)
-    let status = await kitchen.wait(id) { $0.isRetry || $0.isEnded }
+    let id = try test.queue.add(download)
+    let status = await test.wait(id) { $0.isRetry || $0.isEnded }
     #expect(status?.state == .done(.fetched) && status?.restarts == 0)
-    let isSame = kitchen.contents("file") == kitchen.origin.content
+    let isSame = test.contents("file") == test.origin.content
     #expect(isSame)
   }
 
@@ -201,13 +193,13 @@ struct DownloadRangeErrorTests {
       let digest = try #require(IntegrityDigest(algorithm: algorithm, hexadecimal: text.uppercased()))
       #expect(IntegrityDigest(algorithm: algorithm, hexadecimal: String(text.dropLast())) == nil)
       for (content, isRight) in [("abc", true), ("abd", false)] {
-        let kitchen = try DownloadKitchen()
-        kitchen.origin.change { $0.content = Array(content.utf8) }
-        var download = try kitchen.download("/file", to: "file")
+        let test = try TestQueue()
+        test.origin.change { $0.content = Array(content.utf8) }
+        var download = try test.download("/file", to: "file")
         download.digests = [digest]
-        let id = try kitchen.queue.add(download)
-        let state = try await kitchen.end(id)
-        if isRight { #expect(state == .done(.fetched)) } else { #expect(kitchen.contents("file") == nil) }
+        let id = try test.queue.add(download)
+        let state = try await test.end(id)
+        if isRight { #expect(state == .done(.fetched)) } else { #expect(test.contents("file") == nil) }
       }
     }
   #endif

@@ -16,7 +16,7 @@ struct DownloadRateLimitTests {
 
   @Test("transfers together take the time that the limit gives them")
   func limit() async {
-    let clock = ManualClock(now: DownloadKitchen.start)
+    let clock = ManualClock(now: TestQueue.start)
     let limiter = RateLimiter(rate: 1_000, clock: clock)
     let left = SharedNumber(3)
     await withTaskGroup(of: Void.self) { group in
@@ -33,7 +33,7 @@ struct DownloadRateLimitTests {
 
   @Test("one transfer takes exactly that time")
   func exact() async {
-    let clock = ManualClock(now: DownloadKitchen.start)
+    let clock = ManualClock(now: TestQueue.start)
     let limiter = RateLimiter(rate: 1_000, clock: clock)
     let left = SharedNumber(1)
     let task = Task {
@@ -47,7 +47,7 @@ struct DownloadRateLimitTests {
 
   @Test("a new limit reaches a transfer that waits by the old one")
   func changing() async {
-    let clock = ManualClock(now: DownloadKitchen.start)
+    let clock = ManualClock(now: TestQueue.start)
     let limiter = RateLimiter(rate: 1, clock: clock)
     let task = Task { await limiter.take(1_000_000) }
     await clock.waitForSleepers()
@@ -59,7 +59,7 @@ struct DownloadRateLimitTests {
 
   @Test("a cancelled transfer does not wait")
   func cancelled() async {
-    let clock = ManualClock(now: DownloadKitchen.start)
+    let clock = ManualClock(now: TestQueue.start)
     let limiter = RateLimiter(rate: 1, clock: clock)
     let task = Task { await limiter.take(1_000_000) }
     await clock.waitForSleepers()
@@ -70,15 +70,15 @@ struct DownloadRateLimitTests {
 
   @Test("waiting for the limit is no stall")
   func noStall() async throws {
-    let kitchen = try DownloadKitchen(count: 1_000) {
+    let test = try TestQueue(count: 1_000) {
       $0.rateLimit = 10
       $0.stallLimit = .seconds(5)
     }
-    kitchen.origin.change { $0.piece = 100 }
-    let id = try kitchen.add()
-    await drive(kitchen.clock) { kitchen.queue.status(of: id)?.state.isEnded == false }
-    #expect(kitchen.queue.status(of: id)?.state == .done(.fetched))
-    #expect(kitchen.upstream.requestCount == 1)
-    #expect(kitchen.clock.uptime >= .seconds(90))
+    test.origin.change { $0.piece = 100 }
+    let id = try test.add()
+    await drive(test.clock) { test.queue.status(of: id)?.state.isEnded == false }
+    #expect(test.queue.status(of: id)?.state == .done(.fetched))
+    #expect(test.upstream.requestCount == 1)
+    #expect(test.clock.uptime >= .seconds(90))
   }
 }

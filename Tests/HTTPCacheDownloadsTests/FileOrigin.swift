@@ -20,8 +20,6 @@ final class FileOrigin: Sendable {
     /// The body waits here before its first byte.
     var gate: Gate?
     var sent = 0
-    /// Bodies that wait for the gate or are being sent.
-    var hosts: [String] = []
   }
 
   private let state: Mutex<State>

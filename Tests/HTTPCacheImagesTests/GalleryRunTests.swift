@@ -9,8 +9,8 @@ import Testing
 struct GalleryRunTests {
   private final class Tally: Sendable {
     let wrong = Mutex<[String]>([])
-    let cancelled = Atomic<Int>(0)
-    let shown = Atomic<Int>(0)
+    let cancelled = Counter()
+    let shown = Counter()
   }
 
   @Test(
@@ -31,9 +31,7 @@ struct GalleryRunTests {
     try await half(gallery, tally, seed: 2)
 
     #expect(tally.wrong.withLock { $0 }.isEmpty)
-    let (shown, cancelled) = (
-      tally.shown.load(ordering: .acquiring), tally.cancelled.load(ordering: .acquiring)
-    )
+    let (shown, cancelled) = (tally.shown.value, tally.cancelled.value)
     #expect(shown + cancelled == 2_000)
     #expect(shown >= 1_400)
     #expect(gallery.images.memoryUsage <= 40_000)
@@ -66,9 +64,9 @@ struct GalleryRunTests {
           do {
             let image = try await task.value
             if image.gray != expected { tally.wrong.withLock { $0.append("/\(index): \(image.gray ?? 0)") } }
-            tally.shown.add(1, ordering: .relaxed)
+            tally.shown.increment()
           } catch is CancellationError where cancels[call] {
-            tally.cancelled.add(1, ordering: .relaxed)
+            tally.cancelled.increment()
           } catch {
             tally.wrong.withLock { $0.append("/\(index): \(error)") }
           }

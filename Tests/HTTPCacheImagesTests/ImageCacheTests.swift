@@ -122,6 +122,17 @@ struct ImageCacheTests {
     #expect(try await gallery.images.cachedImage(for: ImageRequest(url)) == nil)
   }
 
+  @Test("a picture from the cache is one hit, and a downloaded one is none", arguments: [false, true])
+  func hits(onDisk: Bool) async throws {
+    let gallery = try Gallery(onDisk: onDisk)
+    for hits in 0..<3 as Range<Int64> {
+      #expect(try await gallery.images.image(for: gallery.request()).gray == 1)
+      gallery.images.trimMemory(to: 0)
+      #expect(try await gallery.cache.counts().hits == hits)
+    }
+    #expect(gallery.upstream.requestCount == 1)
+  }
+
   @Test("without a connection the stored picture is shown")
   func offline() async throws {
     let isGone = Flag()

@@ -11,15 +11,18 @@ import Testing
     "Cache-Status", "Content-Length", "Content-Encoding",
   ]
 
-  private static let pieces = [
-    "max-age", "s-maxage", "no-cache", "private", "must-revalidate", "stale-while-revalidate",
-    "stale-if-error", "min-fresh", "max-stale", "=", ",", ", ", "\"", "\\", ";", "q=0.5", "q=1.000",
-    ";q=", "*", "W/", "W/\"", "\"abc\"", "0", "1", "3600", "-1", "9223372036854775808", "99999999999",
-    "1.5", " ", "\t", "bytes=", "0-", "-5", "1-2", "Sun, 06 Nov 1994 08:49:37 GMT",
-    "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Fri, 06 Nov 2020 11:00:00 GMT",
-    "gzip", "br", "en", "DE", "Foo", "foo", "http://example.com/", "/../a", "%7e", "?", "#", "//", "@",
-    ":80", "[::1]", "(", ")", "ü", "\u{80}", "hit", "fwd=miss", "ttl=5",
-  ]
+  private static let directives: [String] =
+    RequestDirective.allCases.map { "\($0.name)" } + ResponseDirective.allCases.map { "\($0.name)" }
+
+  private static let pieces: [String] =
+    directives + [
+      "=", ",", ", ", "\"", "\\", ";", "q=0.5", "q=1.000", ";q=", "*", "W/", "W/\"", "\"abc\"", "0", "1",
+      "3600", "-1", "9223372036854775808", "99999999999",
+      "1.5", " ", "\t", "bytes=", "0-", "-5", "1-2", "Sun, 06 Nov 1994 08:49:37 GMT",
+      "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Fri, 06 Nov 2020 11:00:00 GMT",
+      "gzip", "br", "en", "DE", "Foo", "foo", "http://example.com/", "/../a", "%7e", "?", "#", "//", "@",
+      ":80", "[::1]", "(", ")", "ü", "\u{80}", "hit", "fwd=miss", "ttl=5",
+    ]
 
   static func octets(_ random: inout Seeded) -> [UInt8] {
     var octets: [UInt8] = []

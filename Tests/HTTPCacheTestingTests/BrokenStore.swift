@@ -113,8 +113,7 @@ final class BrokenStore: CacheStore {
     var entries: [CacheEntry] = []
     for entry in page.entries {
       let path = fault == .wrongBodyPath ? "/nowhere" : try bodyPath(of: entry.record)
-      entries.append(
-        CacheEntry(record: entry.record, size: entry.size, lastUsed: entry.lastUsed, bodyPath: path))
+      entries.append(entry.with(record: entry.record, bodyPath: path))
     }
     return EntryPage(entries: entries, next: fault == .shortListing ? nil : page.next)
   }

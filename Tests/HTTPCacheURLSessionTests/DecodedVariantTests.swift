@@ -16,11 +16,11 @@ import Testing
   }
 
   /// Asks like a proxy, which forwards the bytes of the wire.
-  private func askAtTheWire(_ kit: Kit, _ upstream: any Upstream) async throws -> CacheResponse {
-    let url = kit.origin.url("/")
+  private func askAtTheWire(_ test: TestSession, _ upstream: any Upstream) async throws -> CacheResponse {
+    let url = test.origin.url("/")
     let request = HTTPRequest(
       method: .get, scheme: "http", authority: "127.0.0.1:\(url.port ?? 0)", path: "/")
-    return try await kit.cache.respond(to: request, via: upstream)
+    return try await test.cache.respond(to: request, via: upstream)
   }
 
   private func wire() -> ScriptedUpstream {
@@ -35,28 +35,28 @@ import Testing
   }
 
   @Test func whatIsStoredIsTheText() async throws {
-    let kit = try Kit { gzip($0) }
-    #expect(try await kit.get("/").text == "some text")
-    let second = try await kit.get("/")
+    let test = try TestSession { gzip($0) }
+    #expect(try await test.get("/").text == "some text")
+    let second = try await test.get("/")
     #expect(second.text == "some text" && second.isHit)
     #expect(second.field("Content-Encoding") == nil)
     #expect(second.field("Content-Length") == nil || second.field("Content-Length") == "9")
   }
 
   @Test func aStrongTagStillValidates() async throws {
-    let kit = try Kit { gzip($0) }
-    _ = try await kit.get("/")
-    kit.clock.advance(by: 100)
-    let second = try await kit.get("/")
+    let test = try TestSession { gzip($0) }
+    _ = try await test.get("/")
+    test.clock.advance(by: 100)
+    let second = try await test.get("/")
     #expect(second.text == "some text" && second.isValidated)
-    #expect(kit.origin.requests.last?["If-None-Match"] == "\"a\"")
+    #expect(test.origin.requests.last?["If-None-Match"] == "\"a\"")
   }
 
   @Test func theWireNeverGetsDecodedBytes() async throws {
-    let kit = try Kit { gzip($0) }
-    #expect(try await kit.get("/").text == "some text")
+    let test = try TestSession { gzip($0) }
+    #expect(try await test.get("/").text == "some text")
     let upstream = wire()
-    let response = try await askAtTheWire(kit, upstream)
+    let response = try await askAtTheWire(test, upstream)
     #expect(response.head.headerFields[.contentEncoding] == "gzip")
     let body = try await response.body.collect().array
     #expect(body == Gzip.stored(Array("some text".utf8)))
@@ -64,10 +64,10 @@ import Testing
   }
 
   @Test func theSessionNeverGetsEncodedBytes() async throws {
-    let kit = try Kit { gzip($0) }
-    _ = try await askAtTheWire(kit, wire()).body.collect()
-    let got = try await kit.get("/")
+    let test = try TestSession { gzip($0) }
+    _ = try await askAtTheWire(test, wire()).body.collect()
+    let got = try await test.get("/")
     #expect(got.text == "some text" && !got.isHit)
-    #expect(try await kit.get("/").isHit)
+    #expect(try await test.get("/").isHit)
   }
 }

@@ -1,41 +1,13 @@
 import Foundation
 import HTTPCacheArchives
+import HTTPCacheTesting
 import HTTPCacheURLSession
 import HTTPCaching
-import HTTPTypes
 import Synchronization
 import Testing
 
 @Suite("Content that ships with an app", .timeLimit(.minutes(10)))
 struct ShippedContentTests {
-  /// Ten resources with tags; offline at first.
-  private final class Site: Upstream {
-    struct State {
-      var isOnline = false
-      var changed: Set<String> = []
-      var whole: [String] = []
-      var validated: [String] = []
-    }
-    let state = Mutex(State())
-
-    func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-      let path = request.head.path ?? ""
-      let (isOnline, isChanged) = state.withLock { ($0.isOnline, $0.changed.contains(path)) }
-      guard isOnline else { throw UpstreamError(.unreachable, "no network") }
-      let tag = isChanged ? "\"2\"" : "\"1\""
-      if request.head.headerFields[.ifNoneMatch] == tag {
-        state.withLock { $0.validated.append(path) }
-        return UpstreamResponse(
-          head: HTTPResponse(status: .notModified, headerFields: [.eTag: tag]), body: .empty)
-      }
-      state.withLock { $0.whole.append(path) }
-      let body = Array((isChanged ? "new " : "shipped ").utf8) + Array(path.utf8)
-      let fields: HTTPFields = [.eTag: tag, .contentType: "text/plain", .contentLength: "\(body.count)"]
-      return UpstreamResponse(
-        head: HTTPResponse(status: .ok, headerFields: fields), body: MessageBody(BodyBytes(body)))
-    }
-  }
-
   private let folder: Folder
   private let paths = (0..<10).map { "/\($0).txt" }
 
@@ -64,7 +36,20 @@ struct ShippedContentTests {
     "answers without a network; then two of ten that changed are fetched whole",
     arguments: ExportForm.allCases)
   func offlineThenOnline(_ form: ExportForm) async throws {
-    let site = Site()
+    let (changed, whole, validated) = (["/3.txt", "/7.txt"], Seen<String>(), Counter())
+    let isOnline = Mutex(false)
+    let site = ScriptedUpstream { request in
+      guard isOnline.withLock({ $0 }), let path = request.head.path else { return .failure(.unreachable) }
+      let isChanged = changed.contains(path)
+      let tag = isChanged ? "\"2\"" : "\"1\""
+      if request["If-None-Match"] == tag {
+        validated.increment()
+        return .notModified(headers: ["ETag": tag])
+      }
+      whole.add(path)
+      return ScriptedResponse(
+        headers: ["ETag": tag, "Content-Type": "text/plain"], body: (isChanged ? "new " : "shipped ") + path)
+    }
     let cache = try HTTPCache.open(HTTPCache.Configuration(seeds: [try await seed(form)]))
     let session = CachedURLSession(cache: cache, via: site)
     func texts() async throws -> [String] {
@@ -76,15 +61,9 @@ struct ShippedContentTests {
       return texts
     }
     #expect(try await texts() == paths.map { "shipped \($0)" })
-    site.state.withLock {
-      $0.isOnline = true
-      $0.changed = ["/3.txt", "/7.txt"]
-    }
-    let new = paths.map { ["/3.txt", "/7.txt"].contains($0) ? "new \($0)" : "shipped \($0)" }
-    #expect(try await texts() == new)
-    site.state.withLock { state in
-      #expect(state.whole == ["/3.txt", "/7.txt"] && state.validated.count == 8)
-    }
+    isOnline.withLock { $0 = true }
+    #expect(try await texts() == paths.map { changed.contains($0) ? "new \($0)" : "shipped \($0)" })
+    #expect(whole.all == changed && validated.value == 8)
     await cache.close()
   }
 

@@ -28,10 +28,7 @@ enum FieldProperties {
   ) throws(PropertyViolation) {
     let fields = response.headerFields
     let directives = ResponseDirectives(fields, rules: rules)
-    let windows = ReuseWindow.allCases.map { directives.windows[$0] }
-    for seconds in [directives.maxAge, directives.sMaxAge] + windows {
-      try require(seconds ?? 0 >= 0, "a response directive of \(seconds ?? 0) seconds")
-    }
+    try require(!directives.texts.contains { $0.contains("=-") }, "a negative number: \(directives.texts)")
     let facts = Freshness.facts(
       response: response, requestTime: Timestamp(seconds: .min),
       responseTime: Timestamp(seconds: .max), rules: rules)

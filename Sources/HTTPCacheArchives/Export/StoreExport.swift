@@ -6,6 +6,10 @@ import HTTPTypes
 /// The responses of a store that may be shipped: complete responses to GET, without partition, that are not
 /// invalidated, not `private`, and do not answer a request with credentials.
 ///
+/// ```swift
+/// try await StoreExport(cache, .prefix("https://www.example.com/")).write(to: "content.hca")
+/// ```
+///
 /// A response whose key overrides made from other URLs (`lowercasingPath`, `droppingQuery` and others) is listed under
 /// its key: a cache with the same overrides finds it. One that several URLs share (`RuleEffect.alias`) is listed under
 /// the URLs that are known to have it.
@@ -41,6 +45,18 @@ public final class StoreExport: SeedSource {
     (leftOut, notes) = (collected.leftOut, collected.notes)
     self.name = name
     newest = list.map(\.response.responseTime).max() ?? Timestamp(seconds: 0)
+  }
+
+  /// Collects responses of a cache.
+  ///
+  /// - Parameters:
+  ///   - cache: the cache to read.
+  ///   - selection: which of its entries.
+  /// - Throws: `CacheError.invalidRequest` for a prefix or a target that is not absolute; what the store throws.
+  public convenience init(_ cache: HTTPCache, _ selection: CacheSelection = .all) async throws(CacheError) {
+    try await self.init(
+      cache.store, try selection.checked(), mode: cache.configuration.rules.mode,
+      name: cache.configuration.directory ?? "memory")
   }
 
   /// Responses while the store is read.
@@ -132,39 +148,24 @@ public final class StoreExport: SeedSource {
   public func responses(from position: Int, limit: Int) throws(CacheError) -> [SeedResponse] {
     Array(list.dropFirst(max(0, position)).prefix(max(0, limit)))
   }
-}
 
-extension HTTPCache {
-  /// Writes stored responses as content to ship with a program, or for other tools.
-  ///
-  /// ```swift
-  /// try await cache.export(.prefix("https://www.example.com/"), to: "content.hca")
-  /// ```
-  ///
-  /// Only responses that every user may get are written: complete responses to GET, without partition, credentials
-  /// and `Cache-Control: private`, and without secrets.
+  /// Writes the responses as content to ship with a program, or for other tools.
   ///
   /// - Parameters:
-  ///   - selection: the entries.
   ///   - path: the file or folder. An existing file is replaced; a folder must not exist.
   ///   - form: the form; nil is that of the path's extension, and `archive` for another one.
   ///   - secrets: fields and parameters of queries that are not written; by default credentials and cookies.
   /// - Returns: the number of responses written, of selected entries that were left out, and the reasons, each with its
   ///   target; at most 200.
-  /// - Throws: `CacheError.invalidRequest` for a prefix or a target that is not absolute, `CacheError.io`,
-  ///   `CacheError.noSpace`, what the store throws.
+  /// - Throws: `CacheError.io`, `CacheError.noSpace`, `CacheError.cancelled`, what the store throws.
   @discardableResult
-  public func export(
-    _ selection: CacheSelection = .all, to path: String, as form: ExportForm? = nil,
-    without secrets: RecordingSecrets = RecordingSecrets()
+  public func write(
+    to path: String, as form: ExportForm? = nil, without secrets: RecordingSecrets = RecordingSecrets()
   ) async throws(CacheError) -> (written: Int, leftOut: Int, reasons: [String]) {
-    let source = try await StoreExport(
-      store, try selection.checked(), mode: configuration.rules.mode, name: path)
     let form = form ?? ExportForm(path: path) ?? .archive
-    let stripped = try StrippedSeeds(source, without: secrets)
+    let stripped = try StrippedSeeds(self, without: secrets)
     return (
-      try await form.write(stripped, to: path), source.leftOut + source.count - stripped.count,
-      source.notes + stripped.notes
+      try await form.write(stripped, to: path), leftOut + count - stripped.count, notes + stripped.notes
     )
   }
 }

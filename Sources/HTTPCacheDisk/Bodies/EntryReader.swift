@@ -46,17 +46,18 @@ final class EntryReader: Sendable {
     return try variants(of: key, hash: opened.hashes.hash(of: key), in: opened)
   }
 
-  /// Counts uses of keys that were answered from the memory of a store above.
+  /// Counts uses of keys that were answered without this store.
   func recordUses(_ uses: [KeyUses]) {
-    let hashes = thread.currentDirectory.hashes
-    let hashed = uses.map { (hash: hashes.hash(of: $0.key), count: $0.count, time: $0.last.seconds) }
+    let hashed = uses.map { (hash: thread.hash(of: $0.key), count: $0.count, time: $0.last.seconds) }
     policy.recordUses(hashed.lazy.map { ($0.hash, $0.count) })
-    batch.touch(hashed.lazy.map { ($0.hash, $0.time) })
+    let stored = zip(uses, hashed).lazy.filter { !self.thread.isKnownAbsent($0.0.key) }
+    batch.touch(stored.map { ($0.1.hash, $0.1.time) })
   }
 
   private func variants(
     of key: CacheKey, hash: UInt64, in opened: OpenDirectory
   ) throws(CacheError) -> [StoredVariant] {
+    if let filter = opened.keyFilter, try !mayContain(hash, filter, in: opened) { return [] }
     let context = context(opened)
     // Read the damaged ids before the rows: an entry may be removed from both while the rows are read.
     let damaged = opened.damaged.withLock { $0 }
@@ -78,6 +79,19 @@ final class EntryReader: Sendable {
     // Sort here: SQLite would copy each row into a temporary table first, and there is nearly always one row only.
     if variants.count > 1 { variants.sort { $0.record.sequence > $1.record.sequence } }
     return variants
+  }
+
+  /// Whether the index may have rows of a hash. Reads the hashes of its class, if they are not known.
+  private func mayContain(
+    _ hash: UInt64, _ filter: KeyFilter, in opened: OpenDirectory
+  ) throws(CacheError) -> Bool {
+    if let isKnown = filter.mayContain(hash) { return isKnown }
+    try filter.learn(classOf: hash) { (range, most) throws(CacheError) in
+      try thread.read(opened) { (connection) throws(CacheError) in
+        try connection.hashes(in: range, most: most)
+      }
+    }
+    return filter.mayContain(hash) ?? true
   }
 
   private func body(

@@ -1,15 +1,19 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
 
-/// The generations of keys in an open directory.
+/// The generations of keys in an open directory, and the keys without a row, as far as they are known without reading
+/// the index.
 final class KeyGenerations: Sendable {
   private let file: GenerationFile
-  private let hashes: RowHashes
+  let hashes: RowHashes
   // Above all generations of an older open directory.
   private let first: UInt64
+  // Nil where changes by other processes are not visible.
+  private let filter: KeyFilter?
 
-  init(_ file: GenerationFile, hashes: RowHashes, above older: KeyGenerations?) {
+  init(_ file: GenerationFile, filter: KeyFilter?, hashes: RowHashes, above older: KeyGenerations?) {
     self.file = file
+    self.filter = filter
     self.hashes = hashes
     first = older.map { $0.first &+ 1 << 48 } ?? 0
   }
@@ -20,4 +24,7 @@ final class KeyGenerations: Sendable {
     if !file.isShared { file.changes.raiseAll() }
     return first &+ file.changes.generation(of: hashes.hash(of: key))
   }
+
+  /// Whether the index has no row of a key, as far as that is known.
+  func isKnownAbsent(_ key: CacheKey) -> Bool { filter?.mayContain(hashes.hash(of: key)) == false }
 }

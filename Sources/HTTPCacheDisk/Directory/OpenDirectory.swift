@@ -30,6 +30,8 @@ final class OpenDirectory: Sendable {
   static let mostSuspicions = 3
 
   let keyGenerations: KeyGenerations
+  /// The keys of the index, in memory; nil where changes by other processes are not visible.
+  let keyFilter: KeyFilter?
   private let wasTakenOver = Atomic<Bool>(false)
   let identity: FileIdentity
   private let replacements: UInt64
@@ -61,7 +63,9 @@ final class OpenDirectory: Sendable {
     self.notes = notes
     needsSweep = wasSetAside || database.isNew
     self.freeSpace = freeSpace
-    keyGenerations = KeyGenerations(generations, hashes: hashes, above: older?.keyGenerations)
+    keyFilter = generations.isShared ? KeyFilter(generations.changes) : nil
+    keyGenerations = KeyGenerations(
+      generations, filter: keyFilter, hashes: hashes, above: older?.keyGenerations)
     replacements = generations.changes.replacements
     // Keep the owner in the same directory: the names of existing body files contain it. Take a new owner if
     // the directory was emptied, so that other processes do not find the lock of the old owner.
@@ -153,7 +157,15 @@ final class OpenDirectory: Sendable {
   /// Raises the counters of matching entries, so that copies in memory are out of date in all processes. A transaction
   /// does so with `Transaction.bumpGenerations`.
   func bumpGenerations(_ selection: CacheSelection) {
-    if let key = selection.key { changes.raise([hashes.hash(of: key)]) } else { changes.raiseAll() }
+    if let key = selection.key { raise([hashes.hash(of: key)], .updated) } else { changes.raiseAll() }
+  }
+
+  /// Raises the counters of keys after a commit that changed their rows.
+  func raise(_ hashes: [UInt64], _ change: KeyFilter.Change) {
+    guard hashes.count <= ChangeCounters.mostKeys else { return changes.raiseAll() }
+    for hash in hashes {
+      if let keyFilter { keyFilter.raise(hash, change) } else { changes.raise(hash) }
+    }
   }
 }
 

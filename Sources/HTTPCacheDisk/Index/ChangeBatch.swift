@@ -79,9 +79,9 @@ final class ChangeBatch: Sendable {
     }
   }
 
-  /// Writes the batch at the beginning of a transaction for other changes; on the index thread.
-  func write<Value: Sendable>(
-    in opened: OpenDirectory, with body: (inout Transaction) throws(CacheError) -> Value
+  /// Makes a transaction for other changes that writes the batch at its beginning; on the index thread.
+  func transaction<Value: Sendable>(
+    in opened: OpenDirectory, _ body: (inout Transaction) throws(CacheError) -> Value
   ) throws(CacheError) -> Value {
     let taken = pending.withLock { $0.take() }
     do throws(CacheError) {

@@ -5,9 +5,11 @@ import HTTPCacheStore
 /// positions of columns in results, and the comparisons of `verify`. For a new column, add a case: the
 /// compiler asks for its type and values, and CONTRIBUTING.md tells the rest.
 enum EntryColumn: Int, CaseIterable, Sendable {
-  case id, hash, variant, mark, invalid, pinned, stored, touched, priority, size, cost, length, checksum,
-    mode,
-    method, groups, partition, target, digest, file, record, body, partial
+  case id, hash, variant, mark, invalid, pinned
+  /// When the response was stored or last freshened: its response time.
+  case stored
+  case touched, priority, size, cost, length, checksum, mode, method, groups, partition, target, digest, file,
+    record, body, partial
 
   var name: String { String(describing: self) }
 
@@ -44,10 +46,10 @@ enum EntryColumn: Int, CaseIterable, Sendable {
     case .target: .text(key.target)
     case .digest: .blob(key.contentDigest)
     case .partial: .integer(record.isComplete ? 0 : 1)
+    case .stored: .integer(record.response.responseTime.seconds)
     case .length: .integer(record.storedRanges.map(StoredRanges.count) ?? record.bodyLength ?? length)
     case .cost: .integer(hasFile ? NewEntry.fileCost(record.storedRanges ?? [0..<max(0, length)]) : 0)
-    case .id, .mark, .invalid, .pinned, .stored, .touched, .priority, .size, .checksum, .groups, .file,
-      .record, .body:
+    case .id, .mark, .invalid, .pinned, .touched, .priority, .size, .checksum, .groups, .file, .record, .body:
       nil
     }
   }
@@ -60,11 +62,11 @@ enum EntryColumn: Int, CaseIterable, Sendable {
     case .pinned: "\(name) NOT IN (0, 1)"
     case .invalid: "\(name) NOT IN (0, \(EntryRow.invalidated), \(EntryRow.expired))"
     case .mark, .groups: "typeof(\(name)) <> 'integer' OR \(name) < 0"
-    case .stored, .touched: "typeof(\(name)) <> 'integer'"
+    case .touched: "typeof(touched) <> 'integer'"
     case .priority: "typeof(priority) <> 'real' OR priority < 0 OR priority > 1e300"
     case .size: "size NOT BETWEEN 0 AND \(IndexState.mostBytes)"
-    case .hash, .variant, .cost, .length, .checksum, .mode, .method, .partition, .target, .digest, .file,
-      .record, .body, .partial:
+    case .hash, .variant, .stored, .cost, .length, .checksum, .mode, .method, .partition, .target, .digest,
+      .file, .record, .body, .partial:
       nil
     }
   }
@@ -81,6 +83,14 @@ enum EntryColumn: Int, CaseIterable, Sendable {
   static let insertion =
     "INSERT INTO entry (\(allCases.map(\.name).joined(separator: ", "))) VALUES "
     + "(\(allCases.map { _ in "?" }.joined(separator: ", ")))"
+}
+
+extension SQLiteConnection {
+  /// Writes values into columns of a row.
+  func update(_ id: Int64, _ values: [(column: EntryColumn, value: SQLiteValue)]) throws(CacheError) {
+    let changes = values.map { "\($0.column.name) = ?" }.joined(separator: ", ")
+    try run("UPDATE entry SET \(changes) WHERE id = ?", values.map(\.value) + [.integer(id)])
+  }
 }
 
 /// Columns of `entry` at the beginning of a result.

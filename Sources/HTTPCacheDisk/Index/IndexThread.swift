@@ -49,6 +49,16 @@ final class IndexThread: Sendable {
     generations.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0.generation(of: key) }
   }
 
+  /// The hash of a key in the open directory.
+  func hash(of key: CacheKey) -> UInt64 {
+    generations.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0.hashes.hash(of: key) }
+  }
+
+  /// Whether the open directory has no row of a key, as far as that is known.
+  func isKnownAbsent(_ key: CacheKey) -> Bool {
+    generations.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0.isKnownAbsent(key) }
+  }
+
   /// The open directory, for reading on the calling thread.
   ///
   /// - Throws: `CacheError.unavailable` while a replaced index is being opened.

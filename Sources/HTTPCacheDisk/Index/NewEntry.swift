@@ -35,13 +35,13 @@ struct NewEntry: Sendable {
   /// The row that the body has had until now, and whether the row must still exist; nil if there is none.
   let predecessor: (id: Int64, isRequired: Bool)?
   let purpose: Purpose
-  /// The file of the writer, whose reserved bytes are released when the row is committed.
-  let writer: BodyFile
+  /// The file of the writer, made or not. Its reserved bytes are released when the row is committed.
+  let bodyFile: BodyFile
   let encoded: [UInt8]
 
   init(
     record: CacheRecord, body: Body, variantLimit: Int, predecessor: (id: Int64, isRequired: Bool)?,
-    purpose: Purpose, writer: BodyFile
+    purpose: Purpose, bodyFile: BodyFile
   ) throws(CacheError) {
     self.record = record
     self.body = body
@@ -56,13 +56,13 @@ struct NewEntry: Sendable {
     self.predecessor = predecessor
     self.purpose = purpose
     self.variantLimit = min(variantLimit, StoredEntry.mostOfHash)
-    self.writer = writer
+    self.bodyFile = bodyFile
     encoded = try RecordCodec.encode(record)
   }
 
   /// Bytes that are reserved for the body and that its row counts.
   var reserved: Int64 {
-    purpose == .unfinished ? min(writer.reserved, storedLength) : writer.reserved
+    purpose == .unfinished ? min(bodyFile.reserved, storedLength) : bodyFile.reserved
   }
 
   /// Bytes of the body outside the index.
@@ -73,7 +73,7 @@ struct NewEntry: Sendable {
     return nil
   }
 
-  /// The body file; nil for an inline body.
+  /// The name of the body file; nil for an inline body.
   var file: BodyName? {
     if case .file(let name, _) = body { return name }
     return nil
@@ -110,7 +110,6 @@ struct NewEntry: Sendable {
         case .id, .mark: .integer(id)
         case .invalid: .integer(state)
         case .pinned: .integer(record.isPinned ? 1 : 0)
-        case .stored: .integer(record.response.responseTime.seconds)
         case .touched: .integer(now.seconds)
         case .priority: .real(priority)
         case .size: .integer(size)
@@ -119,7 +118,7 @@ struct NewEntry: Sendable {
         case .file: file.map { .text($0.fileName) } ?? .null
         case .record: .blob(encoded)
         case .body: inlineBody.map { .shared($0) } ?? .null
-        case .hash, .variant, .cost, .length, .mode, .method, .partition, .target, .digest, .partial:
+        case .hash, .variant, .stored, .cost, .length, .mode, .method, .partition, .target, .digest, .partial:
           column.value(
             for: record, hashes: transaction.hashes, length: storedLength, hasFile: file != nil) ?? .null
         }

@@ -115,6 +115,19 @@ extension SQLiteConnection {
     try entries(StoredEntry.ofHash, [.hash(hash)]).entries
   }
 
+  /// The key hashes of the rows whose hash, as a signed number, is in a range; at most so many.
+  func hashes(in range: ClosedRange<Int64>, most: Int) throws(CacheError) -> [UInt64] {
+    var hashes: [UInt64] = []
+    try query(
+      "SELECT hash FROM entry WHERE hash BETWEEN ? AND ? LIMIT ?",
+      [.integer(range.lowerBound), .integer(range.upperBound), .integer(Int64(most))]
+    ) { row in
+      hashes.append(UInt64(bitPattern: row.integer(0)))
+      return true
+    }
+    return hashes
+  }
+
   func entry(_ id: Int64) throws(CacheError) -> StoredEntry? {
     try entries(StoredEntry.ofID, [.integer(id)]).entries.first
   }

@@ -123,7 +123,7 @@ extension OpenDirectory {
     for file in removals.files { deleteBody(file.name, bytes: file.cost) }
     removePartialBodies(removals.partialFiles)
     if removals.cost > 0 { freeSpace.askAgain() }
-    changes.raise(removals.hashes)
+    raise(removals.hashes, .deleted)
   }
 
   /// Removes rows. If the disk is too full even for the log of this change, deletes the body files of the rows first: a

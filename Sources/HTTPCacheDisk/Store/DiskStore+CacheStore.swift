@@ -204,6 +204,9 @@ extension DiskStore: GenerationSource, TierBase {
   /// a response of a key. It may rise for other keys as well. Costs a hash of the key and two loads from memory.
   public func generation(of key: CacheKey) -> UInt64 { thread.generation(of: key) }
 
+  /// Whether the index has no row of a key, as far as that is known without reading it.
+  package func isKnownAbsent(_ key: CacheKey) -> Bool { thread.isKnownAbsent(key) }
+
   /// Reads the stored variants as `read(_:)` does, without counting a use.
   public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
     try reader.variants(of: key)

@@ -21,8 +21,8 @@ public enum Verification: Sendable, Hashable {
 /// A store in a directory: an index in SQLite and a body file for each larger body. Several processes may
 /// have one directory open.
 ///
-/// An entry is either complete or not stored, whenever a process ends. A damaged entry is a miss and is
-/// removed. `docs/disk-format.md` describes the directory.
+/// Whenever a process ends, an entry is complete, a part that can be completed, or not stored. A damaged entry is a
+/// miss and is removed. `docs/disk-format.md` describes the directory.
 public final class DiskStore: Sendable {
   /// The choices of a store that programs rarely change. Each process has options of its own.
   public struct Options: Sendable, Hashable {

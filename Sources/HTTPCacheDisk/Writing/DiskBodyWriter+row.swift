@@ -61,7 +61,7 @@ extension DiskBodyWriter {
     guard let row else {
       let entry = try NewEntry(
         record: record.storing(pieces.ranges, bodyLength: record.bodyLength), body: .file(name, pieces),
-        variantLimit: .max, predecessor: nil, purpose: .unfinished, writer: file)
+        variantLimit: .max, predecessor: nil, purpose: .unfinished, bodyFile: file)
       return Int64(bitPattern: try await store.inserter.insert(entry, in: opened).sequence)
     }
     try await store.thread.run(in: opened, for: record.key) { [self] () throws(CacheError) in

@@ -135,7 +135,7 @@ final class DiskBodyWriter: CloningBodyWriter {
   ) async throws(CacheError) -> CacheRecord {
     try file.check(isLast: true)
     do throws(CacheError) {
-      let stored = try await store(arrived(record, isWhole: isWhole))
+      let stored = try await insert(arrived(record, isWhole: isWhole))
       if stored.isComplete { body.complete() }
       file.end(CacheError(.closed, "committed already", key: record.key), .stored)
       return stored
@@ -157,7 +157,8 @@ final class DiskBodyWriter: CloningBodyWriter {
     return record.holding(state.ranges, bodyLength: record.bodyLength)
   }
 
-  private func store(_ record: CacheRecord) async throws(CacheError) -> CacheRecord {
+  /// Writes the rest of the bytes, and inserts the row.
+  private func insert(_ record: CacheRecord) async throws(CacheError) -> CacheRecord {
     let state = body.snapshot
     if record.isComplete, file.name == nil, state.count <= NewEntry.inlineLimit {
       let bytes = state.pendingBytes(0..<state.count)
@@ -182,7 +183,7 @@ final class DiskBodyWriter: CloningBodyWriter {
   ) throws(CacheError) -> NewEntry {
     try NewEntry(
       record: record, body: body, variantLimit: limits.variants,
-      predecessor: row.map { (id: $0, isRequired: extended != nil) }, purpose: purpose, writer: file)
+      predecessor: row.map { (id: $0, isRequired: extended != nil) }, purpose: purpose, bodyFile: file)
   }
 
   /// Makes space for the appended bytes before they are written.

@@ -109,7 +109,7 @@ final class Inserter: Sendable {
   private func insertInOneTransaction(
     _ entries: [NewEntry], in opened: OpenDirectory
   ) throws(CacheError) -> [CacheRecord] {
-    let (insertions, space, state) = try batch.write(in: opened) { (transaction) throws(CacheError) in
+    let (insertions, space, state) = try batch.transaction(in: opened) { (transaction) throws(CacheError) in
       var space = try DiskSpace(of: opened, transaction.state, on: transaction.connection)
       var insertions: [Insertion] = []
       for entry in entries { insertions.append(try insertRow(of: entry, into: &space, in: &transaction)) }
@@ -127,7 +127,7 @@ final class Inserter: Sendable {
   ) -> CacheRecord {
     // The free-space estimate already includes the body file.
     opened.freeSpace.didUse(max(0, entry.size - entry.cost))
-    opened.changes.raise([opened.hashes.hash(of: entry.record.key)])
+    opened.raise([opened.hashes.hash(of: entry.record.key)], .inserted)
     let stored = result.record.with(sequence: UInt64(bitPattern: result.id))
     opened.didCommit(result.id, stored)
     let refusedPriority = result.evictions.refusedPriority
@@ -136,7 +136,7 @@ final class Inserter: Sendable {
       if let name = entry.file { opened.deleteBody(name, bytes: entry.cost) }
     }
     // A writer that goes on releases what its row counts.
-    if entry.purpose != .unfinished { entry.writer.reserve(0) }
+    if entry.purpose != .unfinished { entry.bodyFile.reserve(0) }
     let hasRow = refusedPriority == nil && entry.purpose != .refused
     return hasRow ? stored : stored.with(sequence: 0)
   }

@@ -54,7 +54,7 @@ struct Rivals {
   /// - Throws: `CacheError.closed` if the writer of a body has ended, `CacheError.superseded` if another writer is
   ///   writing a partial body that the row would replace.
   func requireNoWriter(in opened: OpenDirectory) throws(CacheError) {
-    guard entry.writer.isOpen else {
+    guard entry.bodyFile.isOpen else {
       throw CacheError(.closed, "the writer gave up", key: entry.record.key)
     }
     let isWritten = replaced.contains { $0.file.map { opened.directory.isLocked($0) } ?? false }

@@ -64,17 +64,15 @@ struct Updater: Sendable {
     }
     let groups = Array(Set(record.groups))
     let size = NewEntry.size(encoded: encoded.count, length: found.length, cost: found.cost)
-    try connection.run(
-      """
-      UPDATE entry SET record = ?, variant = ?, mark = ?, invalid = ?, stored = ?, pinned = ?,
-      groups = ?, size = ? WHERE id = ?
-      """,
+    try connection.update(
+      found.id,
       [
-        .blob(encoded), .hash(transaction.hashes.hash(ofVariant: variant)),
-        .integer(transaction.state.nextSequence()),
-        .integer(EntryRow.state(of: record.response)),
-        .integer(record.response.responseTime.seconds), .integer(record.isPinned ? 1 : 0),
-        .integer(Int64(groups.count)), .integer(size), .integer(found.id),
+        (.record, .blob(encoded)), (.variant, .hash(transaction.hashes.hash(ofVariant: variant))),
+        (.mark, .integer(transaction.state.nextSequence())),
+        (.invalid, .integer(EntryRow.state(of: record.response))),
+        (.stored, .integer(record.response.responseTime.seconds)),
+        (.pinned, .integer(record.isPinned ? 1 : 0)), (.groups, .integer(Int64(groups.count))),
+        (.size, .integer(size)),
       ])
     if found.groups > 0 || !groups.isEmpty {
       try connection.run("DELETE FROM membership WHERE entry = ?", [.integer(found.id)])

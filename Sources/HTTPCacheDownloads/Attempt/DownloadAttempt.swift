@@ -203,11 +203,6 @@ extension HTTPRequest {
   }
 }
 
-extension HTTPCache {
-  /// Whether requests may be sent to origins.
-  var isOnline: Bool { !isOffline && configuration.connectivity?.isConnected ?? true }
-}
-
 /// The cache did not keep the response, and the bytes are gone.
 struct NotKept: Error {}
 

@@ -8,7 +8,8 @@ import Synchronization
 /// which is written anew when it has grown. One queue at a time holds the lock `downloads/NAME.lock`.
 final class DownloadList: Sendable {
   private struct State {
-    var descriptor: Int32 = -1
+    /// Nil before the list is loaded, and after it was closed.
+    var file: CacheFile?
     var bytes: Int64 = 0
     /// A longer file is written anew.
     var limit: Int64 = 0
@@ -54,7 +55,7 @@ final class DownloadList: Sendable {
     state.withLock { state in
       guard !state.isClosed else { return }
       state.isClosed = true
-      if state.descriptor >= 0 { HTTPCacheLibC.close(state.descriptor) }
+      state.file = nil
       lock.unlock()
     }
   }
@@ -82,11 +83,8 @@ final class DownloadList: Sendable {
 
   /// Appends to the file as it is; false if it cannot be written.
   private func resume(_ length: Int64) -> Bool {
-    let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_APPEND)
-    guard descriptor >= 0 else { return false }
-    state.withLock {
-      $0 = State(descriptor: descriptor, bytes: length, limit: length * 2 + Self.slack, isIncomplete: false)
-    }
+    guard let list = try? CacheFile(path: path, flags: O_WRONLY | O_NOFOLLOW | O_APPEND) else { return false }
+    state.withLock { $0 = State(file: list, bytes: length, limit: length * 2 + Self.slack) }
     return true
   }
 
@@ -105,11 +103,15 @@ final class DownloadList: Sendable {
       let (changed, removed) = take()
       if changed.isEmpty, removed.isEmpty, !state.isIncomplete { return .success(()) }
       do throws(CacheError) {
-        if state.isIncomplete { return .success(try rewrite(all(), &state)) }
+        guard !state.isIncomplete, let list = state.file else { return .success(try rewrite(all(), &state)) }
         var frames = removed.flatMap { ListFrames.frame(removal: $0.rawValue) }
         for item in changed { frames += try file.frame(item) }
         state.isIncomplete = true
-        try append(frames, &state)
+        try write(frames, to: list)
+        if isDurable, fsync(list.descriptor) != 0 {
+          throw CacheFile.failure("cannot write \(path) to the disk")
+        }
+        state.bytes += Int64(frames.count)
         state.isIncomplete = false
         if state.bytes > state.limit { try rewrite(all(), &state) }
         return .success(())
@@ -132,34 +134,18 @@ final class DownloadList: Sendable {
   private func rewrite(_ items: [DownloadItem], _ state: inout State) throws(CacheError) {
     var frames: [UInt8] = []
     for item in items { frames += try file.frame(item) }
-    let new = path + ".new"
-    unlink(new)
-    let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_APPEND, 0o600)
-    guard descriptor >= 0 else { throw CacheFile.failure("cannot make \(new)") }
-    do throws(CacheError) {
-      try write(frames, to: descriptor)
-      // Otherwise a power loss could leave the new name with an empty file.
-      guard fsync(descriptor) == 0 else { throw CacheFile.failure("cannot write \(new) to the disk") }
-      guard rename(new, path) == 0 else { throw CacheFile.failure("cannot replace \(path)") }
-    } catch {
-      HTTPCacheLibC.close(descriptor)
-      unlink(new)
-      throw error
-    }
-    if state.descriptor >= 0 { HTTPCacheLibC.close(state.descriptor) }
+    let temporaryPath = path + ".new"
+    // A process that was killed may have left one.
+    unlink(temporaryPath)
+    let new = try ReplacedFile(path: path, temporaryPath: temporaryPath, flags: O_APPEND, mode: 0o600)
+    try write(frames, to: new.file)
+    try new.finish()
     state = State(
-      descriptor: descriptor, bytes: Int64(frames.count),
-      limit: Int64(frames.count) * 2 + Self.slack, isIncomplete: false)
+      file: new.file, bytes: Int64(frames.count), limit: Int64(frames.count) * 2 + Self.slack)
   }
 
-  private func append(_ frames: [UInt8], _ state: inout State) throws(CacheError) {
-    try write(frames, to: state.descriptor)
-    if isDurable, fsync(state.descriptor) != 0 { throw CacheFile.failure("cannot write \(path) to the disk") }
-    state.bytes += Int64(frames.count)
-  }
-
-  private func write(_ bytes: [UInt8], to descriptor: Int32) throws(CacheError) {
-    let code = bytes.withUnsafeBytes { Descriptor.writeAll($0, to: descriptor) }
+  private func write(_ bytes: [UInt8], to list: CacheFile) throws(CacheError) {
+    let code = bytes.withUnsafeBytes { Descriptor.writeAll($0, to: list.descriptor) }
     if code != 0 { throw CacheFile.failure("cannot write \(path)", code) }
   }
 

@@ -24,6 +24,14 @@ package enum RequestDirective: CaseIterable, Sendable {
     }
   }
 
+  /// The kind of argument that the directive takes.
+  var argument: DirectiveArgument.Kind {
+    switch self {
+    case .maxAge, .minFresh, .maxStale, .staleIfError: .seconds
+    case .noCache, .noStore, .onlyIfCached, .noTransform: .nothing
+    }
+  }
+
   /// All directives, made once.
   private static let all = allCases
 

@@ -6,7 +6,8 @@ extension CacheExplanation {
   ///
   /// - Parameters:
   ///   - request: the request.
-  ///   - candidates: the stored responses for its key, most recent first.
+  ///   - candidates: the stored responses for its key, most recent first, without those whose body has a form that the
+  ///     request cannot take and those that overrides forbid, which `HTTPCache.explain` tells.
   ///   - circumstances: how the cache is used, its choices and the time.
   ///   - forward: the request that the origin would get; nil for the one that validates the selected response.
   ///   - obstacle: why the content of a QUERY is not part of its key; nil if it is, or there is none.

@@ -110,7 +110,7 @@ public struct CacheExplanation: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension CacheExplanation {
-  /// A stored response that an explanation looks at.
+  /// A stored response that an explanation looks at. The whole body and a part of one variant are two candidates.
   public struct Candidate: Sendable {
     /// The stored response as the overrides let it be seen.
     public var response: StoredResponse

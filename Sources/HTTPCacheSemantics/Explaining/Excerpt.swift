@@ -46,7 +46,7 @@ enum Excerpt {
 
 extension RequestDirectives {
   /// The directives with their values, as the cache obeys them.
-  var texts: [String] {
+  package var texts: [String] {
     RequestDirective.allCases.compactMap(text) + (pragmaNoCache ? ["Pragma: no-cache"] : [])
   }
 
@@ -67,7 +67,7 @@ extension RequestDirectives {
 
 extension ResponseDirectives {
   /// The directives with their values, as the cache obeys them.
-  var texts: [String] { ResponseDirective.allCases.compactMap(text) }
+  package var texts: [String] { ResponseDirective.allCases.compactMap(text) }
 
   /// The field that contains the directives.
   var field: String {

@@ -78,6 +78,6 @@ public enum ForwardReason: Reason, Hashable {
 
 /// The reason of a decision: a sentence for people, and the section of the rule.
 public protocol Reason: Sendable, CustomStringConvertible {
-  /// The section, such as `RFC 9111 §5.2.2.5`; empty if a setting of the cache decided.
+  /// The section, such as `RFC 9111 §5.2.2.5`; empty if no specification decided, but a setting or the store.
   var section: String { get }
 }

@@ -71,7 +71,8 @@ public enum Reuse {
   }
 
   /// Why no validation can make the response usable: the policy, a response to HEAD for another method, or a
-  /// response that must not be shared (§3.5).
+  /// response that must not be shared (§3.5). Where a 304 would make it usable, the reason is a `ValidationReason`
+  /// instead.
   fileprivate static func unusable<Trace: RuleTrace>(
     stored: StoredResponse, request: HTTPRequest, policy: CachePolicy, rules: CacheRules,
     trace: inout Trace

@@ -21,7 +21,7 @@ public struct StoredResponse: Sendable, Hashable {
   /// Whether it was invalidated: it is validated before any reuse (RFC 9111 §4.4).
   public var isInvalidated: Bool
   /// Whether an operator ended its lifetime: it is stale, and is used as stale responses are (RFC 9111 §4.2.4).
-  public var isExpired = false
+  public var isExpired: Bool
   /// The request's `Range`, kept if the stored part is not what its `Content-Range` announced: only a request
   /// with this `Range` gets the part again. Otherwise nil.
   public var requestedRange: String?
@@ -39,14 +39,14 @@ public struct StoredResponse: Sendable, Hashable {
     self.init(
       requestMethod: requestMethod, nominated: nominated, head: head, trailers: [:],
       requestTime: requestTime, responseTime: responseTime, answeredAuthorized: false, isDecoded: false,
-      isInvalidated: false, requestedRange: nil, facts: facts, keyFingerprint: 0)
+      isInvalidated: false, isExpired: false, requestedRange: nil, facts: facts, keyFingerprint: 0)
   }
 
   /// Makes a stored response from all its properties.
   public init(
     requestMethod: HTTPRequest.Method, nominated: [NominatedField], head: HTTPResponse,
     trailers: HTTPFields, requestTime: Timestamp, responseTime: Timestamp, answeredAuthorized: Bool,
-    isDecoded: Bool, isInvalidated: Bool, requestedRange: String?, facts: ReuseFacts,
+    isDecoded: Bool, isInvalidated: Bool, isExpired: Bool, requestedRange: String?, facts: ReuseFacts,
     keyFingerprint: UInt64
   ) {
     self.requestMethod = requestMethod
@@ -58,6 +58,7 @@ public struct StoredResponse: Sendable, Hashable {
     self.answeredAuthorized = answeredAuthorized
     self.isDecoded = isDecoded
     self.isInvalidated = isInvalidated
+    self.isExpired = isExpired
     self.requestedRange = requestedRange
     self.facts = facts
     self.keyFingerprint = keyFingerprint
@@ -139,7 +140,7 @@ extension StoredResponse {
       requestMethod: request.method, nominated: nominated, head: head, trailers: [:],
       requestTime: received.requestTime, responseTime: responseTime,
       answeredAuthorized: request.headerFields.contains(.authorization), isDecoded: isDecoded,
-      isInvalidated: false, requestedRange: nil,
+      isInvalidated: false, isExpired: false, requestedRange: nil,
       facts: Freshness.strictestFacts(
         response: response, directives: directives, requestTime: received.requestTime,
         responseTime: responseTime, rules: rules),

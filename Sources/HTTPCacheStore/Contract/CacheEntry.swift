@@ -18,4 +18,9 @@ public struct CacheEntry: Sendable {
     self.lastUsed = lastUsed
     self.bodyPath = bodyPath
   }
+
+  /// The entry with another record and path, for a store over another store.
+  package func with(record: CacheRecord, bodyPath: String?) -> CacheEntry {
+    CacheEntry(record: record, size: size, lastUsed: lastUsed, bodyPath: bodyPath)
+  }
 }

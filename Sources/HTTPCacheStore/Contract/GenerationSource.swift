@@ -9,4 +9,7 @@ package protocol GenerationSource: AnyObject, Sendable {
   /// key. It may also rise for other keys. It never has the same value again. Costs no more than hashing the
   /// key and reading memory.
   func generation(of key: CacheKey) -> UInt64
+
+  /// Whether nothing is stored for a key now, as far as that is known without reading. Costs as little.
+  func isKnownAbsent(_ key: CacheKey) -> Bool
 }

@@ -1,6 +1,7 @@
 package import HTTPCacheSemantics
 
-/// Uses of one key that a memory tier answered.
+/// Uses of one key that a memory tier answered. They are for eviction, and not exact: some are told late, or not at
+/// all.
 package struct KeyUses: Sendable, Equatable {
   package let key: CacheKey
   /// The number of uses.

@@ -1,17 +1,17 @@
 /// The longest body that is stored.
 public enum LargestEntry: Sendable, Hashable, ExpressibleByIntegerLiteral {
-  /// Half the capacity of a disk tier, and an eighth of the capacity of a memory tier.
+  /// Half the capacity of a store on disk, and an eighth of the capacity of a memory tier.
   case `default`
   /// A number of bytes.
   case bytes(Int64)
-  /// A share of the capacity of each tier, from 0 to 1.
+  /// A share of the capacity on disk or in memory, from 0 to 1.
   case share(Double)
 
   /// Makes a limit in bytes.
   public init(integerLiteral bytes: Int64) { self = .bytes(bytes) }
 
   /// The longest body in bytes under a capacity in bytes; never more than the capacity. `.default` is half the
-  /// capacity here, as for a disk tier.
+  /// capacity here, as for a store on disk.
   public func bytes(of capacity: Int64) -> Int64 {
     let capacity = max(0, capacity)
     switch self {

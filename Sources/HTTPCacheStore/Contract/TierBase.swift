@@ -2,10 +2,7 @@ package import HTTPCacheSemantics
 
 /// Optional functions of a store under a memory tier. With them, the store's eviction counts the uses that
 /// memory answers, and does not count the tier's own reads.
-package protocol TierBase: AnyObject, Sendable {
-  /// Counts uses that the tier above answered. No I/O.
-  func recordUses(_ uses: [KeyUses])
-
+package protocol TierBase: UseCounter {
   /// Like `CacheStore.read`, but does not count as a use.
   func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant]
 }

@@ -1,7 +1,7 @@
 import HTTPCacheLibC
 
 /// Decides which entries a cache keeps: priorities by frequency and size in coarse buckets, and an admission
-/// test for new entries. Pure arithmetic; both tiers use it, each with its own order of eviction.
+/// test for new entries. Pure arithmetic; the stores in memory and on disk use it, each with its own order of eviction.
 ///
 /// An entry's priority is `inflation + frequency^(4/3) / size^exponent`, computed when it is stored and at
 /// each use. The exponent of the frequency is above 1 because that closes more of the gap between LRU and the
@@ -16,7 +16,7 @@ import HTTPCacheLibC
 /// requested again gets in. A refusal raises `inflation` like an eviction: entries of a full cache that were
 /// popular once are overtaken by new entries unless they are used.
 ///
-/// The tier that keeps the order stores bucket and priority with each entry, and calls:
+/// The store that keeps the order stores bucket and priority with each entry, and calls:
 /// - at a look-up, hit or miss: `recordUse(hash:)`;
 /// - when storing and at a hit: `bucket(frequency:size:)` and `priority(bucket:)`, then moves the entry to
 ///   the end of its bucket; after storing, `expect(entries:)`;

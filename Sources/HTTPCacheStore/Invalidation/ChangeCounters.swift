@@ -88,15 +88,32 @@ public final class ChangeCounters: @unchecked Sendable {
 
   // MARK: Generations
 
+  /// Hashes as signed numbers, the way an index sorts them, are cut into so many ranges.
+  package static func keyClass(of hash: UInt64, among classes: Int) -> Int {
+    Int((hash ^ 1 << 63).multipliedFullWidth(by: UInt64(classes)).high)
+  }
+
   private func keyIndex(_ hash: UInt64) -> Int {
-    // Use the upper bits: other hash tables use the lower bits.
-    Header.allCases.count + Int((hash >> 24) % UInt64(keyClasses))
+    Header.allCases.count + Self.keyClass(of: hash, among: keyClasses)
   }
 
   /// A number that rises with each commit that may change an entry with this key hash.
   package func generation(of hash: UInt64) -> UInt64 {
     // Neither counter falls, so the sum changes whenever one of them does.
     words[keyIndex(hash)].load(ordering: .acquiring) &+ load(.all)
+  }
+
+  /// The two counters whose sum is a generation.
+  package struct Moment: Sendable, Equatable {
+    /// The counter of the class of keys.
+    package var keys: UInt64
+    /// The counter of all keys.
+    package let all: UInt64
+  }
+
+  /// The counters of a key hash now.
+  package func moment(of hash: UInt64) -> Moment {
+    Moment(keys: words[keyIndex(hash)].load(ordering: .acquiring), all: load(.all))
   }
 
   /// The most keys whose generations are raised one by one.
@@ -109,7 +126,10 @@ public final class ChangeCounters: @unchecked Sendable {
   }
 
   /// Raises the generation of a key.
-  package func raise(_ hash: UInt64) { _ = increment(keyIndex(hash)) }
+  ///
+  /// - Returns: the counter of its class.
+  @discardableResult
+  package func raise(_ hash: UInt64) -> UInt64 { increment(keyIndex(hash)) }
 
   /// Raises all generations, after a commit that may change any entry.
   package func raiseAll() { _ = increment(Header.all.rawValue) }

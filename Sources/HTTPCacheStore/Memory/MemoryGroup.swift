@@ -11,7 +11,7 @@ struct MemoryGroup: Sendable {
   /// The position in the order of eviction; nil while it is pinned or not yet stored.
   var position: EvictionOrder<CacheKey>.Position?
   /// When it was last used.
-  var lastUsed: Timestamp
+  private(set) var lastUsed: Timestamp
   /// The uses that the store below has not been told of.
   var untoldUses = 0
   /// The generation of the store below when these copies were made; nil if not all its responses were copied.
@@ -20,6 +20,9 @@ struct MemoryGroup: Sendable {
   init(lastUsed: Timestamp) { self.lastUsed = lastUsed }
 
   var isEmpty: Bool { variants.isEmpty }
+
+  /// Notes a use, which may be told later than a more recent one.
+  mutating func noteUse(at time: Timestamp) { lastUsed = max(lastUsed, time) }
 
   /// Whether any variant is stored only here, and not in the store below.
   var hasMemoryOnly: Bool { variants.contains { $0.record.isMemoryOnly } }

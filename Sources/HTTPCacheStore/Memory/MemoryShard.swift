@@ -32,7 +32,7 @@ final class MemoryShard: Sendable {
       inflation: Double
     ) -> MemoryGroup {
       policy.recordUse(hash: key.processHash)
-      groups.values[index].lastUsed = now
+      groups.values[index].noteUse(at: now)
       let group = groups.values[index]
       if let position = group.position {
         let bucket = bucket(of: key, size: group.size)
@@ -138,9 +138,10 @@ final class MemoryShard: Sendable {
 
     /// Evicts in order until `need` bytes are free or the next priority is above `bound`.
     ///
+    /// - Parameter note: called with each key that was evicted.
     /// - Returns: the freed bytes and variants, and the highest evicted priority.
     mutating func evict(
-      need: Int64, bound: Double, sparing spared: CacheKey?
+      need: Int64, bound: Double, sparing spared: CacheKey?, note: (CacheKey) -> Void
     ) -> (bytes: Int64, variants: Int, priority: Double) {
       let sparedPosition = spared.flatMap { groups[$0]?.position }
       var gone: (bytes: Int64, variants: Int, priority: Double) = (0, 0, policy.inflation)
@@ -150,6 +151,7 @@ final class MemoryShard: Sendable {
       {
         order.remove(position)
         keepUntoldUses(of: key, group)
+        note(key)
         policy.evicted(priority: priority)
         gone.bytes += group.size
         gone.variants += group.variants.count

@@ -13,20 +13,23 @@ extension MemoryStore {
   }
 
   /// Counts a look-up and returns the stored group.
-  func use(_ key: CacheKey) -> MemoryGroup? {
-    let now = clock.now
+  func use(_ key: CacheKey) -> MemoryGroup? { use(key, at: clock.now) }
+
+  /// Counts a look-up at this time and returns the stored group.
+  func use(_ key: CacheKey, at time: Timestamp) -> MemoryGroup? {
     let inflation = inflation
-    return shard(of: key).state.withLock { $0.use(key, at: now, inflation: inflation) }
+    return shard(of: key).state.withLock { $0.use(key, at: time, inflation: inflation) }
   }
 
   /// Counts a look-up and returns the stored group, if it is complete and has this generation.
   ///
   /// - Returns: the group, and uses that the store below must be told of, once there are many.
-  func use(_ key: CacheKey, generation: UInt64) -> (group: MemoryGroup, uses: [KeyUses])? {
-    let now = clock.now
+  func use(
+    _ key: CacheKey, generation: UInt64, at time: Timestamp
+  ) -> (group: MemoryGroup, uses: [KeyUses])? {
     let inflation = inflation
     return shard(of: key).state.withLock { shard in
-      guard let group = shard.use(key, generation: generation, at: now, inflation: inflation) else {
+      guard let group = shard.use(key, generation: generation, at: time, inflation: inflation) else {
         return nil
       }
       return (group, shard.untoldCount >= Self.mostUntoldKeys ? shard.takeUntoldUses() : [])
@@ -104,6 +107,7 @@ extension MemoryStore {
     let growth = shard(of: key).state.withLock {
       $0.change(key, at: now, inflation: inflation, change)
     }
+    changes.raise(key.processHash)
     account(bytes: growth.bytes, variants: growth.variants)
     return growth.variants
   }
@@ -121,7 +125,7 @@ extension MemoryStore {
       let next = heads.indices.lazy.filter { $0 != index }.map { heads[$0] }.min() ?? .infinity
       let need = excess(over: limit)
       let gone = shards[index].state.withLock { state in
-        let gone = state.evict(need: need, bound: next, sparing: key)
+        let gone = state.evict(need: need, bound: next, sparing: key) { changes.raise($0.processHash) }
         heads[index] = state.lowestPriority(sparing: key) ?? .infinity
         return gone
       }

@@ -227,10 +227,15 @@ public final class MemoryStore: CacheStore {
   }
 }
 
-extension MemoryStore: TierBase {
+extension MemoryStore: GenerationSource, TierBase {
+  /// Rises with each change of the responses of a key.
+  package func generation(of key: CacheKey) -> UInt64 { changes.generation(of: key.processHash) }
+
+  package func isKnownAbsent(_ key: CacheKey) -> Bool { group(key) == nil }
+
   /// Counts uses.
   package func recordUses(_ uses: [KeyUses]) {
-    for uses in uses { for _ in 0..<uses.count { _ = use(uses.key) } }
+    for uses in uses { for _ in 0..<uses.count { _ = use(uses.key, at: uses.last) } }
   }
 
   /// The variants stored for a key.

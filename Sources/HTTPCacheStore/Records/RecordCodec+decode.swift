@@ -72,15 +72,15 @@ extension RecordCodec {
     let requestedRange = try readFlag(&reader) ? try reader.text() : nil
     facts.overrides = try reader.unsigned()
     let keyFingerprint = try reader.unsigned()
-    var response = StoredResponse(
+    let response = StoredResponse(
       requestMethod: method, nominated: nominated,
       head: HTTPResponse(status: status, headerFields: fields), trailers: trailers,
       requestTime: requestTime, responseTime: responseTime,
       answeredAuthorized: flags.contains(.answeredAuthorized),
       isDecoded: flags.contains(.isDecoded),
       isInvalidated: isInvalidated || flags.contains(.isInvalidated),
+      isExpired: isExpired || flags.contains(.isExpired),
       requestedRange: requestedRange, facts: facts, keyFingerprint: keyFingerprint)
-    response.isExpired = isExpired || flags.contains(.isExpired)
     return CacheRecord(
       key: key, response: response, bodyLength: bodyLength, storedRanges: ranges, groups: groups,
       userInfo: userInfo, isSeed: flags.contains(.isSeed), isPinned: flags.contains(.isPinned),

@@ -95,7 +95,7 @@ final class Promotion: Sendable {
       defer { bodies = nil }
       return bodies != nil
     }
-    guard isFirst, generation == tier.generation(of: key) else { return }
+    guard isFirst, generation == tier.generationBelow(of: key) else { return }
     tier.memory.adopt(
       key, zip(below.map(\.record), complete).map { ($0, $1) }, generation: generation)
   }

@@ -2,7 +2,7 @@ public import HTTPCacheSemantics
 import Synchronization
 
 extension TieredStore {
-  /// Removes the entries that match, from both tiers.
+  /// Removes the entries that match, from memory and the store below.
   ///
   /// - Returns: the number of responses removed; copies do not count.
   /// - Throws: what the store below throws; the entries are then removed from memory nevertheless.
@@ -11,7 +11,7 @@ extension TieredStore {
     try await remove(selection) { (base) throws(CacheError) in try await base.remove(selection) }
   }
 
-  /// Removes all entries of a partition from both tiers, and their bytes from the files.
+  /// Removes all entries of a partition from memory and the store below, and their bytes from the files.
   ///
   /// - Throws: what the store below throws; the entries are then removed from memory nevertheless.
   @discardableResult
@@ -38,7 +38,7 @@ extension TieredStore {
     base.trimMemory(to: bytes)
   }
 
-  /// Invalidates the entries that match in both tiers, or ends their lifetime.
+  /// Invalidates the entries that match in memory and the store below, or ends their lifetime.
   ///
   /// - Returns: the number of responses that match, or nil if the store below does not count.
   /// - Throws: what the store below throws; the entries are then marked in memory nevertheless.
@@ -73,7 +73,7 @@ extension TieredStore {
     return EntryPage(entries: below.entries + own.entries, next: own.next)
   }
 
-  /// The usage of both tiers; copies count as memory in use.
+  /// The usage of memory and the store below; copies count as memory in use.
   public var usage: StoreUsage {
     var usage = base.usage
     let own = memory.usage
@@ -102,7 +102,7 @@ extension TieredStore {
       isBaseOff.store(disk <= 0, ordering: .relaxed)
       // Take the ticket before generations are compared: a later change of the store below then counts.
       let now = ticket()
-      if disk <= 0 { memory.keepCopies(taking: now) { generation(of: $0) == $1 } }
+      if disk <= 0 { memory.keepCopies(taking: now) { generationBelow(of: $0) == $1 } }
     }
     try await base.setCapacity(memory: nil, disk: disk)
   }

@@ -29,11 +29,15 @@ extension TieredStore {
     let base: UInt64
     /// The sum of it and of the generation in the tier.
     let all: UInt64
+    /// Whether the store below had nothing for the key, as far as that was known.
+    let isAbsent: Bool
   }
 
   /// The moment for a key now; nil if the store below tells of no changes.
   func moment(of key: CacheKey) -> Moment? {
-    absences == nil ? nil : Moment(base: baseGeneration(of: key), all: generation(of: key))
+    guard let baseGenerations else { return nil }
+    let (base, all) = (baseGeneration(of: key), generationBelow(of: key))
+    return Moment(base: base, all: all, isAbsent: baseGenerations.isKnownAbsent(key))
   }
 
   /// Copies a response that is the only one of its key, without reading the store below again: that had nothing for the
@@ -44,13 +48,12 @@ extension TieredStore {
   ///   - moment: before the commit.
   /// - Returns: whether that is known.
   private func adoptOnly(_ stored: CacheRecord, body bytes: BodyBytes, since moment: Moment?) -> Bool {
-    let generation = generation(of: stored.key)
+    let generation = generationBelow(of: stored.key)
     // The commit has raised the generation of the store below and that of this tier, by one each.
     guard let moment, baseGeneration(of: stored.key) == moment.base &+ 1, generation == moment.all &+ 2,
       stored.sequence != 0, stored.isComplete,
       stored.bodyLength == Int64(bytes.count),
-      absences?.contains(stored.key, generation: moment.all) == true,
-      memory.group(stored.key) == nil
+      moment.isAbsent, memory.group(stored.key) == nil
     else { return false }
     memory.adopt(stored.key, [(stored, bytes)], generation: generation)
     return true
@@ -59,7 +62,7 @@ extension TieredStore {
   /// Stores a response only in memory.
   ///
   /// - Throws: `CacheError.damaged` for a body that is not as long as announced; `CacheError.superseded` if
-  ///   either tier has a more recent response; what the memory store throws.
+  ///   memory or the store below has a more recent response; what the memory store throws.
   func commitToMemory(
     _ record: CacheRecord, trailers: HTTPFields, body bytes: BodyBytes, variantLimit: Int,
     from reservation: MemoryReservation

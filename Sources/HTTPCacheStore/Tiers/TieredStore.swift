@@ -6,8 +6,7 @@ import Synchronization
 ///
 /// Each write, freshening, invalidation and removal is made in the store below first, then in memory. Copies carry
 /// the generation (`GenerationSource`) for which they are known to be all, and are no longer used once the
-/// generation has changed, in whichever process. The variants of a key are copied together or not at all. That the store
-/// below has nothing for a key is kept in the same way.
+/// generation has changed, in whichever process. The variants of a key are copied together or not at all.
 ///
 /// If the store below fails to store a response, memory keeps the only copy, if it can, and `onFailure` is
 /// called. This copy is found before variants of the store below with equal nominated fields.
@@ -16,10 +15,9 @@ public final class TieredStore: StoreLayer {
   /// The store below.
   public let base: any CacheStore
   private let tierBase: (any TierBase)?
-  private let baseGenerations: (any GenerationSource)?
-  private let ownGenerations = ChangeCounters()
   /// Nil if nothing tells of changes of the store below.
-  let absences: KnownAbsences?
+  let baseGenerations: (any GenerationSource)?
+  private let ownGenerations = ChangeCounters()
   let untoldCounts = CollectedCounts()
   private let onFailure: (@Sendable (String, CacheError) -> Void)?
   private let promotionLimit: Int64
@@ -45,7 +43,6 @@ public final class TieredStore: StoreLayer {
     self.onFailure = onFailure
     tierBase = base as? any TierBase
     baseGenerations = base as? any GenerationSource
-    absences = baseGenerations == nil ? nil : KnownAbsences()
     memory.beginSequence(at: MemoryStore.firstSequenceOfTier)
   }
 
@@ -53,12 +50,16 @@ public final class TieredStore: StoreLayer {
   var longestCopy: Int64 { min(promotionLimit, memory.largestEntry) }
 
   /// The variants in memory, if they are complete and match the store below; else nil.
-  public func peek(_ key: CacheKey) -> [StoredVariant]? { useCurrent(key, generation: generation(of: key)) }
+  public func peek(_ key: CacheKey) -> [StoredVariant]? {
+    useCurrent(key, generation: generationBelow(of: key))
+  }
 
   /// The variants in memory, if they are complete and match the store below. The store below is told of uses when there
   /// are many: a hit takes no lock of that store.
   private func useCurrent(_ key: CacheKey, generation: UInt64) -> [StoredVariant]? {
-    guard let (group, uses) = memory.use(key, generation: generation) else { return nil }
+    guard let (group, uses) = memory.use(key, generation: generation, at: memory.clock.now) else {
+      return nil
+    }
     if !uses.isEmpty { tierBase?.recordUses(uses) }
     return isOutdated(group) ? nil : group.variants
   }
@@ -76,17 +77,17 @@ public final class TieredStore: StoreLayer {
   ///
   /// - Throws: `CacheError` of the store below, if memory has nothing for the key.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
-    let generation = generation(of: key)
+    let generation = generationBelow(of: key)
     if let variants = useCurrent(key, generation: generation) { return variants }
     let group = distrustOutdated(memory.use(key), of: key)
-    if group == nil, absences?.contains(key, generation: generation) == true { return [] }
+    if group == nil, baseGenerations?.isKnownAbsent(key) == true {
+      tierBase?.recordUses([KeyUses(of: key, count: 1, last: memory.clock.now)])
+      return []
+    }
     let own = group?.variants.filter(\.record.isMemoryOnly) ?? []
     do {
       let below = try base.read(key)
-      if below.isEmpty {
-        absences?.note(key, generation: generation)
-        if group == nil { return [] }
-      }
+      if below.isEmpty, group == nil { return [] }
       let promotion = Promotion(key, of: below, over: group, generation: generation, tier: self)
       finish(promotion, over: group)
       // The promotion leaves out the variants that `own` replaces.
@@ -136,7 +137,7 @@ public final class TieredStore: StoreLayer {
   /// Begins to add to a partial response, in the store below unless it is only in memory. Memory has no
   /// copies of parts.
   ///
-  /// - Throws: what the tier that has the part throws.
+  /// - Throws: what the store that has the part throws.
   public func extend(
     _ record: CacheRecord, at offset: Int64
   ) async throws(CacheError) -> any BodyWriter {
@@ -158,8 +159,8 @@ public final class TieredStore: StoreLayer {
     return true
   }
 
-  /// The generation of a key: changes when copies may no longer match the store below.
-  func generation(of key: CacheKey) -> UInt64 {
+  /// The generation of a key for copies: rises when they may no longer match the store below.
+  func generationBelow(of key: CacheKey) -> UInt64 {
     ownGenerations.generation(of: key.processHash) &+ baseGeneration(of: key)
   }
 
@@ -207,7 +208,7 @@ public final class TieredStore: StoreLayer {
   /// - Parameters:
   ///   - sequence: the sequence number of a response whose body is `bytes`.
   func refresh(_ key: CacheKey, sequence: UInt64, bytes: BodyBytes?) {
-    let generation = generation(of: key)
+    let generation = generationBelow(of: key)
     let group = distrustOutdated(memory.group(key), of: key)
     do {
       let promotion = Promotion(
@@ -231,4 +232,27 @@ public final class TieredStore: StoreLayer {
 
   /// Reports an error that this store continues without.
   func report(_ operation: String, _ error: CacheError) { onFailure?(operation, error) }
+}
+
+extension TieredStore: GenerationSource, UseCounter {
+  /// Rises with each change of the responses of a key, in memory or in the store below; but not with an invalidation
+  /// in the store below of responses that are only in memory.
+  package func generation(of key: CacheKey) -> UInt64 {
+    generationBelow(of: key) &+ memory.generation(of: key)
+  }
+
+  package func isKnownAbsent(_ key: CacheKey) -> Bool {
+    memory.isKnownAbsent(key) && baseGenerations?.isKnownAbsent(key) == true
+  }
+
+  /// Counts uses of copies in memory.
+  package func recordUses(_ uses: [KeyUses]) {
+    for uses in uses {
+      let generation = generationBelow(of: uses.key)
+      for _ in 0..<uses.count {
+        guard let many = memory.use(uses.key, generation: generation, at: uses.last)?.uses else { break }
+        if !many.isEmpty { tierBase?.recordUses(many) }
+      }
+    }
+  }
 }

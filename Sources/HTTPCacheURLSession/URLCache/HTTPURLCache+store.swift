@@ -55,7 +55,7 @@ extension HTTPURLCache {
     for request: URLRequest, where mayUse: (StoredResponse) -> Bool = { _ in true }
   ) -> CachedURLResponse? {
     guard !request.hasContent, let head = try? HTTPRequest(request),
-      let (response, record) = cache.stored(for: head, partition: partition, where: mayUse),
+      let (response, record) = cache.stored(for: head, partition: partition, isCounted: true, where: mayUse),
       let url = request.url?.absoluteURL,
       let urlResponse = recentResponses.response(for: response, url: url)
     else { return nil }

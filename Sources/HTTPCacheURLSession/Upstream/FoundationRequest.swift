@@ -245,7 +245,7 @@ final class FoundationRequest: Sendable {
 
   // MARK: Time
 
-  /// The time until the next byte or the head is late; nil once the exchange has ended.
+  /// The time until the next byte or the head is late; nil once the request has ended.
   private func timeLeft() -> Duration? {
     let now = SystemClock().uptime
     return shared.withLock { shared in

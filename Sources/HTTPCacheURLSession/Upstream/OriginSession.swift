@@ -21,11 +21,11 @@ final class OriginSession: Sendable {
 
   deinit { finish() }
 
-  /// Starts a task whose events go to an exchange.
+  /// Starts a task whose events go to `owner`.
   ///
   /// - Throws: `UpstreamError.cancelled` after the session was invalidated.
   func start(
-    _ request: URLRequest, _ content: UploadContent?, priority: Float, for exchange: FoundationRequest
+    _ request: URLRequest, _ content: UploadContent?, priority: Float, for owner: FoundationRequest
   ) throws(UpstreamError) -> URLSessionTask {
     let task = try isInvalidated.withLock { isInvalidated throws(UpstreamError) -> URLSessionTask in
       // Within the lock: making a task in an invalid session crashes.
@@ -33,7 +33,7 @@ final class OriginSession: Sendable {
       return make(request, content)
     }
     task.priority = priority
-    router.add(exchange, for: task.taskIdentifier)
+    router.add(owner, for: task.taskIdentifier)
     return task
   }
 
@@ -82,8 +82,8 @@ final class OriginSession: Sendable {
   /// Cancels running tasks, and starts no more.
   func invalidateAndCancel() {
     finish()
-    // One by one, because each exchange knows when its task must not be cancelled.
-    for exchange in router.exchanges { exchange.fail(Self.invalidated) }
+    // One by one, because each request knows when its task must not be cancelled.
+    for request in router.requests { request.fail(Self.invalidated) }
   }
 
   private func finish() {

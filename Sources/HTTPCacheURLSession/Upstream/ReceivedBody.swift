@@ -3,19 +3,19 @@ import HTTPTypes
 
 /// The body of the origin's response. Foundation delivers no trailers.
 final class ReceivedBody: BodySource {
-  private let exchange: FoundationRequest
+  private let request: FoundationRequest
   let length: Int64?
 
-  init(_ exchange: FoundationRequest) {
-    self.exchange = exchange
-    length = exchange.length
+  init(_ request: FoundationRequest) {
+    self.request = request
+    length = request.length
   }
 
-  deinit { exchange.cancel() }
+  deinit { request.cancel() }
 
   var trailers: HTTPFields { [:] }
 
-  func next() async throws -> BodyBytes? { try await exchange.next() }
+  func next() async throws -> BodyBytes? { try await request.next() }
 
-  func cancel() { exchange.cancel() }
+  func cancel() { request.cancel() }
 }

@@ -1,18 +1,18 @@
 import HTTPCaching
 import Synchronization
 
-/// Foundation's delegate: passes each event to the exchange it belongs to.
+/// Foundation's delegate: passes each event to the request that it belongs to.
 final class TaskRouter: NSObject, URLSessionDataDelegate, Sendable {
   private let table = Mutex<[Int: FoundationRequest]>([:])
   private let delegate: (any URLSessionDelegate)?
 
   init(delegate: (any URLSessionDelegate)?) { self.delegate = delegate }
 
-  func add(_ exchange: FoundationRequest, for task: Int) { table.withLock { $0[task] = exchange } }
+  func add(_ request: FoundationRequest, for task: Int) { table.withLock { $0[task] = request } }
 
-  var exchanges: [FoundationRequest] { table.withLock { Array($0.values) } }
+  var requests: [FoundationRequest] { table.withLock { Array($0.values) } }
 
-  private func exchange(_ task: URLSessionTask) -> FoundationRequest? {
+  private func request(_ task: URLSessionTask) -> FoundationRequest? {
     table.withLock { $0[task.taskIdentifier] }
   }
 
@@ -20,19 +20,19 @@ final class TaskRouter: NSObject, URLSessionDataDelegate, Sendable {
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
-    exchange(dataTask)?.received(response, from: dataTask.taskIdentifier)
+    request(dataTask)?.received(response, from: dataTask.taskIdentifier)
     completionHandler(.allow)
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    exchange(dataTask)?.received(data, from: dataTask.taskIdentifier)
+    request(dataTask)?.received(data, from: dataTask.taskIdentifier)
   }
 
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
     totalBytesSent: Int64, totalBytesExpectedToSend: Int64
   ) {
-    exchange(task)?.sent(
+    request(task)?.sent(
       bytesSent, total: totalBytesSent, of: totalBytesExpectedToSend, session: session, task: task)
   }
 
@@ -41,7 +41,7 @@ final class TaskRouter: NSObject, URLSessionDataDelegate, Sendable {
     willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
     completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
-    guard exchange(task)?.mayAnswerRedirect(from: task.taskIdentifier) == true else { return }
+    guard self.request(task)?.mayAnswerRedirect(from: task.taskIdentifier) == true else { return }
     completionHandler(nil)
   }
 
@@ -50,17 +50,17 @@ final class TaskRouter: NSObject, URLSessionDataDelegate, Sendable {
     completionHandler:
       @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
-    guard let exchange = exchange(task) else {
+    guard let request = request(task) else {
       return completionHandler(.cancelAuthenticationChallenge, nil)
     }
-    exchange.received(challenge, session: session, task: task, completion: completionHandler)
+    request.received(challenge, session: session, task: task, completion: completionHandler)
   }
 
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
   ) {
-    let exchange = table.withLock { $0.removeValue(forKey: task.taskIdentifier) }
-    exchange?.completed(task, error)
+    let request = table.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+    request?.completed(task, error)
   }
 
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {

@@ -24,7 +24,12 @@ extension AnswerMaker {
 
   /// As `HTTPCache.memoryHit(for:options:longestBody:)`.
   func memoryHit(for request: HTTPRequest, options: RequestOptions, longestBody: Int) -> MemoryHit? {
-    guard configuration.rules.isPlain,
+    guard configuration.rules.isPlain else { return nil }
+    // Before the look-up, so that no change after it is missed.
+    let generation = lookup.place(of: request, in: options.partition).flatMap { place in
+      shelf.memory?.generation(of: place.key)
+    }
+    guard
       let found = lookup.inMemory(
         request, partition: options.partition, bodyForms: options.bodyForms,
         separatesCredentials: options.separatesCredentials),
@@ -48,18 +53,37 @@ extension AnswerMaker {
     return MemoryHit(
       head: response.head, body: body, outcome: found.outcome, nominatedFields: nominated,
       time: found.asked.now, key: found.asked.key, target: found.asked.target,
-      records: found.stored.map(\.record))
+      records: found.stored.map(\.record), uses: uses(of: found, since: generation))
+  }
+
+  /// The uses of an answer without a look-up; nil if it has to be looked up each time.
+  private func uses(of found: FoundInMemory, since generation: UInt64?) -> RepeatedUses? {
+    // The generation does not tell of all changes of responses that are only in the memory of a tier.
+    guard let generation, let memory = shelf.memory, found.stored.allSatisfy({ !$0.record.isMemoryOnly })
+    else {
+      return nil
+    }
+    return RepeatedUses(of: found.asked.key, since: generation, at: found.asked.now, countedBy: memory)
   }
 
   /// As `HTTPCache.use(_:)`.
   func use(_ hit: MemoryHit) -> Bool {
-    guard configuration.clock.now == hit.time,
-      let stored = lookup.inMemory(hit.key, rules: configuration.rules),
-      stored.count == hit.records.count
-    else { return false }
-    for index in stored.indices where stored[index].record !== hit.records[index] { return false }
+    guard configuration.clock.now == hit.time else { return false }
+    if let uses = hit.uses, lookup.isUnchanged(hit.key, since: uses.generation) {
+      uses.add()
+    } else if !isFoundAgain(hit) {
+      return false
+    }
+    // Not through the store of a fleet, which only counts what comes from the tier.
     shelf.localStore.count(CacheCounts(hits: 1, hitBytes: Int64(hit.body.count)))
     observers.tell(.answered(target: hit.target, hit.outcome))
+    return true
+  }
+
+  private func isFoundAgain(_ hit: MemoryHit) -> Bool {
+    guard let stored = lookup.inMemory(hit.key, rules: configuration.rules), stored.count == hit.records.count
+    else { return false }
+    for index in stored.indices where stored[index].record !== hit.records[index] { return false }
     return true
   }
 
@@ -114,9 +138,9 @@ extension AnswerMaker {
     }
   }
 
-  /// As `HTTPCache.stored(for:partition:in:where:)`.
+  /// As `HTTPCache.stored(for:partition:in:isCounted:where:)`.
   func storedOfAnyAge(
-    for request: HTTPRequest, partition: String, in forms: BodyForms,
+    for request: HTTPRequest, partition: String, in forms: BodyForms, isCounted: Bool,
     where mayUse: (StoredResponse) -> Bool
   ) -> (response: CacheResponse, record: CacheRecord)? {
     guard request.method == .get || request.method == .head else { return nil }
@@ -129,9 +153,10 @@ extension AnswerMaker {
       var exchange = try? lookup.exchange(for: request, policy: .cacheElseNetwork, options: options)
     else { return nil }
     exchange.takesAnyAge = true
-    guard var response = stored(for: &exchange, where: mayUse), let record = response.record else {
-      return nil
-    }
+    guard
+      var response = stored(for: &exchange, event: isCounted ? .atOnce : .never, where: mayUse),
+      let record = response.record
+    else { return nil }
     response.shareHead(of: record, for: request)
     return (response, record)
   }

@@ -172,7 +172,7 @@ extension CacheCounts {
 /// When the observer is told of an answer from the store.
 enum AnswerEvent {
   case atOnce
-  /// When a reader first reads the beginning of the body: if that read fails, the answer does not count.
+  /// Once `readableAnswer` has read the beginning of the body: if that read fails, the answer does not count.
   case onceReadable
   /// Never, and the answer is not counted: no request asked for it.
   case never

@@ -58,10 +58,10 @@ public struct EntryUpdates: AsyncSequence, Sendable {
 
     /// Nothing answers the request any more: the entry is removed, or kept until the origin confirms it.
     private mutating func lookAfterLoss() -> EntryUpdate? {
-      guard let known = last else { return nil }
-      let shelf = updates.engine.shelf
-      guard let variants = try? shelf.store.read(known.key) else { return nil }
-      let isKept = shelf.failedChanges.applied(to: variants).contains {
+      guard let known = last, let variants = try? updates.engine.lookup.stored(under: known.key) else {
+        return nil
+      }
+      let isKept = variants.contains {
         StoredThenNew.areSame($0.record, known)
           && ($0.record.response.isInvalidated || $0.record.response.isExpired)
       }

@@ -6,18 +6,18 @@ public import HTTPCacheStore
 extension HTTPCache {
   /// The settings that are fixed when a cache is made.
   public struct Configuration: Sendable {
-    /// The directory of the disk tier; nil for a cache in memory only.
+    /// The directory of the store on disk; nil for a cache in memory only.
     public var directory: String?
     /// Capacity of the memory tier in bytes; 0 switches it off.
     public var memoryCapacity: Int64
-    /// Bytes of the disk tier. The capacity belongs to the directory: a value becomes that of the directory,
+    /// Capacity of the store on disk in bytes. It belongs to the directory: a value becomes that of the directory,
     /// for all processes that use it, and a lower one evicts what is too much, which the observer is told as
     /// `.capacityChanged`. nil leaves the capacity that the directory has; a new one has 1 GiB.
     public var diskCapacity: Int64?
-    /// The longest body that is stored, in bytes or as a share of the capacity of the tier. By default half the
-    /// capacity of the disk tier, and an eighth of the capacity of the memory tier.
+    /// The longest body that is stored, in bytes or as a share of the capacity on disk or in memory. By default
+    /// half the capacity on disk, and an eighth of that in memory.
     public var largestEntry: LargestEntry
-    /// Bytes that the disk tier leaves free on its file system, at most a quarter of it: with less, it evicts
+    /// Bytes that the store on disk leaves free on its file system, at most a quarter of it: with less, it evicts
     /// instead of filling the disk, and does not store what does not fit. 0 disables the check. The number
     /// belongs to the directory, as the capacity does. nil leaves the number that the directory has; a new
     /// one has 128 MiB.
@@ -101,7 +101,7 @@ extension HTTPCache.Configuration {
   ///   - name: the name of the app, such as its bundle identifier. Characters other than letters, digits, `.`,
   ///     `-` and `_` become `_`.
   ///   - memoryCapacity: bytes of the memory tier.
-  ///   - diskCapacity: bytes of the disk tier, which becomes the capacity of the directory; nil leaves the
+  ///   - diskCapacity: bytes of the store on disk, which becomes the capacity of the directory; nil leaves the
   ///     capacity that the directory has (1 GiB for a new one).
   ///   - largestEntry: the longest body that is stored; see `largestEntry` of the configuration.
   ///   - rules: the choices that RFC 9111 leaves open.

@@ -15,7 +15,7 @@ extension HTTPCache {
   /// - Throws: `CacheError` if the directory cannot be read.
   public func counts() async throws(CacheError) -> CacheCounts { try await store.counts() }
 
-  /// Changes capacities, and evicts down to them at once. The capacity of the disk tier is kept in the
+  /// Changes capacities, and evicts down to them at once. The capacity on disk is kept in the
   /// directory, for all processes that use it.
   ///
   /// - Parameters:

@@ -57,8 +57,8 @@ public final class HTTPCache: Sendable {
       Engine(configuration: configuration, store: opened.store, usesDirectory: opened.usesDirectory))
   }
 
-  /// The store. Only the `Shelf` that this cache shares with those of `using(_:)` changes it, so that running transfers
-  /// learn of each change.
+  /// The store. Only the `Shelf` that this cache shares with those of `using(_:)` stores, removes and invalidates, so
+  /// that running transfers learn of each change.
   package var store: any CacheStore { engine.shelf.store }
 
   // MARK: Ending
@@ -100,14 +100,14 @@ public final class HTTPCache: Sendable {
     set { engine.isOffline = newValue }
   }
 
-  /// Evicts from memory until at most `bytes` are in use, for an app that received a memory warning. The disk
-  /// tier, the capacity and pinned entries do not change.
+  /// Evicts from memory until at most `bytes` are in use, for an app that received a memory warning. What is
+  /// on disk, the capacity and pinned entries do not change.
   ///
   /// - Parameter bytes: the bytes that may stay in memory; 0 keeps nothing.
   public func trimMemory(to bytes: Int64 = 0) { store.trimMemory(to: bytes) }
 }
 
-/// Functions that only the doors of this library need.
+/// Functions that only other modules of this library need.
 extension HTTPCache {
   /// Like `peek(_:options:)`, for a door that otherwise calls `respond`. Nil as long as there are changes that the
   /// store failed to make, because `respond` tries them again.
@@ -116,12 +116,7 @@ extension HTTPCache {
   package func peek(
     _ request: HTTPRequest, options: RequestOptions, where mayUse: (HTTPResponse) -> Bool
   ) -> CacheResponse? {
-    guard engine.shelf.failedChanges.isEmpty, !options.isPrivate(under: configuration.rules) else {
-      return nil
-    }
-    return engine.answers.peek(
-      request, partition: options.partition, bodyForms: options.bodyForms,
-      separatesCredentials: options.separatesCredentials, where: mayUse)
+    engine.peek(request, options: options, where: mayUse)
   }
 
   /// The stored response to a request, whatever its age, with the request's `Range` applied; conditions are
@@ -130,12 +125,14 @@ extension HTTPCache {
   /// - Parameters:
   ///   - partition: as in `RequestOptions.partition`.
   ///   - forms: the forms of the body that the caller can use.
+  ///   - isCounted: whether the response answers a request: it is then a hit, and the observer is told.
   ///   - mayUse: whether the caller accepts a stored response.
   package func stored(
     for request: HTTPRequest, partition: String = "", in forms: BodyForms = .decoded,
-    where mayUse: (StoredResponse) -> Bool = { _ in true }
+    isCounted: Bool = false, where mayUse: (StoredResponse) -> Bool = { _ in true }
   ) -> (response: CacheResponse, record: CacheRecord)? {
-    engine.answers.storedOfAnyAge(for: request, partition: partition, in: forms, where: mayUse)
+    engine.answers.storedOfAnyAge(
+      for: request, partition: partition, in: forms, isCounted: isCounted, where: mayUse)
   }
 
   /// The number of bytes, from the first one on, that are stored of the response to a request. Waits, as `respond` does,
@@ -198,6 +195,9 @@ extension HTTPCache {
     guard let place = engine.lookup.place(of: request, in: "") else { return }
     engine.shelf.failedCompletions.remove(place.key)
   }
+
+  /// Whether requests may be sent to origins.
+  package var isOnline: Bool { engine.offlineReason == nil }
 
   /// Why the cache's offline state forbids a request outside the cache; nil if the request may be sent. Tells
   /// the observer.

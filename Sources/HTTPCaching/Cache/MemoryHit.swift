@@ -24,4 +24,6 @@ public struct MemoryHit: Sendable {
   let target: String
   /// The records of all variants. A change of any of them makes a new record.
   let records: [CacheRecord]
+  /// Nil if each use is a look-up.
+  let uses: RepeatedUses?
 }

@@ -3,7 +3,7 @@ enum CoalescerNews: Sendable {
   /// Wait for the leader's head.
   case wait(flight: UInt64)
   /// Read along with the leader.
-  case share(SharedTransfer)
+  case share(FlightTransfer)
   /// An invalidation overtook the flight: join another flight, or lead one.
   case joinAgain
   /// The store was changed: look again.
@@ -22,6 +22,6 @@ enum CoalescerNews: Sendable {
 enum CoalescerRole: Sendable {
   case lead(flight: UInt64)
   case wait(flight: UInt64)
-  case share(SharedTransfer)
+  case share(FlightTransfer)
   case goAlone
 }

@@ -64,7 +64,7 @@ final class Coalescing: Sendable {
     return news
   }
 
-  func share(_ key: CacheKey, flight: UInt64, _ shared: SharedTransfer) {
+  func share(_ key: CacheKey, flight: UInt64, _ shared: FlightTransfer) {
     let waiting = state.withLock { $0.coalescer.share(key, flight: flight, shared) }
     for waiter in waiting { waiter.give(.share(shared.withReader())) }
   }

@@ -42,7 +42,7 @@ final class FlightHold: Sendable {
   }
 
   /// The response is being stored: followers read along. The hold stays unspent until the transfer ends.
-  func share(_ shared: SharedTransfer) {
+  func share(_ shared: FlightTransfer) {
     guard let flight = flight.withLock({ $0 }) else { return }
     coalescing.share(key, flight: flight, shared)
   }

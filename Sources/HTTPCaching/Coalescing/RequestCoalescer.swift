@@ -8,7 +8,7 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
     let id: UInt64
     /// Taken no later than the leader's request.
     let ticket: InvalidationTicket
-    var shared: SharedTransfer?
+    var shared: FlightTransfer?
     var waiters: [UInt64: Waiter] = [:]
     var wasPassedOn = false
   }
@@ -68,7 +68,7 @@ struct RequestCoalescer<Waiter: Sendable>: Sendable {
   }
 
   /// The leader's response is being stored, and followers may read along.
-  mutating func share(_ key: CacheKey, flight id: UInt64, _ shared: SharedTransfer) -> [Waiter] {
+  mutating func share(_ key: CacheKey, flight id: UInt64, _ shared: FlightTransfer) -> [Waiter] {
     guard flights[key]?.id == id else { return [] }
     flights[key]?.shared = shared
     defer { flights[key]?.waiters = [:] }

@@ -69,6 +69,16 @@ final class Engine: Sendable {
     }
   }
 
+  /// As `HTTPCache.peek(_:options:where:)`.
+  func peek(
+    _ request: HTTPRequest, options: RequestOptions, where mayUse: (HTTPResponse) -> Bool
+  ) -> CacheResponse? {
+    guard shelf.failedChanges.isEmpty, !options.isPrivate(under: configuration.rules) else { return nil }
+    return answers.peek(
+      request, partition: options.partition, bodyForms: options.bodyForms,
+      separatesCredentials: options.separatesCredentials, where: mayUse)
+  }
+
   // MARK: Offline
 
   var isOffline: Bool {

@@ -17,7 +17,7 @@ struct Conversation: Sendable {
   /// The fetch for all nodes of a fleet that the request leads; nil without one.
   var fetch: SharedFetch?
   /// How old the answer was in the tier of the fleet; nil for an answer of the origin.
-  var shared: SharedAge?
+  var tierAge: SharedAge?
 
   /// The ticket for a response that is stored under a key. A change of the request's target affects the response, too.
   func ticket(for key: CacheKey) -> InvalidationTicket? {

@@ -16,9 +16,9 @@ extension ExchangeRunner {
   ) -> CacheResponse {
     let exchange = conversation.exchange
     let outcome: CacheOutcome
-    if let shared = conversation.shared {
+    if let tierAge = conversation.tierAge {
       shelf.store.count(CacheCounts(sharedHits: 1))
-      outcome = shared.outcome(conversation.forward.reason)
+      outcome = tierAge.outcome(conversation.forward.reason)
     } else {
       shelf.store.count(CacheCounts(misses: 1))
       outcome = .forwarded(
@@ -32,7 +32,7 @@ extension ExchangeRunner {
 
   /// Answers a follower with the leader's response.
   func answer(
-    _ conversation: Conversation, with shared: SharedTransfer, _ body: MessageBody, now: Timestamp
+    _ conversation: Conversation, with shared: FlightTransfer, _ body: MessageBody, now: Timestamp
   ) -> CacheResponse {
     let (exchange, stored) = (conversation.exchange, shared.response)
     let age = Age.current(stored, now: now)

@@ -28,7 +28,7 @@ extension ExchangeRunner {
       throw error
     }
     (conversation.ticket, conversation.wipeTicket) = (shelf.store.ticket(), shelf.wipes.ticket)
-    (conversation.fetch, conversation.shared) = (nil, nil)
+    (conversation.fetch, conversation.tierAge) = (nil, nil)
     let upstream =
       engine.fleet?.upstream(over: upstream, for: conversation, isBackground: isBackground) ?? upstream
     do throws(UpstreamError) {
@@ -37,7 +37,7 @@ extension ExchangeRunner {
           head: conversation.forward.request, body: exchange.content?.makeBody() ?? body,
           timeout: try limit.forUpstream(at: clock.uptime), priority: options.priority,
           context: options.context, onInterim: options.onInterim))
-      (conversation.fetch, conversation.shared) = (response.fetch, response.shared)
+      (conversation.fetch, conversation.tierAge) = (response.fetch, response.tierAge)
       return response
     } catch {
       engine.observers.tell(.upstreamFailed(target: exchange.target, error))

@@ -59,7 +59,7 @@ extension ExchangeRunner {
     return changed
   }
 
-  /// Removes and invalidates what the origin's response demands.
+  /// Freshens or invalidates the stored records that the origin's response updates.
   func apply(_ updates: [Exchange.RecordUpdate], in conversation: Conversation) async {
     let (exchange, ticket) = (conversation.exchange, conversation.ticket)
     for update in updates {

@@ -36,7 +36,7 @@ extension ExchangeRunner {
       .with(ticket: conversation.ticket)
     let writer: any BodyWriter
     do throws(CacheError) {
-      writer = try await shelf.store.extend(record, at: combination.range.lowerBound)
+      writer = try await shelf.extend(record, at: combination.range.lowerBound)
     } catch {
       if error.code != .unavailable { engine.observers.tell(.storeFailed(operation: "extend", error)) }
       return pass(response, unless: combination, refusal: .partialContent, in: conversation)
@@ -67,9 +67,9 @@ extension ExchangeRunner {
     await shelf.register(
       transfer, for: exchange.key, storedAs: record.key, wipeTicket: conversation.wipeTicket)
     flight?.share(
-      SharedTransfer(
+      FlightTransfer(
         response: terms.response, transfer: transfer, groups: record.groups,
-        isFromTier: conversation.shared != nil, range: range))
+        isFromTier: conversation.tierAge != nil, range: range))
     transfer.start()
     return answer(
       conversation, with: head(of: combination, wanted: wanted, response, to: exchange.request),

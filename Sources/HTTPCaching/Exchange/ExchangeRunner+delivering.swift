@@ -61,7 +61,7 @@ extension ExchangeRunner {
       for: key, head: response.head, length: length, ticket: conversation.ticket(for: key),
       // Its end may show that it contradicts the stored part, which then stays.
       replacesParts: !(response.body.source is ExactBody))
-    let writer = try await shelf.store.write(record, variantLimit: shelf.rules.variantLimit)
+    let writer = try await shelf.write(record, variantLimit: shelf.rules.variantLimit)
     // A part cannot be shared with followers.
     if part != nil { flight?.release(isUnshareable: true) }
     var entry = IncomingEntry(terms, head: response.head, to: conversation, storedAs: key, in: engine)
@@ -85,8 +85,8 @@ extension ExchangeRunner {
     }
     await shelf.register(transfer, for: exchange.key, storedAs: key, wipeTicket: conversation.wipeTicket)
     flight?.share(
-      SharedTransfer(
-        response: stored, transfer: transfer, groups: record.groups, isFromTier: conversation.shared != nil))
+      FlightTransfer(
+        response: stored, transfer: transfer, groups: record.groups, isFromTier: conversation.tierAge != nil))
     transfer.start()
     if length == 0 { await transfer.ended() }
     return answer(conversation, with: response.head, MessageBody(source), storing: stored)
@@ -123,7 +123,7 @@ extension ExchangeRunner {
     shelf.notStored(
       refusal, response.head, to: exchange.request, key: exchange.key, rules: exchange.rules)
     let count: @Sendable (Int64) -> Void = {
-      [store = shelf.store, isShared = conversation.shared != nil] bytes in
+      [store = shelf.store, isShared = conversation.tierAge != nil] bytes in
       if bytes > 0 { store.count(.received(bytes, isShared: isShared)) }
     }
     var body = response.body

@@ -211,7 +211,7 @@ struct ExchangeRunner: Sendable {
 extension ExchangeRunner {
   /// Answers with the leader's response (RFC 9111 §4). If the rules ask for a validation first, asks the origin with a
   /// condition, so that the origin sends the body once for all followers.
-  func follow(_ shared: SharedTransfer, _ conversation: Conversation) async throws -> CacheResponse {
+  func follow(_ shared: FlightTransfer, _ conversation: Conversation) async throws -> CacheResponse {
     var exchange = conversation.exchange
     if exchange.mayShare(shared.response, now: clock.now) {
       // A transfer that has ended, or broke off before this request got a byte, is ignored.
@@ -234,7 +234,7 @@ extension ExchangeRunner {
   ///   - validation: the conditional request. Its candidate is the leader's response, which is not stored yet.
   ///   - conversation: the follower's request, which knows nothing of the leader's response.
   private func validate(
-    _ shared: SharedTransfer, by validation: Conversation, _ conversation: Conversation
+    _ shared: FlightTransfer, by validation: Conversation, _ conversation: Conversation
   ) async throws -> CacheResponse {
     var (validation, conversation) = (validation, conversation)
     let requestTime = clock.now
@@ -246,7 +246,7 @@ extension ExchangeRunner {
     }
     conversation.forward = validation.forward
     (conversation.ticket, conversation.wipeTicket) = (validation.ticket, validation.wipeTicket)
-    (conversation.fetch, conversation.shared) = (validation.fetch, validation.shared)
+    (conversation.fetch, conversation.tierAge) = (validation.fetch, validation.tierAge)
     guard response.head.status.code == 304 else {
       if let answer = try await act(on: response, in: &conversation, sentAt: requestTime) { return answer }
       return try await ask(conversation)

@@ -41,3 +41,57 @@ struct RedirectChain {
     return .follow
   }
 }
+
+extension Engine {
+  /// As `HTTPCache.respond(to:body:policy:options:via:)`: runs an exchange for the request and for each redirect.
+  func respond(
+    to request: HTTPRequest, body: MessageBody?, policy: CachePolicy, options: RequestOptions,
+    via upstream: any Upstream
+  ) async throws -> CacheResponse {
+    do {
+      var chain = RedirectChain(of: request, options: options)
+      var body = body
+      while true {
+        let request = options.adding(to: chain.request)
+        var response: CacheResponse
+        var isRepeatable = true
+        var content: QueryContent?
+        if body == nil, policy == .standard, let hit = peek(request, options: options, where: { _ in true }) {
+          response = hit
+        } else {
+          if request.method == .query {
+            content = try await QueryContent.read(
+              body, of: request, policy: policy, rules: configuration.rules)
+          }
+          let exchange = try lookup.exchange(
+            for: request, hasBody: body.map { $0.length != 0 } ?? false, content: content, policy: policy,
+            options: options)
+          isRepeatable = exchange.isRepeatable
+          let runner = ExchangeRunner(engine: self, options: options, upstream: upstream, body: body)
+          response = try await runner.run(exchange)
+        }
+        isRepeatable = isRepeatable || options.contentAgain != nil
+        switch chain.step(after: response, isRepeatable: isRepeatable) {
+        case .end:
+          response.redirects = chain.outcomes
+          return response
+        case .limitReached:
+          response.body.source.cancel()
+          throw UpstreamError(
+            .protocol, "more than \(options.redirectLimit) redirects",
+            cause: RedirectLimitReached(limit: options.redirectLimit))
+        case .follow: try await Redirect.drain(response.body)
+        }
+        if body == nil || !chain.keepsContent {
+          body = nil
+        } else if let content, content.isRepeatable {
+          body = content.makeBody()
+        } else {
+          body = try options.contentAgain?()
+        }
+      }
+    } catch let error as UpstreamError {
+      throw error.ofCaller
+    }
+  }
+}

@@ -33,6 +33,11 @@ final class Lookup: Sendable {
     return shelf.failedChanges.applied(to: found)
   }
 
+  /// The variants that are stored under a key itself, not under its other names.
+  func stored(under key: CacheKey) throws(CacheError) -> [StoredVariant] {
+    shelf.failedChanges.applied(to: try shelf.store.read(key))
+  }
+
   /// Whether what this node has may be used: see `FleetLog.mayUseEntries`.
   private var mayUseEntries: Bool {
     guard let fleet = shelf.fleet, fleet.options.stalenessBound != nil else { return true }
@@ -119,7 +124,7 @@ final class Lookup: Sendable {
 
   // MARK: In memory
 
-  /// The variants in memory for a key; nil if the disk tier may have more of them.
+  /// The variants in memory for a key; nil if the store below may have more of them.
   func inMemory(_ key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
     guard mayUseEntries else { return nil }
     let found: [StoredVariant]
@@ -136,6 +141,13 @@ final class Lookup: Sendable {
       found = stored
     }
     return shelf.failedChanges.concern(found) ? nil : found
+  }
+
+  /// Whether what was found for a key may be used as it is: nothing of the key has changed since. Takes no lock.
+  ///
+  /// - Parameter generation: read from `Shelf.memory` before the look-up.
+  func isUnchanged(_ key: CacheKey, since generation: UInt64) -> Bool {
+    mayUseEntries && shelf.failedChanges.isEmpty && shelf.memory?.generation(of: key) == generation
   }
 
   /// The response in memory that may answer a request without asking the origin, before the request's conditions and

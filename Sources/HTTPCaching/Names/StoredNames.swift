@@ -54,15 +54,16 @@ final class StoredNames: Sendable {
     }
   }
 
-  /// The variants in memory for a key that may have an item; nil if the disk tier may have more.
+  /// The variants in memory for a key that may have an item; nil if the store below may have more.
   func itemInMemory(of key: CacheKey, rules: CacheRules) -> [StoredVariant]? {
-    guard let item = Self.item(store.peek(key.pointer)?.first?.record, rules), !isFound(key)
+    // Not through the store of a fleet, as in `Lookup.inMemory`.
+    let store = shelf.localStore
+    guard let item = Self.item(store.peek(key.pointer)?.first?.record, rules),
+      // A response stored under the target itself may be newer than the item.
+      store.peek(key)?.isEmpty != false
     else { return nil }
     return store.peek(key.with(target: item))
   }
-
-  /// A response stored under the target itself may be newer than the item.
-  private func isFound(_ key: CacheKey) -> Bool { store.peek(key)?.isEmpty == false }
 
   // MARK: Writing
 
@@ -96,9 +97,7 @@ final class StoredNames: Sendable {
     guard case .item(let item) = CacheAlias.read(name, in: response.head.headerFields, target: key.target)
     else {
       // Remove pointers one by one: a change of the target itself would overtake this response.
-      for pointer in try store.read(key.pointer) {
-        try await store.remove(.variant(pointer.record.key, sequence: pointer.record.sequence))
-      }
+      for pointer in try store.read(key.pointer) { await shelf.discard(pointer.record) }
       return nil
     }
     if Self.item(try store.read(key.pointer).first?.record, exchange.rules) != item {
@@ -120,7 +119,7 @@ final class StoredNames: Sendable {
       guard !shelf.running.contains(key.target), !shelf.running.contains(pointer.item ?? key.target),
         !isStored()
       else { return }
-      _ = try? await shelf.store.remove(.variant(pointer.key, sequence: pointer.sequence))
+      await shelf.discard(pointer)
     }
   }
 
@@ -165,7 +164,7 @@ final class StoredNames: Sendable {
         guard record.key.methodClass == .get, record.key.partition == key.partition,
           record.key.mode == key.mode, !Self.variance(record).isDefault
         else { return }
-        try await store.invalidate(.variant(record.key, sequence: record.sequence))
+        await shelf.invalidate(record)
       }
     }
   }
@@ -174,12 +173,9 @@ final class StoredNames: Sendable {
   private func write(
     _ pointer: StoredResponse, at key: CacheKey, isPinned: Bool, isMemoryOnly: Bool
   ) async throws(CacheError) {
-    let record = CacheRecord(
-      key: key, response: pointer, bodyLength: 0, isPinned: isPinned, isMemoryOnly: isMemoryOnly)
-    let writer = try await store.write(record, variantLimit: 1)
-    do throws(CacheError) { try await writer.commit(trailers: [:]) } catch {
-      guard error.code == .superseded else { throw error }
-    }
+    try await shelf.write(
+      pointer: CacheRecord(
+        key: key, response: pointer, bodyLength: 0, isPinned: isPinned, isMemoryOnly: isMemoryOnly))
   }
 
   private static func pointer(_ response: StoredResponse, keeping name: HTTPField.Name) -> StoredResponse {

@@ -6,6 +6,7 @@ import Synchronization
 final class OpenStore: Sendable {
   private let whileOpen: any CacheStore
   private let localWhileOpen: any CacheStore
+  private let localMemory: (any GenerationSource & UseCounter)?
   private let isClosed = Atomic<Bool>(false)
 
   /// - Parameters:
@@ -14,12 +15,16 @@ final class OpenStore: Sendable {
   init(_ store: any CacheStore, local: (any CacheStore)? = nil) {
     whileOpen = store
     localWhileOpen = local ?? store
+    localMemory = localWhileOpen as? any GenerationSource & UseCounter
   }
 
   var store: any CacheStore { isClosed.load(ordering: .relaxed) ? ClosedStore.shared : whileOpen }
 
   /// The store whose changes reach no other node.
   var local: any CacheStore { isClosed.load(ordering: .relaxed) ? ClosedStore.shared : localWhileOpen }
+
+  /// The local store, if it tells of changes and is told of uses; nil if not, or once it is closed.
+  var memory: (any GenerationSource & UseCounter)? { isClosed.load(ordering: .relaxed) ? nil : localMemory }
 
   /// - Parameter beforehand: called first, unless the store is closed already.
   func close(_ beforehand: () -> Void) async {

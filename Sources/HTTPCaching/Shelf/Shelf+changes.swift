@@ -145,6 +145,11 @@ extension Shelf {
     await remove(.variant(record.key, sequence: record.sequence), from: store, operation: operation)
   }
 
+  /// Invalidates a response.
+  func invalidate(_ record: CacheRecord) async {
+    await invalidate(.variant(record.key, sequence: record.sequence), telling: record.key.target)
+  }
+
   /// Removes all responses to a key: each variant in each form, under each name. Tells the observer of each key whose
   /// responses were removed.
   ///

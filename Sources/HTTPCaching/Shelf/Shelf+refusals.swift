@@ -37,7 +37,7 @@ extension Shelf {
       return .storeFailed
     }
     let usage = store.usage
-    // The tier that takes a response first has the limit, however large the other one is.
+    // The store that takes a response first has the limit, however large the other one is.
     let isOnDisk = usage.diskCapacity > 0 && !isMemoryOnly
     let capacity = isOnDisk ? usage.diskCapacity : usage.memoryCapacity
     // If the directory could not be opened, the capacity is 0 and every response is too large.

@@ -2,8 +2,8 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
-/// The store as the engine changes it. Each write, removal and invalidation passes here, so that running transfers and
-/// waiting requests learn of it, and a change that the store failed to make is remembered.
+/// The store as the engine changes it. Each write begins here, and each removal and invalidation is made here, so that
+/// running transfers and waiting requests learn of it, and a change that the store failed to make is remembered.
 final class Shelf: Sendable {
   let configuration: HTTPCache.Configuration
   let observers: Observers
@@ -60,6 +60,9 @@ final class Shelf: Sendable {
   /// The store whose changes reach no other node.
   var localStore: any CacheStore { opened.local }
 
+  /// The local store, if it tells of changes and is told of uses; nil if not.
+  var memory: (any GenerationSource & UseCounter)? { opened.memory }
+
   var rules: CacheRules { configuration.rules }
 
   /// Leaves the fleet, and closes the store; does nothing if the store is closed already.
@@ -72,6 +75,20 @@ final class Shelf: Sendable {
   }
 
   // MARK: Storing
+
+  /// Begins to store a response. `committed` follows its commit.
+  ///
+  /// - Parameters: as for `CacheStore.write`.
+  func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter {
+    try await store.write(record, variantLimit: variantLimit)
+  }
+
+  /// Begins to add a part to a stored one. `committed` follows its commit.
+  ///
+  /// - Parameters: as for `CacheStore.extend`.
+  func extend(_ record: CacheRecord, at offset: Int64) async throws(CacheError) -> any BodyWriter {
+    try await store.extend(record, at: offset)
+  }
 
   /// Registers a transfer before it starts. If the partition was wiped after the request was sent, neither the
   /// response nor the names written for it are stored.
@@ -153,6 +170,14 @@ final class Shelf: Sendable {
     }
   }
 
+  /// Stores a response without a body, which names another one, unless a more recent request stored one.
+  func write(pointer record: CacheRecord) async throws(CacheError) {
+    let writer = try await write(record, variantLimit: 1)
+    do throws(CacheError) { try await writer.commit(trailers: [:]) } catch {
+      guard error.code == .superseded else { throw error }
+    }
+  }
+
   // MARK: Wiping
 
   /// - Parameter store: the store that is wiped.
@@ -208,7 +233,7 @@ extension Shelf {
     }
     guard let answer, answer.storagePolicy != .notAllowed else { return .refuse(.hook) }
     if answer.storagePolicy == .allowedInMemoryOnly {
-      // An entry on disk cannot move to memory, so it is removed. Without a disk tier nothing changes.
+      // An entry on disk cannot move to memory, so it is removed. Without a store on disk nothing changes.
       if let record, !record.isMemoryOnly {
         if !store.isInMemoryOnly { return .refuse(.memoryOnly) }
       } else {

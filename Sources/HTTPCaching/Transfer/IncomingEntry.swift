@@ -48,7 +48,7 @@ struct IncomingEntry: Sendable {
     self.key = key
     presented = conversation.exchange.presented
     flight = conversation.flight
-    isShared = conversation.shared != nil
+    isShared = conversation.tierAge != nil
   }
 
   /// The trailer fields that may be stored.

@@ -1,7 +1,8 @@
 import HTTPCacheSemantics
 import Synchronization
 
-/// The running transfers by target URI, so that a wipe finds responses that are not stored yet.
+/// The running transfers by target URI, so that a wipe finds responses that are not stored yet. A request also waits
+/// for the part that a transfer without readers will keep, and a pointer stays while its item arrives.
 final class RunningTransfers: Sendable {
   private struct Running {
     let transfer: Transfer

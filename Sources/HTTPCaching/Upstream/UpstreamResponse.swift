@@ -16,7 +16,7 @@ public struct UpstreamResponse: Sendable {
   /// The fetch for all nodes of a fleet whose response this is; nil without one.
   var fetch: SharedFetch?
   /// How old the response was in the tier of a fleet; nil for a response of the origin.
-  var shared: SharedAge?
+  var tierAge: SharedAge?
 
   /// Makes a response.
   public init(

@@ -10,17 +10,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PartialDamageTests {
   private let body = bytes(2_000_000)
 
-  private func bodyPath(_ fixture: Fixture) throws -> String {
-    let files = try fixture.directory.bodyFiles()
-    try #require(files.count == 1)
-    return fixture.directory.path("cache/bodies/" + files[0])
-  }
-
   private func flip(_ fixture: Fixture, at offset: Int) throws {
-    let handle = try #require(FileHandle(forUpdatingAtPath: try bodyPath(fixture)))
-    try handle.seek(toOffset: UInt64(offset))
-    try handle.write(contentsOf: Data([body[offset] ^ 0x10]))
-    try handle.close()
+    try overwrite(try fixture.bodyPath(), at: UInt64(offset), with: [body[offset] ^ 0x10])
   }
 
   private func execute(_ sql: String, _ fixture: Fixture) throws {
@@ -127,7 +118,7 @@ import Testing
       for isExtended in [true, false] {
         let fixture = try Fixture()
         let part = try await fixture.store.putPart("/a", body, 700_000..<1_300_000)
-        let path = try bodyPath(fixture)
+        let path = try fixture.bodyPath()
         if change == "cut" {
           try #require(FileHandle(forWritingAtPath: path)).truncate(atOffset: 1_299_999)
         } else {

@@ -14,17 +14,11 @@ import Testing
 
   private func database(_ fixture: Fixture) -> String { fixture.directory.path("cache/Cache.db") }
 
-  private func bodyPath(_ fixture: Fixture) throws -> String {
-    let files = try fixture.directory.bodyFiles()
-    try #require(files.count == 1)
-    return fixture.directory.path("cache/bodies/" + files[0])
-  }
-
   @Test("the bytes of a part are at their place in the body, and completing the body copies nothing")
   func sparse() async throws {
     let fixture = try Fixture()
     try await fixture.store.putPart("/a", body, 700_000..<1_300_000)
-    let path = try bodyPath(fixture)
+    let path = try fixture.bodyPath()
     let partial = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
     #expect(partial.count == 1_300_000)
     #expect(Array(partial[700_000...]) == Array(body[700_000..<1_300_000]))
@@ -34,7 +28,7 @@ import Testing
     try await fixture.store.addPart("/a", body, 1_300_000..<2_000_000)
     let whole = try await fixture.store.addPart("/a", body, 0..<700_000)
     #expect(whole.isComplete)
-    #expect(try bodyPath(fixture) == path)
+    #expect(try fixture.bodyPath() == path)
     let page = try await fixture.store.entries(.key(key("/a")), after: nil, limit: 10)
     #expect(page.entries.map(\.bodyPath) == [path])
     #expect(Array(try Data(contentsOf: URL(fileURLWithPath: path))) == body)
@@ -100,7 +94,7 @@ import Testing
   func looking() async throws {
     let fixture = try Fixture(capacity: 8 << 20, largestEntry: .bytes(4 << 20))
     let part = try await fixture.store.putPart("/a", body, 0..<1_000_000)
-    let look = LockLoop(try bodyPath(fixture))
+    let look = LockLoop(try fixture.bodyPath())
     let file = try #require(try fixture.directory.bodyFiles().first)
     let name = try #require(BodyName(fileName: file))
     let folder = fixture.store.thread.currentDirectory.directory

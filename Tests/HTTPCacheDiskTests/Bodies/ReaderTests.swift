@@ -28,11 +28,7 @@ import Testing
       try await fixture.store.put(try record("/a"), body)
       let reader = try #require(try fixture.store.read(key("/a")).first).body.open()
       _ = try await reader.read(0..<10)
-      let file = try #require(try fixture.directory.bodyFiles().first)
-      let handle = try #require(
-        FileHandle(forUpdatingAtPath: fixture.directory.path("cache/bodies/" + file)))
-      try handle.write(contentsOf: Data([body[0] ^ 1]))
-      try handle.close()
+      try overwrite(try fixture.bodyPath(), at: 0, with: [body[0] ^ 1])
       await #expect(throws: CacheError.self) { try await reader.read(0..<10) }
     }
   }
@@ -41,12 +37,7 @@ import Testing
   func cloneDamaged() async throws {
     let fixture = try Fixture()
     try await fixture.store.put(try record("/a"), bytes(600_000))
-    let file = try #require(try fixture.directory.bodyFiles().first)
-    let handle = try #require(
-      FileHandle(forUpdatingAtPath: fixture.directory.path("cache/bodies/" + file)))
-    try handle.seek(toOffset: 500_000)
-    try handle.write(contentsOf: Data([0, 0, 0, 0, 0, 0, 0, 0]))
-    try handle.close()
+    try overwrite(try fixture.bodyPath(), at: 500_000, with: [0, 0, 0, 0, 0, 0, 0, 0])
     let reader = try #require(try fixture.store.read(key("/a")).first).body.open()
     let path = fixture.directory.path("clone")
     await #expect(throws: CacheError.self) { try await reader.clone(to: path) }

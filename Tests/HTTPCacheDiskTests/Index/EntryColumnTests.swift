@@ -1,4 +1,6 @@
+import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPTypes
 import Testing
 
 @testable import HTTPCacheDisk
@@ -30,5 +32,18 @@ import Testing
         && $0.impossibility == nil
     }
     #expect(unchecked == [.checksum, .file, .record, .body])
+  }
+
+  @Test("an update writes each column that follows from the record, and `verify` finds the time of another")
+  func updated() async throws {
+    let fixture = try Fixture()
+    let stored = try await fixture.store.put(try record("/a", language: "de"), bytes(100))
+    var response = stored.response
+    response.nominated = [NominatedField(name: .acceptLanguage, value: .text("en"))]
+    response.responseTime = response.responseTime.adding(60)
+    #expect(try await fixture.store.update(stored.with(response: response)))
+    #expect(try await fixture.store.verify(repair: false).isSound)
+    try execute("UPDATE entry SET stored = stored - 60", on: fixture.directory.path("cache/Cache.db"))
+    #expect(try await fixture.store.verify(repair: false).description.contains("a wrong stored for it"))
   }
 }

@@ -30,7 +30,7 @@ import Testing
         ],
         head: head, trailers: trailers, requestTime: Timestamp(seconds: 1_700_000_000),
         responseTime: Timestamp(seconds: 1_700_000_002), answeredAuthorized: true, isDecoded: true,
-        isInvalidated: true, requestedRange: nil,
+        isInvalidated: true, isExpired: false, requestedRange: nil,
         facts: ReuseFacts(
           freshnessLifetime: -5, lifetimeSource: .heuristic, correctedInitialAge: 7,
           directives: [.mustRevalidate, .public], windows: ReuseWindows([.staleWhileRevalidate: 30]),

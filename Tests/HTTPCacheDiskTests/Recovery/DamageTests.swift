@@ -18,20 +18,6 @@ func execute(_ sql: String, on path: String) throws {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct DamageTests {
-  /// The path of the only body file.
-  private func bodyPath(_ fixture: Fixture) throws -> String {
-    let files = try fixture.directory.bodyFiles()
-    try #require(files.count == 1)
-    return fixture.directory.path("cache/bodies/" + files[0])
-  }
-
-  private func overwrite(_ path: String, at offset: UInt64, with bytes: [UInt8]) throws {
-    let handle = try #require(FileHandle(forUpdatingAtPath: path))
-    try handle.seek(toOffset: offset)
-    try handle.write(contentsOf: Data(bytes))
-    try handle.close()
-  }
-
   @Test(
     "one changed byte anywhere in a body file is found, and the entry is removed",
     arguments: [0, 1, 262_143, 262_144, 400_000, 599_999])
@@ -39,7 +25,7 @@ func execute(_ sql: String, on path: String) throws {
     let fixture = try Fixture()
     let body = bytes(600_000)
     try await fixture.store.put(try record("/a"), body)
-    try overwrite(try bodyPath(fixture), at: UInt64(offset), with: [body[offset] ^ 0x10])
+    try overwrite(try fixture.bodyPath(), at: UInt64(offset), with: [body[offset] ^ 0x10])
     let reader = try #require(try fixture.store.read(key("/a")).first).body.open()
     let error = await #expect(throws: CacheError.self) { _ = try await reader.read(0..<600_000) }
     #expect(error?.code == .damaged)
@@ -53,7 +39,7 @@ func execute(_ sql: String, on path: String) throws {
     let fixture = try Fixture()
     let body = bytes(600_000)
     try await fixture.store.put(try record("/a"), body)
-    try overwrite(try bodyPath(fixture), at: 300_000, with: [body[300_000] ^ 1])
+    try overwrite(try fixture.bodyPath(), at: 300_000, with: [body[300_000] ^ 1])
     let reader = try #require(try fixture.store.read(key("/a")).first).body.open()
     #expect(try await reader.read(100..<200).array == Array(body[100..<200]))
     #expect(try await reader.read(530_000..<540_000).array == Array(body[530_000..<540_000]))
@@ -65,7 +51,7 @@ func execute(_ sql: String, on path: String) throws {
     for change in ["cut", "grown", "gone", "folder", "link"] {
       let fixture = try Fixture()
       try await fixture.store.put(try record("/a"), bytes(100_000))
-      let path = try bodyPath(fixture)
+      let path = try fixture.bodyPath()
       let variant = try #require(try fixture.store.read(key("/a")).first)
       switch change {
       case "cut": try #require(FileHandle(forWritingAtPath: path)).truncate(atOffset: 99_999)

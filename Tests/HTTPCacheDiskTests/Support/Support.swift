@@ -54,10 +54,14 @@ struct Fixture {
     let path = directory.path("cache/Cache.db")
     let size = try #require(
       try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)
-    let handle = try #require(FileHandle(forUpdatingAtPath: path))
-    try handle.seek(toOffset: 4_096)
-    try handle.write(contentsOf: Data(repeating: 0xA5, count: size.intValue - 4_096))
-    try handle.close()
+    try overwrite(path, at: 4_096, with: [UInt8](repeating: 0xA5, count: size.intValue - 4_096))
+  }
+
+  /// The path of the only body file.
+  func bodyPath() throws -> String {
+    let files = try directory.bodyFiles()
+    try #require(files.count == 1)
+    return directory.path("cache/bodies/" + files[0])
   }
 
   /// Another store on the same directory, like the store of another process.
@@ -94,6 +98,13 @@ func record(
       facts: ReuseFacts(freshnessLifetime: 60, lifetimeSource: .maxAge, correctedInitialAge: 1)),
     bodyLength: bodyLength, storedRanges: storedRanges, groups: groups, userInfo: [1, 2, 3],
     isPinned: isPinned, isMemoryOnly: isMemoryOnly)
+}
+
+func overwrite(_ path: String, at offset: UInt64, with bytes: [UInt8]) throws {
+  let handle = try #require(FileHandle(forUpdatingAtPath: path))
+  try handle.seek(toOffset: offset)
+  try handle.write(contentsOf: Data(bytes))
+  try handle.close()
 }
 
 /// Pseudorandom bytes, so that all blocks differ.

@@ -35,37 +35,43 @@ import Testing
     #expect(text.utf8.count < 4_000)
   }
 
-  @Test("Every reason says something, and names its section unless a setting decided")
-  func reasons() throws {
-    let foo = try #require(HTTPField.Name("Foo"))
-    let settings: [any Reason] = [
-      MissReason.policy(.reload), MissReason.storeFailed, ValidationReason.policy(.revalidate),
+  /// The reasons to go forward and the refusals that no specification has.
+  private static let forwardsWithoutSection: Set<ForwardReason> = [
+    .miss(.policy(.bypass)), .miss(.policy(.reload)), .miss(.storeFailed),
+    .validation(.policy(.revalidate)),
+  ]
+  private static let refusalsWithoutSection: Set<StorageRefusal> = [
+    .override, .policy, .tooLarge(limit: 1), .notAdmitted, .upstream, .hook, .hookFailed, .hookTimedOut,
+    .memoryOnly, .storeFailed,
+  ]
+
+  private func expect(_ reason: any Reason, hasSection: Bool) {
+    #expect(!reason.description.isEmpty)
+    let isOfSpecification = reason.section.hasPrefix("RFC ") || reason.section.hasPrefix("W3C ")
+    #expect(hasSection ? isOfSpecification : reason.section.isEmpty, "\(reason): \(reason.section)")
+  }
+
+  @Test("Every reason says something, and names its section if a specification has it")
+  func reasons() {
+    for (reason, _) in RFC9211_CacheStatusTests.forwards {
+      expect(reason, hasSection: !Self.forwardsWithoutSection.contains(reason))
+    }
+    for refusal in RFC9211_CacheStatusTests.refusals {
+      expect(refusal, hasSection: !Self.refusalsWithoutSection.contains(refusal))
+    }
+    let withoutSection: [any Reason] = [
       StaleAllowance.policy(.cacheOnly), FallbackRefusal.policy(.reload), FallbackRefusal.rules,
-      StorageRefusal.hook, StorageRefusal.tooLarge(limit: 1),
     ]
-    for reason in settings {
-      #expect(!reason.description.isEmpty)
-      #expect(reason.section.isEmpty)
-    }
-    let rules: [any Reason] = [
-      MissReason.absent, MissReason.variantMismatch([foo]), MissReason.method(.put),
-      MissReason.precondition(.ifMatch), MissReason.partial,
-      ValidationReason.stale(age: .seconds(1), lifetime: .seconds(1)), ValidationReason.responseNoCache,
-      ValidationReason.requestNoCache, ValidationReason.pragmaNoCache,
-      ValidationReason.requestMaxAge(.seconds(1), age: .seconds(2)),
-      ValidationReason.requestMinFresh(.seconds(1), remaining: .seconds(0)),
-      ValidationReason.guessWithCredentials, ValidationReason.invalidated,
-      ValidationReason.variantMismatch([foo]),
-      FallbackRefusal.setCookie, MissReason.content(.undefinedSemantics(.head)), StaleAllowance.maxStale,
-      StaleAllowance.window(.staleWhileRevalidate),
+    for reason in withoutSection { expect(reason, hasSection: false) }
+    let withSection: [any Reason] = [
+      StaleAllowance.maxStale, StaleAllowance.window(.staleWhileRevalidate),
       StaleAllowance.window(.staleIfError), StaleAllowance.disconnected, UnsatisfiableReason.miss(.absent),
-      UnsatisfiableReason.validation(.responseNoCache), ForwardReason.miss(.absent),
-      FallbackRefusal.mustRevalidate, FallbackRefusal.tooStale(.seconds(2), limit: .seconds(1)),
-      FallbackRefusal.serverError(503), FallbackRefusal.requestFreshness,
+      UnsatisfiableReason.validation(.responseNoCache), FallbackRefusal.miss(.absent),
+      FallbackRefusal.authorized, FallbackRefusal.setCookie, FallbackRefusal.invalidated,
+      FallbackRefusal.responseNoCache, FallbackRefusal.requestNoCache, FallbackRefusal.requestFreshness,
+      FallbackRefusal.mustRevalidate, FallbackRefusal.proxyRevalidate, FallbackRefusal.sMaxAge,
+      FallbackRefusal.tooStale(.seconds(2), limit: .seconds(1)), FallbackRefusal.serverError(503),
     ]
-    for reason in rules {
-      #expect(!reason.description.isEmpty)
-      #expect(reason.section.hasPrefix("RFC "))
-    }
+    for reason in withSection { expect(reason, hasSection: true) }
   }
 }

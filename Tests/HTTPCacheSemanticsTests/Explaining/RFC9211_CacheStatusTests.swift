@@ -42,47 +42,55 @@ import Testing
       .hasPrefix("ExampleCache; fwd=request"))
   }
 
+  /// Each reason to go forward, with its token.
+  static let forwards: [(ForwardReason, String)] = [
+    (.miss(.absent), "uri-miss"), (.miss(.variantMismatch([.accept])), "vary-miss"),
+    (.miss(.method(.put)), "method"), (.miss(.policy(.bypass)), "bypass"),
+    (.miss(.policy(.reload)), "request"), (.miss(.precondition(.ifMatch)), "request"),
+    (.miss(.partial), "partial"), (.miss(.storeFailed), "miss"),
+    (.miss(.content(.tooLarge(limit: 1))), "bypass"), (.miss(.content(.noDigest)), "bypass"),
+    (.miss(.content(.undefinedSemantics(.head))), "bypass"),
+    (.validation(.stale(age: .seconds(2), lifetime: .seconds(1))), "stale"),
+    (.validation(.invalidated), "stale"), (.validation(.variantMismatch([.accept])), "vary-miss"),
+    (.validation(.responseNoCache), "stale"), (.validation(.requestNoCache), "request"),
+    (.validation(.pragmaNoCache), "request"), (.validation(.guessWithCredentials), "request"),
+    (.validation(.requestMaxAge(.seconds(1), age: .seconds(2))), "request"),
+    (.validation(.requestMinFresh(.seconds(1), remaining: .seconds(0))), "request"),
+    (.validation(.policy(.revalidate)), "request"),
+  ]
+
   // holds 9211-2.2-1
   @Test("RFC 9211 §2.2 Every reason to go forward has its token")
   func forwardReasons() throws {
-    let reasons: [(ForwardReason, String)] = [
-      (.miss(.absent), "uri-miss"), (.miss(.variantMismatch([])), "vary-miss"),
-      (.miss(.method(.put)), "method"), (.miss(.policy(.bypass)), "bypass"),
-      (.miss(.policy(.reload)), "request"), (.miss(.precondition(.ifMatch)), "request"),
-      (.miss(.partial), "partial"), (.miss(.storeFailed), "miss"),
-      (.miss(.content(.tooLarge(limit: 1))), "bypass"), (.miss(.content(.noDigest)), "bypass"),
-      (.validation(.stale(age: .seconds(2), lifetime: .seconds(1))), "stale"),
-      (.validation(.invalidated), "stale"),
-      (.validation(.responseNoCache), "stale"), (.validation(.requestNoCache), "request"),
-      (.validation(.requestMaxAge(.seconds(1), age: .seconds(2))), "request"),
-      (.validation(.policy(.revalidate)), "request"),
-    ]
-    for (reason, token) in reasons {
+    for (reason, token) in Self.forwards {
       #expect(
         value(.forwarded(reason, status: 200, storage: .store, collapsed: false))
           == "ExampleCache; fwd=\(token); fwd-status=200; stored")
     }
   }
 
+  /// Each refusal.
+  static let refusals: [StorageRefusal] = [
+    .method(.put), .interim, .statusNotUnderstood(299), .statusNotStored(429), .responseNoStore,
+    .noStoreDespiteOverride(override: "override 1"), .requestNoStore, .privateInShared, .authorized,
+    .setCookie, .credentials, .clientError(400), .notCacheable(status: 201), .neverReusable, .varyAny,
+    .varySecret(.cookie), .malformed("Vary"), .redirectToItself, .partialContent,
+    .content(.tooLarge(limit: 1)), .content(.noDigest), .content(.undefinedSemantics(.get)), .clearsSite,
+    .digestMismatch(algorithm: "sha-256"), .insteadOfStored(status: 404), .override, .policy,
+    .tooLarge(limit: 1), .notAdmitted, .superseded, .upstream, .hook, .hookFailed, .hookTimedOut,
+    .memoryOnly, .incomplete, .storeFailed,
+  ]
+
   @Test("RFC 9211 §2.8 The detail of what is not stored is a token of its own")
   func refusalDetails() throws {
-    let refusals: [StorageRefusal] = [
-      .method(.put), .interim, .statusNotUnderstood(299), .statusNotStored(429), .responseNoStore,
-      .requestNoStore, .privateInShared, .authorized, .notCacheable(status: 201), .neverReusable,
-      .varyAny, .varySecret(.cookie), .malformed("Vary"), .partialContent,
-      .content(.tooLarge(limit: 1)), .content(.noDigest), .content(.undefinedSemantics(.get)),
-      .setCookie, .clearsSite, .noStoreDespiteOverride(override: "override 1"),
-      .digestMismatch(algorithm: "sha-256"), .policy, .tooLarge(limit: 1), .hook, .incomplete,
-      .storeFailed, .credentials, .clientError(400), .redirectToItself,
-    ]
     var details: Set<String> = []
-    for refusal in refusals {
+    for refusal in Self.refusals {
       let text = value(
         .forwarded(.miss(.absent), status: 200, storage: .doNotStore(refusal), collapsed: false))
       #expect(!text.contains("\"") && !text.contains("; stored"))
       details.insert(String(try #require(text.split(separator: "; detail=").dropFirst().first)))
     }
-    #expect(details.count == refusals.count)
+    #expect(details.count == Self.refusals.count)
   }
 
   @Test("RFC 9211 §2.7 A key shows target and content, but no partition")

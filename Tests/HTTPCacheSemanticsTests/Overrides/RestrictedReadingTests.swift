@@ -192,6 +192,26 @@ struct RestrictedReadingTests {
     #expect(decision(path, CacheRules(mode: .shared)) == .store)
   }
 
+  @Test("each fact about reuse is restricted by other readings, but two")
+  func everyFact() {
+    func properties(_ facts: ReuseFacts) -> [String: String] {
+      Dictionary(
+        uniqueKeysWithValues: Mirror(reflecting: facts).children.map { ($0.label ?? "", "\($0.value)") })
+    }
+    let windows = ReuseWindows(Dictionary(uniqueKeysWithValues: ReuseWindow.allCases.map { ($0, 60) }))
+    let facts = ReuseFacts(
+      freshnessLifetime: 60, lifetimeSource: .maxAge, correctedInitialAge: 1, directives: [.public],
+      windows: windows, overrides: 1)
+    var restricted = facts
+    restricted.restrict(
+      to: ReuseFacts(
+        freshnessLifetime: 0, lifetimeSource: .none, correctedInitialAge: 2, directives: [.noCache],
+        windows: ReuseWindows(), overrides: 2))
+    let (before, after) = (properties(facts), properties(restricted))
+    // The age does not depend on rules, and the fingerprint is that of the target's own overrides.
+    #expect(before.keys.filter { before[$0] == after[$0] }.sorted() == ["correctedInitialAge", "overrides"])
+  }
+
   @Test("a hook that stores only some targets, or not some, knows other spellings as well")
   func hooks() throws {
     let pattern = try TargetPattern.glob("/secret/**")

@@ -64,9 +64,7 @@ struct MemoryLimitTests {
   @Test("in a tier too, where a response stays in memory", arguments: [true, false])
   func tier(isAnnounced: Bool) async throws {
     let tier = TieredStore(
-      memory: MemoryStore(capacity: Self.capacity, largestEntry: .share(0.5)),
-      base: DiskLikeStore(
-        capacity: 32 << 20, largestEntry: .default, clock: ManualClock(now: StoreSample.start)))
+      memory: MemoryStore(capacity: Self.capacity, largestEntry: .share(0.5)), base: DiskLikeStore())
     let (committed, peak) = try await writeTogether(
       60, of: 1 << 20, isAnnounced: isAnnounced, isMemoryOnly: true, in: tier)
     #expect(peak <= Self.capacity + Self.slack)

@@ -38,7 +38,7 @@ struct RandomRecord {
       trailers: fields(), requestTime: Timestamp(seconds: number()),
       responseTime: Timestamp(seconds: number()),
       answeredAuthorized: random.oneIn(2), isDecoded: random.oneIn(2), isInvalidated: random.oneIn(2),
-      requestedRange: random.oneIn(3) ? text() : nil, facts: facts,
+      isExpired: random.oneIn(2), requestedRange: random.oneIn(3) ? text() : nil, facts: facts,
       keyFingerprint: random.oneIn(3) ? random.next() : 0)
     let key = CacheKey(
       mode: random.oneIn(2) ? .shared : .private, partition: text(),

@@ -18,7 +18,7 @@ import Testing
 
   /// A record without any property at its default.
   private static var full: CacheRecord {
-    let record = CacheRecord(
+    CacheRecord(
       key: CacheKey(
         mode: .shared, partition: "account", methodClass: .query, target: "https://example.com/full",
         contentDigest: [1, 2]),
@@ -27,14 +27,13 @@ import Testing
         head: HTTPResponse(status: .notFound, headerFields: [.eTag: "\"1\""]),
         trailers: [.eTag: "\"2\""], requestTime: Timestamp(seconds: 11),
         responseTime: Timestamp(seconds: 12), answeredAuthorized: true, isDecoded: true,
-        isInvalidated: true, requestedRange: "bytes=1-2",
+        isInvalidated: true, isExpired: true, requestedRange: "bytes=1-2",
         facts: ReuseFacts(
           freshnessLifetime: 13, lifetimeSource: .expires, correctedInitialAge: 14,
           directives: [.immutable], windows: windows, overrides: 17),
         keyFingerprint: 18),
       bodyLength: 19, storedRanges: [1..<3], groups: ["g"], userInfo: [20], isSeed: true, isPinned: true,
       isMemoryOnly: true, isResumable: true, sequence: 21, ticket: ChangeCounters().ticket())
-    return record.with(response: record.response.marked(as: .expired))
   }
 
   /// Each property with its path, such as `response.facts.overrides`.

@@ -1,5 +1,6 @@
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import Synchronization
 
 /// A memory store that simulates the store below a tier: its usage is that of a disk, several tiers can share
@@ -16,9 +17,17 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
   let tells = Atomic<Bool>(true)
   private let variantReadCount = Atomic<Int>(0)
 
-  init(capacity: Int64, largestEntry: LargestEntry, clock: any CacheClock, inline: Int = 16 << 10) {
+  init(
+    capacity: Int64 = 32 << 20, largestEntry: LargestEntry = .default,
+    clock: any CacheClock = ManualClock(now: StoreSample.start), inline: Int = 16 << 10
+  ) {
     store = MemoryStore(capacity: capacity, largestEntry: largestEntry, clock: clock)
     self.inline = inline
+  }
+
+  /// A tier over this store.
+  func tier(memory: Int64 = 8 << 20) -> TieredStore {
+    TieredStore(memory: MemoryStore(capacity: memory), base: self)
   }
 
   var uses: Int { forwardedUses.load(ordering: .relaxed) }
@@ -29,6 +38,8 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
   func generation(of key: CacheKey) -> UInt64 {
     tells.load(ordering: .relaxed) ? changes.load(ordering: .acquiring) : 0
   }
+
+  func isKnownAbsent(_ key: CacheKey) -> Bool { tells.load(ordering: .relaxed) && store.isKnownAbsent(key) }
 
   func recordUses(_ uses: [KeyUses]) {
     forwardedUses.add(uses.reduce(0) { $0 + $1.count }, ordering: .relaxed)

@@ -8,12 +8,7 @@ import Testing
 struct TieredPartialTests {
   private let key = StoreSample.key()
   private let body = StoreSample.body(40_000)
-  private let base = DiskLikeStore(
-    capacity: 32 << 20, largestEntry: .default, clock: ManualClock(now: StoreSample.start))
-
-  private func tier() -> TieredStore {
-    TieredStore(memory: MemoryStore(capacity: 8 << 20), base: base)
-  }
+  private let base = DiskLikeStore()
 
   private func begin(
     _ tier: TieredStore, isMemoryOnly: Bool = false, time: Int64 = 0, keeping count: Int
@@ -28,7 +23,7 @@ struct TieredPartialTests {
 
   @Test("memory has no copies of parts, and still answers the whole one right")
   func noCopies() async throws {
-    let tier = tier()
+    let tier = base.tier()
     let whole = try await tier.write(StoreSample.record(tag: "\"old\""), variantLimit: 8)
     try await whole.append(StoreSample.body(1_000, seed: 9))
     let old = try await whole.commit(trailers: [:])
@@ -52,7 +47,7 @@ struct TieredPartialTests {
 
   @Test("parts for memory only stay in memory, and are completed there")
   func memoryOnly() async throws {
-    let tier = tier()
+    let tier = base.tier()
     let part = try #require(try await begin(tier, isMemoryOnly: true, keeping: 10_000))
     #expect(part.storedRanges == [0..<10_000])
     #expect(try base.read(key).isEmpty)
@@ -71,13 +66,13 @@ struct TieredPartialTests {
 
   @Test("a part in memory alone does not hide the whole one below, nor one below the whole in memory")
   func bothTiers() async throws {
-    let tier = tier()
+    let tier = base.tier()
     let whole = try await tier.write(StoreSample.record(), variantLimit: 8)
     try await whole.append(StoreSample.body(1_000, seed: 9))
     try await whole.commit(trailers: [:])
     _ = try await begin(tier, isMemoryOnly: true, time: 5, keeping: 10_000)
     for _ in 0..<2 { #expect(try tier.read(key).map(\.record.isComplete) == [false, true]) }
-    let other = self.tier()
+    let other = base.tier()
     let own = try await other.write(
       StoreSample.memoryOnly(time: StoreSample.start.adding(9)), variantLimit: 8)
     try await own.append(StoreSample.body(500))

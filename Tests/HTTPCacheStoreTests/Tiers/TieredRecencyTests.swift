@@ -7,12 +7,7 @@ import Testing
 @Suite("TieredStore: responses of both tiers", .timeLimit(.minutes(10)))
 struct TieredRecencyTests {
   private let key = StoreSample.key()
-  private let base = DiskLikeStore(
-    capacity: 32 << 20, largestEntry: .default, clock: ManualClock(now: StoreSample.start))
-
-  private func tier() -> TieredStore {
-    TieredStore(memory: MemoryStore(capacity: 8 << 20), base: base)
-  }
+  private let base = DiskLikeStore()
 
   private func record(_ tag: String, made seconds: Int64, isMemoryOnly: Bool) -> CacheRecord {
     let time = StoreSample.start.adding(seconds)
@@ -32,7 +27,7 @@ struct TieredRecencyTests {
 
   @Test("a number tells one response of a key, whichever tier has it")
   func numbers() async throws {
-    let tier = tier()
+    let tier = base.tier()
     let below = try await begin(StoreSample.record(language: "de"), in: tier).commit(trailers: [:])
     let own = try await begin(StoreSample.memoryOnly(language: "en"), in: tier)
       .commit(trailers: [:])
@@ -49,7 +44,7 @@ struct TieredRecencyTests {
     "an older response that ends later does not take the place of a more recent one in the other tier (RFC 9111 §4)",
     arguments: [true, false])
   func otherTier(isSlowMemoryOnly: Bool) async throws {
-    let tier = tier()
+    let tier = base.tier()
     let slow = try await begin(record("\"1\"", made: 0, isMemoryOnly: isSlowMemoryOnly), in: tier)
     let next = try await begin(record("\"2\"", made: 5, isMemoryOnly: !isSlowMemoryOnly), in: tier)
     try await next.commit(trailers: [:])

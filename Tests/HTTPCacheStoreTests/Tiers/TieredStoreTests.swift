@@ -8,8 +8,7 @@ import Testing
 @Suite("TieredStore", .timeLimit(.minutes(10)))
 struct TieredStoreTests {
   private let key = StoreSample.key()
-  private let base = DiskLikeStore(
-    capacity: 32 << 20, largestEntry: .default, clock: ManualClock(now: StoreSample.start))
+  private let base = DiskLikeStore()
 
   private func tier(_ base: (any CacheStore)? = nil, memory: Int64 = 8 << 20) -> TieredStore {
     TieredStore(memory: MemoryStore(capacity: memory), base: base ?? self.base)
@@ -92,8 +91,7 @@ struct TieredStoreTests {
   @Test("copies a body that comes with its record when it is opened, a longer one when it was read")
   func promotion() async throws {
     for size in [1_000, 200_000] {
-      let base = DiskLikeStore(
-        capacity: 32 << 20, largestEntry: .default, clock: ManualClock(now: StoreSample.start))
+      let base = DiskLikeStore()
       try await store(base.store, StoreSample.record(), size: size)
       let tier = tier(base)
       let reader = try #require(try tier.read(key).first).body.open()

@@ -5,17 +5,12 @@ import Testing
 
 @Suite("TieredStore: uses and counts", .timeLimit(.minutes(10)))
 struct TieredUsesTests {
-  private let base = DiskLikeStore(
-    capacity: 32 << 20, largestEntry: .default, clock: ManualClock(now: StoreSample.start))
-
-  private func tier(memory: Int64 = 8 << 20) -> TieredStore {
-    TieredStore(memory: MemoryStore(capacity: memory), base: base)
-  }
+  private let base = DiskLikeStore()
 
   @Test(
     "the store below is told of uses in memory when there are many, and before it lists, counts or removes")
   func toldUses() async throws {
-    let tier = tier(memory: 32 << 20)
+    let tier = base.tier(memory: 32 << 20)
     let keys = (0..<2_000).map { StoreSample.key("/\($0)") }
     for key in keys {
       let writer = try await tier.write(StoreSample.record(key), variantLimit: 8)
@@ -44,7 +39,7 @@ struct TieredUsesTests {
 
   @Test("counts reach the store below when there are many, and before they are read")
   func toldCounts() async throws {
-    let tier = tier()
+    let tier = base.tier()
     for _ in 0..<100 { tier.count(CacheCounts(hits: 1, hitBytes: 2)) }
     #expect(try await base.counts().hits == 0)
     #expect(try await tier.counts().hits == 100)

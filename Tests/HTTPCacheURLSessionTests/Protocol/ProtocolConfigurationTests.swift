@@ -34,10 +34,10 @@ import Testing
   func policyOfAConfiguration(
     policy: URLRequest.CachePolicy, fresh: Bool, stale: Bool, answers: Bool
   ) async throws {
-    try await check(policy, fresh: fresh, stale: stale, answers: answers) { kitchen, policy in
+    try await check(policy, fresh: fresh, stale: stale, answers: answers) { test, policy in
       let base = URLSessionConfiguration.ephemeral
       base.requestCachePolicy = policy
-      return (URLSession(configuration: kitchen.configuration(base)), .useProtocolCachePolicy)
+      return (URLSession(configuration: test.configuration(base)), .useProtocolCachePolicy)
     }
   }
 
@@ -46,8 +46,8 @@ import Testing
     func policySetAfterwards(
       policy: URLRequest.CachePolicy, fresh: Bool, stale: Bool, answers: Bool
     ) async throws {
-      try await check(policy, fresh: fresh, stale: stale, answers: answers) { kitchen, policy in
-        let configuration = kitchen.configuration()
+      try await check(policy, fresh: fresh, stale: stale, answers: answers) { test, policy in
+        let configuration = test.configuration()
         configuration.requestCachePolicy = policy
         return (URLSession(configuration: configuration), .useProtocolCachePolicy)
       }
@@ -56,24 +56,24 @@ import Testing
 
   private func check(
     _ policy: URLRequest.CachePolicy, fresh: Bool, stale: Bool, answers: Bool,
-    _ make: (ProtocolKitchen, URLRequest.CachePolicy) -> (URLSession, URLRequest.CachePolicy)
+    _ make: (TestCache, URLRequest.CachePolicy) -> (URLSession, URLRequest.CachePolicy)
   ) async throws {
-    let kitchen = ProtocolKitchen(ScriptedUpstream { _ in Self.stored })
-    let filling = kitchen.session()
+    let test = TestCache(ScriptedUpstream { _ in Self.stored })
+    let filling = test.session()
     _ = try await filling.get("/")
     filling.finishTasksAndInvalidate()
-    let (session, requests) = make(kitchen, policy)
+    let (session, requests) = make(test, policy)
     defer { session.finishTasksAndInvalidate() }
-    #expect(try await session.get(ProtocolKitchen.request("/", requests)).text == "one")
-    #expect(kitchen.origin.requestCount == (fresh ? 2 : 1))
-    kitchen.clock.advance(by: 3600)
-    #expect(try await session.get(ProtocolKitchen.request("/", requests)).text == "one")
-    #expect(kitchen.origin.requestCount == (fresh ? 3 : stale ? 2 : 1))
+    #expect(try await session.get(TestCache.request("/", requests)).text == "one")
+    #expect(test.origin.requestCount == (fresh ? 2 : 1))
+    test.clock.advance(by: 3600)
+    #expect(try await session.get(TestCache.request("/", requests)).text == "one")
+    #expect(test.origin.requestCount == (fresh ? 3 : stale ? 2 : 1))
     if answers {
-      #expect(try await session.get(ProtocolKitchen.request("/new", requests)).text == "one")
+      #expect(try await session.get(TestCache.request("/new", requests)).text == "one")
     } else {
       let error = await #expect(throws: URLError.self) {
-        try await session.get(ProtocolKitchen.request("/new", requests))
+        try await session.get(TestCache.request("/new", requests))
       }
       #expect(error?.code == .resourceUnavailable)
     }
@@ -83,12 +83,12 @@ import Testing
     let base = URLSessionConfiguration.default
     base.timeoutIntervalForRequest = 7
     base.httpAdditionalHeaders = ["X-A": "b"]
-    let kitchen = ProtocolKitchen([])
-    let configuration = kitchen.configuration(base)
-    let request = ProtocolKitchen.request("/")
+    let test = TestCache([])
+    let configuration = test.configuration(base)
+    let request = TestCache.request("/")
     let stored = CachedURLResponse(
       response: URLResponse(
-        url: ProtocolKitchen.url("/"), mimeType: nil, expectedContentLength: 1, textEncodingName: nil),
+        url: TestCache.url("/"), mimeType: nil, expectedContentLength: 1, textEncodingName: nil),
       data: Data([1]))
     configuration.urlCache?.storeCachedResponse(stored, for: request)
     #expect(configuration.urlCache?.cachedResponse(for: request) == nil)
@@ -97,24 +97,24 @@ import Testing
     #expect(base.urlCache != nil)
     #expect(configuration.protocolClasses?.count == (base.protocolClasses?.count ?? 0) + 1)
     // One cache, not two on top of each other.
-    let twice = kitchen.configuration(configuration)
+    let twice = test.configuration(configuration)
     #expect(twice.protocolClasses?.count == configuration.protocolClasses?.count)
   }
 
   @Test func eachConfigurationFindsItsCache() async throws {
-    let kitchens = (0..<9).map { number in
-      ProtocolKitchen(
+    let tests = (0..<9).map { number in
+      TestCache(
         ScriptedUpstream { _ in
           ScriptedResponse(headers: ["Cache-Control": "max-age=60"], body: "\(number)")
         })
     }
-    let sessions = kitchens.map { $0.session() }
+    let sessions = tests.map { $0.session() }
     for _ in 0..<2 {
       for (number, session) in sessions.enumerated() {
         #expect(try await session.get("/").text == "\(number)")
       }
     }
-    for kitchen in kitchens { #expect(kitchen.origin.requestCount == 1) }
+    for test in tests { #expect(test.origin.requestCount == 1) }
     for session in sessions { session.finishTasksAndInvalidate() }
   }
 
@@ -123,18 +123,18 @@ import Testing
       #expect(CachingURLProtocolInSlot<SlotZero>.ofNumber(number).slot == number)
     }
     #expect(CachingURLProtocol.slot == nil)
-    #expect(!CachingURLProtocol.canInit(with: ProtocolKitchen.request("/")))
+    #expect(!CachingURLProtocol.canInit(with: TestCache.request("/")))
   }
 
   @Test func requestsSayNothingOfTheCache() async throws {
-    let kitchen = ProtocolKitchen([ScriptedResponse(body: "one")])
+    let test = TestCache([ScriptedResponse(body: "one")])
     let base = URLSessionConfiguration.ephemeral
     base.httpAdditionalHeaders = ["X-Configured": "yes", "Accept-Language": "de"]
-    let session = URLSession(configuration: kitchen.configuration(base))
+    let session = URLSession(configuration: test.configuration(base))
     defer { session.finishTasksAndInvalidate() }
     _ = try await session.get(
-      ProtocolKitchen.request("/a?b", .useProtocolCachePolicy, ["Accept-Language": "en"]))
-    let received = try #require(kitchen.origin.requests.first)
+      TestCache.request("/a?b", .useProtocolCachePolicy, ["Accept-Language": "en"]))
+    let received = try #require(test.origin.requests.first)
     #expect(received.head.path == "/a?b")
     #expect(received["X-Configured"] == "yes")
     #expect(received["Accept-Language"] == "en")
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test func fieldsOfTheConfigurationSelectVariants() async throws {
-    let kitchen = ProtocolKitchen(
+    let test = TestCache(
       ScriptedUpstream { request in
         ScriptedResponse(
           headers: ["Cache-Control": "max-age=60", "Vary": "Accept-Language"],
@@ -152,11 +152,11 @@ import Testing
       for language in ["de", "en"] {
         let base = URLSessionConfiguration.ephemeral
         base.httpAdditionalHeaders = ["Accept-Language": language]
-        let session = URLSession(configuration: kitchen.configuration(base))
+        let session = URLSession(configuration: test.configuration(base))
         #expect(try await session.get("/").text == language)
         session.finishTasksAndInvalidate()
       }
     }
-    #expect(kitchen.origin.requestCount == 2)
+    #expect(test.origin.requestCount == 2)
   }
 }

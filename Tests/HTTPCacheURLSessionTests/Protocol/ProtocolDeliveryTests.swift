@@ -11,29 +11,29 @@ import Testing
   private var whole: Data { Data(pieces.flatMap(\.array)) }
 
   @Test func completionHandlerGetsAllPieces() async throws {
-    let kitchen = ProtocolKitchen([ScriptedResponse(chunks: pieces)])
-    let session = kitchen.session()
+    let test = TestCache([ScriptedResponse(chunks: pieces)])
+    let session = test.session()
     defer { session.finishTasksAndInvalidate() }
     let received = Received<Data?>()
-    session.dataTask(with: ProtocolKitchen.url("/")) { data, _, _ in received.take(data) }.resume()
+    session.dataTask(with: TestCache.url("/")) { data, _, _ in received.take(data) }.resume()
     #expect(await received.value == whole)
   }
 
   @Test func asyncCallGetsAllPiecesWhereTheSessionHasADelegate() async throws {
-    let kitchen = ProtocolKitchen([ScriptedResponse(chunks: pieces)])
-    let session = kitchen.session(delegate: DelegateLog())
+    let test = TestCache([ScriptedResponse(chunks: pieces)])
+    let session = test.session(delegate: DelegateLog())
     defer { session.finishTasksAndInvalidate() }
-    let (data, _) = try await session.data(from: ProtocolKitchen.url("/"))
+    let (data, _) = try await session.data(from: TestCache.url("/"))
     #expect(data == whole)
   }
 
   @Test func delegateGetsPiecesAsTheyArrive() async throws {
     let gate = Gate()
-    let kitchen = ProtocolKitchen([ScriptedResponse(chunks: pieces).stalling(after: 2, at: gate)])
+    let test = TestCache([ScriptedResponse(chunks: pieces).stalling(after: 2, at: gate)])
     let log = DelegateLog()
-    let session = kitchen.session(delegate: log)
+    let session = test.session(delegate: log)
     defer { session.finishTasksAndInvalidate() }
-    session.dataTask(with: ProtocolKitchen.url("/")).resume()
+    session.dataTask(with: TestCache.url("/")).resume()
     await log.wait { $0.data.count == 2000 }
     #expect(log.now.responses.count == 1)
     #expect(!log.now.isComplete)
@@ -45,26 +45,26 @@ import Testing
 
   @Test func delegateGetsLongBodiesWholeAndInOrder() async throws {
     let long = (0..<20).map { BodyBytes(Array(repeating: UInt8($0), count: 128 << 10)) }
-    let kitchen = ProtocolKitchen([
+    let test = TestCache([
       ScriptedResponse(headers: ["Cache-Control": "max-age=60"], chunks: long)
     ])
     for _ in 0..<2 {
       let log = DelegateLog()
-      let session = kitchen.session(delegate: log)
-      session.dataTask(with: ProtocolKitchen.url("/")).resume()
+      let session = test.session(delegate: log)
+      session.dataTask(with: TestCache.url("/")).resume()
       await log.wait { $0.isComplete }
       session.finishTasksAndInvalidate()
       #expect(log.now.error == nil)
       #expect(log.now.data == Data(long.flatMap(\.array)))
     }
-    #expect(kitchen.origin.requestCount == 1)
+    #expect(test.origin.requestCount == 1)
   }
 
   @Test func nextRequestIsAnsweredByTheCache() async throws {
-    let kitchen = ProtocolKitchen([
+    let test = TestCache([
       ScriptedResponse(headers: ["Cache-Control": "max-age=60"], body: "one")
     ])
-    let session = kitchen.session()
+    let session = test.session()
     defer { session.finishTasksAndInvalidate() }
     let first = try await session.get("/")
     let second = try await session.get("/")
@@ -72,28 +72,28 @@ import Testing
     #expect(second.outcome.isHit)
     #expect(second.text == "one")
     #expect(second.response.value(forHTTPHeaderField: "Age") == "0")
-    #expect(second.response.url == ProtocolKitchen.url("/"))
+    #expect(second.response.url == TestCache.url("/"))
   }
 
   @Test func emptyBodiesAndBareHeadsEnd() async throws {
-    let kitchen = ProtocolKitchen([
+    let test = TestCache([
       ScriptedResponse(status: 204), ScriptedResponse(headers: ["Content-Length": "7"]),
       ScriptedResponse(status: 200),
     ])
-    let session = kitchen.session()
+    let session = test.session()
     defer { session.finishTasksAndInvalidate() }
     #expect(try await session.get("/none").response.statusCode == 204)
-    let head = try await session.get(ProtocolKitchen.request("/head", method: "HEAD"))
+    let head = try await session.get(TestCache.request("/head", method: "HEAD"))
     #expect(head.response.value(forHTTPHeaderField: "Content-Length") == "7")
     #expect(try await session.get("/empty").text == "")
   }
 
   @Test func bodyBeyondTheLimitIsAClearError() async throws {
-    let kitchen = ProtocolKitchen([
+    let test = TestCache([
       ScriptedResponse(body: String(repeating: "a", count: 11)), ScriptedResponse(chunks: pieces),
       ScriptedResponse(body: "1234567890"),
     ])
-    let session = URLSession(configuration: kitchen.configuration(bodyLimit: 10))
+    let session = URLSession(configuration: test.configuration(bodyLimit: 10))
     defer { session.finishTasksAndInvalidate() }
     for path in ["/announced", "/not"] {
       let error = await #expect(throws: URLError.self) { try await session.get(path) }
@@ -104,14 +104,14 @@ import Testing
   }
 
   @Test func redirectsAreFollowedInside() async throws {
-    let kitchen = ProtocolKitchen([
+    let test = TestCache([
       ScriptedResponse(status: 302, headers: ["Location": "/b?x"]), ScriptedResponse(body: "there"),
     ])
-    let session = kitchen.session()
+    let session = test.session()
     defer { session.finishTasksAndInvalidate() }
     let answer = try await session.get("/a")
     #expect(answer.text == "there")
-    #expect(answer.response.url == ProtocolKitchen.url("/b?x"))
+    #expect(answer.response.url == TestCache.url("/b?x"))
     #expect(answer.response.cacheRedirects.count == 1)
   }
 
@@ -123,10 +123,10 @@ import Testing
 
   @Test func unauthorizedIsAResponse() async throws {
     for challenge in ["Basic realm=\"x\"", "Digest nonce=\"1\"", "Bearer", ""] {
-      let kitchen = ProtocolKitchen([
+      let test = TestCache([
         ScriptedResponse(status: 401, headers: ["WWW-Authenticate": challenge], body: "who?")
       ])
-      let session = kitchen.session()
+      let session = test.session()
       defer { session.finishTasksAndInvalidate() }
       let answer = try await session.get("/")
       #expect(answer.response.statusCode == 401)
@@ -136,17 +136,17 @@ import Testing
   }
 
   @Test func conditionsOfTheCallerAreAnswered() async throws {
-    let kitchen = ProtocolKitchen([
+    let test = TestCache([
       ScriptedResponse(headers: ["Cache-Control": "max-age=60", "ETag": "\"a\""], body: "one")
     ])
-    let session = kitchen.session()
+    let session = test.session()
     defer { session.finishTasksAndInvalidate() }
     _ = try await session.get("/")
     let same = try await session.get(
-      ProtocolKitchen.request("/", .useProtocolCachePolicy, ["If-None-Match": "\"a\""]))
+      TestCache.request("/", .useProtocolCachePolicy, ["If-None-Match": "\"a\""]))
     #expect(same.response.statusCode == 304)
     let part = try await session.get(
-      ProtocolKitchen.request("/", .useProtocolCachePolicy, ["Range": "bytes=1-"]))
+      TestCache.request("/", .useProtocolCachePolicy, ["Range": "bytes=1-"]))
     #expect(part.response.statusCode == 206)
     #expect(part.text == "ne")
   }

@@ -11,8 +11,8 @@ import Testing
 
   @Test func downloadTasksAreLoadedByFoundation() async throws {
     let origin = try SocketOrigin { .text("number \($0.number)", Self.fresh) }
-    let kitchen = ProtocolKitchen([])
-    let session = kitchen.session(delegate: DelegateLog())
+    let test = TestCache([])
+    let session = test.session(delegate: DelegateLog())
     defer { session.finishTasksAndInvalidate() }
     for number in 1...2 {
       let (file, response) = try await session.download(from: origin.url("/"))
@@ -26,25 +26,25 @@ import Testing
       text.take(file.flatMap { try? String(contentsOf: $0, encoding: .utf8) })
     }.resume()
     #expect(await text.value == "number 3")
-    #expect(kitchen.origin.requestCount == 0)
+    #expect(test.origin.requestCount == 0)
   }
 
   @Test func downloadDelegatesGetTheirFile() async throws {
     let origin = try SocketOrigin { _ in .text("body") }
     let log = DownloadLog()
-    let kitchen = ProtocolKitchen([])
-    let session = kitchen.session(delegate: log)
+    let test = TestCache([])
+    let session = test.session(delegate: log)
     defer { session.finishTasksAndInvalidate() }
     session.downloadTask(with: origin.url("/")).resume()
     #expect(await log.text() == "body")
-    #expect(kitchen.origin.requestCount == 0)
+    #expect(test.origin.requestCount == 0)
   }
 
   @Test func uploadsDoNotReachTheOriginOfAnOfflineCache() async throws {
     let origin = try SocketOrigin { _ in .text("reached") }
-    let kitchen = ProtocolKitchen([])
-    kitchen.cache.isOffline = true
-    let session = kitchen.session()
+    let test = TestCache([])
+    test.cache.isOffline = true
+    let session = test.session()
     defer { session.finishTasksAndInvalidate() }
     var request = URLRequest(url: origin.url("/"))
     request.httpMethod = "PUT"
@@ -59,9 +59,9 @@ import Testing
   @Test func uploadsReachTheOriginAndInvalidate() async throws {
     let origin = try SocketOrigin { .text("\($0.method) \($0.bodyText)") }
     let target = origin.url("/thing")
-    let kitchen = ProtocolKitchen(
+    let test = TestCache(
       ScriptedUpstream { _ in ScriptedResponse(headers: ["Cache-Control": "max-age=60"], body: "old") })
-    let session = kitchen.session()
+    let session = test.session()
     defer { session.finishTasksAndInvalidate() }
     _ = try await session.get(URLRequest(url: target))
     #expect(try await session.get(URLRequest(url: target)).outcome.isHit)
@@ -74,15 +74,15 @@ import Testing
   }
 
   @Test func whatIsNoHTTPIsLoadedByFoundation() async throws {
-    let kitchen = ProtocolKitchen([])
-    let session = kitchen.session()
+    let test = TestCache([])
+    let session = test.session()
     defer { session.finishTasksAndInvalidate() }
     let url = try #require(URL(string: "data:text/plain,hello"))
     #expect(!CachedLoading.accepts(URLRequest(url: url)))
     let (data, response) = try await session.data(from: url)
     #expect(String(decoding: data, as: UTF8.self) == "hello")
     #expect(response.cacheOutcome == nil)
-    #expect(kitchen.origin.requestCount == 0)
+    #expect(test.origin.requestCount == 0)
   }
 
   @Test(arguments: [
@@ -95,19 +95,19 @@ import Testing
 
   @Test func requestsThatNameAnotherHostAreLoadedByFoundation() async throws {
     let origin = try SocketOrigin { .text($0["Host"] ?? "", Self.fresh) }
-    let kitchen = ProtocolKitchen([])
-    let session = kitchen.session()
+    let test = TestCache([])
+    let session = test.session()
     defer { session.finishTasksAndInvalidate() }
     var request = URLRequest(url: origin.url("/"))
     request.setValue("other.test", forHTTPHeaderField: "Host")
     #expect(try await session.get(request).text == "other.test")
-    #expect(kitchen.origin.requestCount == 0)
+    #expect(test.origin.requestCount == 0)
   }
 
   @Test func afterTheEndOfCachingFoundationLoads() async throws {
     let origin = try SocketOrigin { .text("number \($0.number)", Self.fresh) }
-    let kitchen = ProtocolKitchen([ScriptedResponse(body: "cached")])
-    let configuration = kitchen.configuration()
+    let test = TestCache([ScriptedResponse(body: "cached")])
+    let configuration = test.configuration()
     let session = URLSession(configuration: configuration)
     defer { session.finishTasksAndInvalidate() }
     #expect(try await session.get(URLRequest(url: origin.url("/"))).text == "cached")

@@ -8,30 +8,30 @@ import Testing
   private static let fresh = [("Cache-Control", "max-age=60")]
 
   @Test func aFreshResponseIsUsedAgain() async throws {
-    let kit = try Kit { .text("number \($0.number)", Self.fresh) }
-    let first = try await kit.get("/a")
-    let second = try await kit.get("/a")
+    let test = try TestSession { .text("number \($0.number)", Self.fresh) }
+    let first = try await test.get("/a")
+    let second = try await test.get("/a")
     #expect(first.text == "number 1" && !first.isHit)
     #expect(second.text == "number 1" && second.isHit)
-    #expect(second.response.url == kit.origin.url("/a"))
-    #expect(kit.origin.requests.count == 1)
+    #expect(second.response.url == test.origin.url("/a"))
+    #expect(test.origin.requests.count == 1)
   }
 
   @Test func a304IsSeenAsTheWhole() async throws {
-    let kit = try Kit { .tagged("\"a\"", $0, .text("body", Self.fresh)) }
-    _ = try await kit.get("/")
-    kit.clock.advance(by: 100)
-    let second = try await kit.get("/")
+    let test = try TestSession { .tagged("\"a\"", $0, .text("body", Self.fresh)) }
+    _ = try await test.get("/")
+    test.clock.advance(by: 100)
+    let second = try await test.get("/")
     #expect(second.status == 200 && second.text == "body" && second.isValidated)
-    #expect(kit.origin.requests.last?["If-None-Match"] == "\"a\"")
+    #expect(test.origin.requests.last?["If-None-Match"] == "\"a\"")
   }
 
   @Test func theCallersOwnConditionGetsThe304() async throws {
-    let kit = try Kit { .tagged("\"a\"", $0, .text("body", Self.fresh)) }
-    _ = try await kit.get("/")
-    let second = try await kit.get("/", ["If-None-Match": "\"a\""])
+    let test = try TestSession { .tagged("\"a\"", $0, .text("body", Self.fresh)) }
+    _ = try await test.get("/")
+    let second = try await test.get("/", ["If-None-Match": "\"a\""])
     #expect(second.status == 304 && second.text.isEmpty)
-    #expect(kit.origin.requests.count == 1)
+    #expect(test.origin.requests.count == 1)
   }
 
   @Test(arguments: [
@@ -42,79 +42,79 @@ import Testing
   func policiesOfRequestsAndOfTheConfiguration(
     _ policy: URLRequest.CachePolicy, _ asked: Int
   ) async throws {
-    let kit = try Kit { .tagged("\"a\"", $0, .text("body", Self.fresh)) }
-    _ = try await kit.get("/")
-    var request = kit.request("/")
+    let test = try TestSession { .tagged("\"a\"", $0, .text("body", Self.fresh)) }
+    _ = try await test.get("/")
+    var request = test.request("/")
     request.cachePolicy = policy
-    let (data, _) = try await kit.session.data(for: request)
+    let (data, _) = try await test.session.data(for: request)
     #expect(String(decoding: data, as: UTF8.self) == "body")
-    #expect(kit.origin.requests.count == asked)
+    #expect(test.origin.requests.count == asked)
 
     let configuration = URLSessionConfiguration.ephemeral
     configuration.requestCachePolicy = policy
-    let other = CachedURLSession(cache: kit.cache, configuration: configuration)
-    _ = try await other.data(from: kit.origin.url("/"))
-    #expect(kit.origin.requests.count == asked * 2 - 1)
+    let other = CachedURLSession(cache: test.cache, configuration: configuration)
+    _ = try await other.data(from: test.origin.url("/"))
+    #expect(test.origin.requests.count == asked * 2 - 1)
     if policy == .reloadIgnoringLocalAndRemoteCacheData {
-      #expect(kit.origin.requests.last?["Cache-Control"] == "no-cache")
+      #expect(test.origin.requests.last?["Cache-Control"] == "no-cache")
     }
   }
 
   @Test func returnCacheDataDontLoadNeverAsksTheOrigin() async throws {
-    let kit = try Kit { _ in .text("never") }
-    var request = kit.request("/")
+    let test = try TestSession { _ in .text("never") }
+    var request = test.request("/")
     request.cachePolicy = .returnCacheDataDontLoad
-    let code = await urlErrorCode { [request] in _ = try await kit.session.data(for: request) }
+    let code = await urlErrorCode { [request] in _ = try await test.session.data(for: request) }
     #expect(code == .resourceUnavailable)
-    #expect(kit.origin.requests.isEmpty)
+    #expect(test.origin.requests.isEmpty)
   }
 
   @Test func whereTheOriginCannotBeReached() async throws {
-    let kit = try Kit { _ in .text("known", [("Cache-Control", "max-age=0")]) }
-    _ = try await kit.get("/")
-    kit.origin.stop()
-    kit.clock.advance(by: 10)
+    let test = try TestSession { _ in .text("known", [("Cache-Control", "max-age=0")]) }
+    _ = try await test.get("/")
+    test.origin.stop()
+    test.clock.advance(by: 10)
     // Use a new connection: the system may not have noticed the end of the old one.
-    let other = CachedURLSession(cache: kit.cache, configuration: .ephemeral)
-    let (data, _) = try await other.data(for: kit.request("/"))
+    let other = CachedURLSession(cache: test.cache, configuration: .ephemeral)
+    let (data, _) = try await other.data(for: test.request("/"))
     #expect(String(decoding: data, as: UTF8.self) == "known")
-    let code = await urlErrorCode { _ = try await other.data(for: kit.request("/other")) }
+    let code = await urlErrorCode { _ = try await other.data(for: test.request("/other")) }
     #expect(code == .cannotConnectToHost)
   }
 
   @Test func fieldsOfTheConfigurationAreInTheRequestThatTheCacheSees() async throws {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpAdditionalHeaders = ["X-Kind": "one"]
-    let kit = try Kit(configuration: configuration) {
+    let test = try TestSession(configuration: configuration) {
       .text($0["X-Kind"] ?? "none", Self.fresh + [("Vary", "X-Kind")])
     }
-    #expect(try await kit.get("/").text == "one")
-    #expect(try await kit.get("/", ["X-Kind": "two"]).text == "two")
-    #expect(try await kit.get("/").text == "one")
-    #expect(kit.origin.requests.count == 2)
+    #expect(try await test.get("/").text == "one")
+    #expect(try await test.get("/", ["X-Kind": "two"]).text == "two")
+    #expect(try await test.get("/").text == "one")
+    #expect(test.origin.requests.count == 2)
   }
 
   @Test func cookiesAreSentAndSeenByTheCache() async throws {
-    let kit = try Kit { request in
+    let test = try TestSession { request in
       request.path == "/login"
         ? .text("", [("Set-Cookie", "who=\(request["X-Who"] ?? ""); Path=/")])
         : .text(request["Cookie"] ?? "nobody", Self.fresh + [("Vary", "Cookie")])
     }
-    #expect(try await kit.get("/page").text == "nobody")
-    _ = try await kit.get("/login", ["X-Who": "ann"])
-    #expect(try await kit.get("/page").text == "who=ann")
-    #expect(try await kit.get("/page").isHit)
+    #expect(try await test.get("/page").text == "nobody")
+    _ = try await test.get("/login", ["X-Who": "ann"])
+    #expect(try await test.get("/page").text == "who=ann")
+    #expect(try await test.get("/page").isHit)
   }
 
   @Test func anUploadInvalidates() async throws {
-    let kit = try Kit { request in
+    let test = try TestSession { request in
       request.method == "GET" ? .text("number \(request.number)", Self.fresh) : .text(request.bodyText)
     }
-    _ = try await kit.get("/")
-    let (data, _) = try await kit.session.upload(
-      for: kit.request("/", method: "PUT"), from: Data("new".utf8))
+    _ = try await test.get("/")
+    let (data, _) = try await test.session.upload(
+      for: test.request("/", method: "PUT"), from: Data("new".utf8))
     #expect(String(decoding: data, as: UTF8.self) == "new")
-    #expect(try await kit.get("/").text == "number 3")
+    #expect(try await test.get("/").text == "number 3")
   }
 
   @Test func aFileIsUploaded() async throws {
@@ -122,45 +122,45 @@ import Testing
     let file = folder.file("content")
     let content = Data(OriginAnswer.pattern(0..<2_000_000))
     try content.write(to: file)
-    let kit = try Kit { .text("\($0.body.count)") }
-    let (data, _) = try await kit.session.upload(
-      for: kit.request("/", method: "POST"), fromFile: file)
+    let test = try TestSession { .text("\($0.body.count)") }
+    let (data, _) = try await test.session.upload(
+      for: test.request("/", method: "POST"), fromFile: file)
     #expect(String(decoding: data, as: UTF8.self) == "2000000")
-    #expect(kit.origin.requests.first.map { Data($0.body) } == content)
+    #expect(test.origin.requests.first.map { Data($0.body) } == content)
   }
 
   @Test func aBodyStreamIsUploaded() async throws {
-    let kit = try Kit { .text($0.bodyText) }
-    var request = kit.request("/", method: "POST")
+    let test = try TestSession { .text($0.bodyText) }
+    var request = test.request("/", method: "POST")
     request.httpBodyStream = InputStream(data: Data("streamed".utf8))
-    let (data, _) = try await kit.session.data(for: request)
+    let (data, _) = try await test.session.data(for: request)
     #expect(String(decoding: data, as: UTF8.self) == "streamed")
   }
 
   /// RFC 9110 §9.3.1: content of a GET has no defined meaning, so no key includes it. Foundation sends no
   /// such request; a stored response must not hide that.
   @Test func aGetWithContentIsNotAnsweredFromTheStore() async throws {
-    let kit = try Kit { _ in .text("stored", [("Cache-Control", "max-age=60")]) }
-    var request = kit.request("/")
-    _ = try await kit.session.data(for: request)
+    let test = try TestSession { _ in .text("stored", [("Cache-Control", "max-age=60")]) }
+    var request = test.request("/")
+    _ = try await test.session.data(for: request)
     let withContent: [(inout URLRequest) -> Void] = [
       { $0.httpBody = Data("a".utf8) }, { $0.httpBodyStream = InputStream(data: Data("a".utf8)) },
     ]
     for add in withContent {
       var other = request
       add(&other)
-      await #expect(throws: URLError.self) { try await kit.session.data(for: other) }
+      await #expect(throws: URLError.self) { try await test.session.data(for: other) }
     }
     request.httpBody = Data()
-    let (data, response) = try await kit.session.data(for: request)
+    let (data, response) = try await test.session.data(for: request)
     #expect(String(decoding: data, as: UTF8.self) == "stored")
     #expect(response.cacheOutcome?.fetchType == .localCache)
   }
 
   @Test func whatIsNotHTTPIsPassedOn() async throws {
-    let kit = try Kit { _ in .status(404) }
+    let test = try TestSession { _ in .status(404) }
     let url = try #require(URL(string: "data:text/plain,hello"))
-    let (data, response) = try await kit.session.data(from: url)
+    let (data, response) = try await test.session.data(from: url)
     #expect(String(decoding: data, as: UTF8.self) == "hello")
     #expect(!(response is HTTPURLResponse))
     #expect(response.cacheOutcome == nil)
@@ -168,31 +168,31 @@ import Testing
 
   @Test(arguments: ["http:///path", "relative", "http://"])
   func requestsThatNameNoHost(_ text: String) async throws {
-    let kit = try Kit { _ in .status(404) }
+    let test = try TestSession { _ in .status(404) }
     let url = try #require(URL(string: text))
-    #expect(await urlErrorCode { _ = try await kit.session.data(from: url) } == .badURL)
+    #expect(await urlErrorCode { _ = try await test.session.data(from: url) } == .badURL)
   }
 
   @Test func anInvalidatedSessionTakesNothing() async throws {
-    let kit = try Kit { _ in
+    let test = try TestSession { _ in
       OriginAnswer(steps: [.bytes([1]), .hold(Latch())], framing: .length(2))
     }
-    let loading = Task { try await kit.session.data(for: kit.request("/")) }
-    await kit.origin.arrived(1)
-    kit.session.invalidateAndCancel()
+    let loading = Task { try await test.session.data(for: test.request("/")) }
+    await test.origin.arrived(1)
+    test.session.invalidateAndCancel()
     #expect(await urlErrorCode { _ = try await loading.value } == .cancelled)
-    #expect(await urlErrorCode { _ = try await kit.get("/") } == .cancelled)
-    await kit.origin.abandoned(1)
+    #expect(await urlErrorCode { _ = try await test.get("/") } == .cancelled)
+    await test.origin.abandoned(1)
   }
 
   @Test func whoeverLeavesDoesNotStopTheOthers() async throws {
     let latch = Latch()
-    let kit = try Kit { _ in
+    let test = try TestSession { _ in
       OriginAnswer(
         fields: Self.fresh, steps: [.bytes([65]), .hold(latch), .bytes([66])], framing: .length(2))
     }
-    let (leader, _) = try await kit.session.bytes(for: kit.request("/"))
-    let (follower, _) = try await kit.session.bytes(for: kit.request("/"))
+    let (leader, _) = try await test.session.bytes(for: test.request("/"))
+    let (follower, _) = try await test.session.bytes(for: test.request("/"))
     let leaving = Task { for try await _ in leader {} }
     leaving.cancel()
     _ = await leaving.result
@@ -200,17 +200,17 @@ import Testing
     var text: [UInt8] = []
     for try await byte in follower { text.append(byte) }
     #expect(text == [65, 66])
-    #expect(kit.origin.requests.count == 1)
+    #expect(test.origin.requests.count == 1)
   }
 
   @Test func aCancelledTaskStopsItsTransfer() async throws {
-    let kit = try Kit { _ in
+    let test = try TestSession { _ in
       OriginAnswer(fields: Self.fresh, steps: [.bytes([65]), .hold(Latch())], framing: .length(1 << 20))
     }
-    let loading = Task { try await kit.session.data(for: kit.request("/")) }
-    await kit.origin.arrived(1)
+    let loading = Task { try await test.session.data(for: test.request("/")) }
+    await test.origin.arrived(1)
     loading.cancel()
     #expect(await urlErrorCode { _ = try await loading.value } == .cancelled)
-    await kit.origin.abandoned(1)
+    await test.origin.abandoned(1)
   }
 }

@@ -17,8 +17,8 @@ import Testing
 
   /// A cache in which no file of this length fits. The first transfer breaks off, `answer` is the second answer, later
   /// ones are right.
-  private func kit(_ answer: @escaping @Sendable (OriginRequest) -> OriginAnswer) throws -> Kit {
-    try Kit(largestEntry: .bytes(1_000)) { request in
+  private func test(_ answer: @escaping @Sendable (OriginRequest) -> OriginAnswer) throws -> TestSession {
+    try TestSession(largestEntry: .bytes(1_000)) { request in
       switch request.number {
       case 1:
         return .brokenOff(after: Self.first, of: Self.length, tag: "\"a\"")
@@ -26,10 +26,6 @@ import Testing
       default: return .ranged(request, length: Self.length, tag: "\"a\"")
       }
     }
-  }
-
-  private func breakOff(_ kit: Kit) async {
-    await #expect(throws: URLError.self) { try await kit.session.download(for: kit.request("/"), to: target) }
   }
 
   private func requireWhole() throws {
@@ -40,20 +36,22 @@ import Testing
     "a 200 without a length under the same strong validator is no shorter or longer file",
     arguments: [500_000, 2_000_000, 3_500_000] as [Int64])
   func contradictions(count: Int64) async throws {
-    let kit = try kit { _ in
+    let test = try test { _ in
       OriginAnswer(fields: [("ETag", "\"a\"")], steps: [.pattern(7..<count + 7)], framing: .chunked)
     }
-    await breakOff(kit)
-    await #expect(throws: URLError.self) { try await kit.session.download(for: kit.request("/"), to: target) }
+    await test.breakOff(to: target)
+    await #expect(throws: URLError.self) {
+      try await test.session.download(for: test.request("/"), to: target)
+    }
     #expect(!FileManager.default.fileExists(atPath: target.path))
-    try await kit.session.download(for: kit.request("/"), to: target)
-    #expect(kit.origin.requests.last?["Range"] == "bytes=\(Self.first)-")
+    try await test.session.download(for: test.request("/"), to: target)
+    #expect(test.origin.requests.last?["Range"] == "bytes=\(Self.first)-")
     try requireWhole()
   }
 
   @Test("a 206 with more bytes than it says is asked once without a range, and none of its bytes stay")
   func surplus() async throws {
-    let kit = try kit { _ in
+    let test = try test { _ in
       OriginAnswer(
         status: 206,
         fields: [
@@ -61,9 +59,9 @@ import Testing
         ],
         steps: [.pattern(7..<Self.length)], framing: .chunked)
     }
-    await breakOff(kit)
-    try await kit.session.download(for: kit.request("/"), to: target)
-    #expect(kit.origin.requests.map { $0["Range"] != nil } == [false, true, false])
+    await test.breakOff(to: target)
+    try await test.session.download(for: test.request("/"), to: target)
+    #expect(test.origin.requests.map { $0["Range"] != nil } == [false, true, false])
     try requireWhole()
   }
 
@@ -71,7 +69,7 @@ import Testing
     "a success without the file gets one request without the range; if that has none either, the part stays",
     arguments: [202, 204], [true, false])
   func otherSuccess(status: Int, comesTwice: Bool) async throws {
-    let kit = try Kit(largestEntry: .bytes(1_000)) { request in
+    let test = try TestSession(largestEntry: .bytes(1_000)) { request in
       switch request.number {
       case 1:
         return .brokenOff(after: Self.first, of: Self.length, tag: "\"a\"")
@@ -80,15 +78,15 @@ import Testing
       default: return .ranged(request, length: Self.length, tag: "\"a\"")
       }
     }
-    await breakOff(kit)
+    await test.breakOff(to: target)
     if comesTwice {
       await #expect(throws: UnexpectedStatus.self) {
-        try await kit.session.download(for: kit.request("/"), to: target)
+        try await test.session.download(for: test.request("/"), to: target)
       }
       #expect(!FileManager.default.fileExists(atPath: target.path))
     }
-    try await kit.session.download(for: kit.request("/"), to: target)
-    let last = kit.origin.requests.last?["Range"]
+    try await test.session.download(for: test.request("/"), to: target)
+    let last = test.origin.requests.last?["Range"]
     #expect(last == (comesTwice ? "bytes=\(Self.first)-" : nil))
     try requireWhole()
   }

@@ -16,8 +16,8 @@ import Testing
   }
 
   /// A cache in which no file of this length fits. The first transfer breaks off, later ones send `tag`.
-  private func kit(tag: String = "\"a\"", takesRanges: Bool = true) throws -> Kit {
-    try Kit(directory: folder.file("cache").path, largestEntry: .bytes(1_000)) { request in
+  private func test(tag: String = "\"a\"", takesRanges: Bool = true) throws -> TestSession {
+    try TestSession(directory: folder.file("cache").path, largestEntry: .bytes(1_000)) { request in
       let fields = [("Cache-Control", "max-age=60")]
       guard request.number == 1 else {
         return takesRanges || request["Range"] == nil
@@ -32,10 +32,6 @@ import Testing
     .brokenOff(after: first, of: length, tag: "\"a\"", fields)
   }
 
-  private func breakOff(_ kit: Kit) async {
-    await #expect(throws: URLError.self) { try await kit.session.download(for: kit.request("/"), to: target) }
-  }
-
   private func names() throws -> Set<String> {
     Set(try FileManager.default.contentsOfDirectory(atPath: folder.url.path)).subtracting(["cache"])
   }
@@ -47,42 +43,42 @@ import Testing
 
   @Test("what broke off is continued, by another session too, as after the end of a process")
   func continued() async throws {
-    let kit = try kit()
-    await breakOff(kit)
+    let test = try test()
+    await test.breakOff(to: target)
     #expect(try names() == ["target.httpcache-part"])
     let later = CachedURLSession(
       cache: try HTTPCache.open(HTTPCache.Configuration()), configuration: .ephemeral)
     let progress = Seen<DownloadProgress>()
-    let response = try await later.download(for: kit.request("/"), to: target) { progress.add($0) }
+    let response = try await later.download(for: test.request("/"), to: target) { progress.add($0) }
     try requireWhole()
-    let second = kit.origin.requests.last
-    #expect(kit.origin.requests.count == 2)
+    let second = test.origin.requests.last
+    #expect(test.origin.requests.count == 2)
     #expect(second?["Range"] == "bytes=\(Self.first)-" && second?["If-Range"] == "\"a\"")
     let http = response as? HTTPURLResponse
     #expect(http?.statusCode == 200 && http?.expectedContentLength == Self.length)
     #expect(http?.value(forHTTPHeaderField: "Content-Range") == nil)
     #expect(progress.all.first.map { $0.received > Self.first } == true)
-    #expect(progress.all.last == DownloadProgress(received: Self.length, expected: Self.length))
+    #expect(progress.last == DownloadProgress(received: Self.length, expected: Self.length))
   }
 
   @Test("a file that changed is loaded from its start", arguments: [false, true])
   func changed(_ takesRanges: Bool) async throws {
-    let kit = try kit(tag: takesRanges ? "\"b\"" : "\"a\"", takesRanges: takesRanges)
-    await breakOff(kit)
-    try await kit.session.download(for: kit.request("/"), to: target)
-    #expect(kit.origin.requests.count == 2, "the whole file in the answer to the range is used")
+    let test = try test(tag: takesRanges ? "\"b\"" : "\"a\"", takesRanges: takesRanges)
+    await test.breakOff(to: target)
+    try await test.session.download(for: test.request("/"), to: target)
+    #expect(test.origin.requests.count == 2, "the whole file in the answer to the range is used")
     try requireWhole()
   }
 
   @Test("a part of another URL, account or a reload is not continued")
   func another() async throws {
     for way in 0..<3 {
-      let kit = try kit()
-      await breakOff(kit)
-      let session = way == 1 ? CachedURLSession(cache: kit.cache, partition: "anna") : kit.session
+      let test = try test()
+      await test.breakOff(to: target)
+      let session = way == 1 ? CachedURLSession(cache: test.cache, partition: "anna") : test.session
       try await session.download(
-        for: kit.request(way == 0 ? "/other" : "/"), to: target, cachePolicy: way == 2 ? .reload : .standard)
-      #expect(kit.origin.requests.last?["Range"] == nil)
+        for: test.request(way == 0 ? "/other" : "/"), to: target, cachePolicy: way == 2 ? .reload : .standard)
+      #expect(test.origin.requests.last?["Range"] == nil)
       try requireWhole()
       try FileManager.default.removeItem(at: target)
     }
@@ -90,7 +86,7 @@ import Testing
 
   @Test("a stored redirect to the file does not take its part away")
   func storedRedirect() async throws {
-    let kit = try Kit(largestEntry: .bytes(1_000)) { request in
+    let test = try TestSession(largestEntry: .bytes(1_000)) { request in
       switch request.number {
       case 2:
         return Self.brokenOff()
@@ -98,9 +94,9 @@ import Testing
       default: return .ranged(request, length: Self.length, tag: "\"a\"")
       }
     }
-    await breakOff(kit)
-    try await kit.session.download(for: kit.request("/"), to: target)
-    #expect(kit.origin.requests.last?["Range"] == "bytes=\(Self.first)-")
+    await test.breakOff(to: target)
+    try await test.session.download(for: test.request("/"), to: target)
+    #expect(test.origin.requests.last?["Range"] == "bytes=\(Self.first)-")
     try requireWhole()
   }
 
@@ -109,26 +105,26 @@ import Testing
     arguments: ["\"a\"", "\"b\""])
   func laterRedirect(tag: String) async throws {
     let fields = [("Cache-Control", "max-age=60")]
-    let kit = try Kit(directory: folder.file("cache").path) { request in
+    let test = try TestSession(directory: folder.file("cache").path) { request in
       if request.path == "/other" { return .ranged(request, length: Self.length, tag: tag, fields) }
       return request.number == 1 ? Self.brokenOff(fields) : .redirect(to: "/other")
     }
-    await breakOff(kit)
+    await test.breakOff(to: target)
     #expect(try names() == ["target.httpcache-part"])
-    try await kit.session.download(for: kit.request("/"), to: target)
+    try await test.session.download(for: test.request("/"), to: target)
     try requireWhole()
-    #expect(kit.origin.requests.last?.path == "/other")
-    #expect(kit.origin.requests.last?["Range"] == (tag == "\"a\"" ? "bytes=\(Self.first)-" : nil))
+    #expect(test.origin.requests.last?.path == "/other")
+    #expect(test.origin.requests.last?["Range"] == (tag == "\"a\"" ? "bytes=\(Self.first)-" : nil))
   }
 
   @Test("the response has the fields that the answer to the range leaves out (RFC 9110 §15.3.7)")
   func leftOutFields() async throws {
-    let kit = try Kit(largestEntry: .bytes(1_000)) { request in
+    let test = try TestSession(largestEntry: .bytes(1_000)) { request in
       guard request.number == 1 else { return .ranged(request, length: Self.length, tag: "\"a\"") }
       return Self.brokenOff([("Content-Type", "video/mp4")])
     }
-    await breakOff(kit)
-    let response = try await kit.session.download(for: kit.request("/"), to: target)
+    await test.breakOff(to: target)
+    let response = try await test.session.download(for: test.request("/"), to: target)
     let http = response as? HTTPURLResponse
     #expect(http?.value(forHTTPHeaderField: "Content-Type") == "video/mp4")
     try requireWhole()
@@ -136,7 +132,7 @@ import Testing
 
   @Test("an unfit answer to the range and the request after it are one report of metrics")
   func metrics() async throws {
-    let kit = try Kit(largestEntry: .bytes(1_000)) { request in
+    let test = try TestSession(largestEntry: .bytes(1_000)) { request in
       switch request.number {
       case 1:
         return Self.brokenOff()
@@ -147,19 +143,19 @@ import Testing
       default: return .ranged(request, length: Self.length, tag: "\"a\"")
       }
     }
-    await breakOff(kit)
+    await test.breakOff(to: target)
     let reports = Seen<CachedTaskMetrics>()
-    try await kit.session.download(
-      for: kit.request("/"), to: target, options: LoadOptions(onMetrics: { reports.add($0) }))
-    #expect(kit.origin.requests.count == 3)
-    #expect(reports.all.count == 1 && reports.all.last?.countOfBytesFromOrigin == Self.length)
+    try await test.session.download(
+      for: test.request("/"), to: target, options: LoadOptions(onMetrics: { reports.add($0) }))
+    #expect(test.origin.requests.count == 3)
+    #expect(reports.count == 1 && reports.last?.countOfBytesFromOrigin == Self.length)
     try requireWhole()
   }
 
   @Test("an error of the origin leaves the part; two downloads at once do not mix")
   func errorThenTwo() async throws {
     let latch = Latch()
-    let kit = try Kit(largestEntry: .bytes(1_000)) { request in
+    let test = try TestSession(largestEntry: .bytes(1_000)) { request in
       switch request.number {
       case 1: return Self.brokenOff()
       // An error to the range gets one request without it.
@@ -171,14 +167,14 @@ import Testing
       default: return .ranged(request, length: Self.length, tag: "\"a\"")
       }
     }
-    await breakOff(kit)
+    await test.breakOff(to: target)
     await #expect(throws: UnexpectedStatus.self) {
-      try await kit.session.download(for: kit.request("/"), to: target)
+      try await test.session.download(for: test.request("/"), to: target)
     }
-    async let continued = kit.session.download(for: kit.request("/"), to: target)
-    await kit.origin.arrived(4)
-    try await kit.session.download(for: kit.request("/"), to: target)
-    #expect(kit.origin.requests.map { $0["Range"] != nil } == [false, true, false, true, false])
+    async let continued = test.session.download(for: test.request("/"), to: target)
+    await test.origin.arrived(4)
+    try await test.session.download(for: test.request("/"), to: target)
+    #expect(test.origin.requests.map { $0["Range"] != nil } == [false, true, false, true, false])
     latch.open()
     _ = try await continued
     try requireWhole()

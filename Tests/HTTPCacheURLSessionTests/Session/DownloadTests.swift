@@ -17,18 +17,18 @@ import Testing
   @Test(arguments: [false, true])
   func intoAFileThenOutOfTheStore(_ onDisk: Bool) async throws {
     let folder = try Folder()
-    let kit = try Kit(directory: onDisk ? folder.file("cache").path : nil) { ranged($0) }
+    let test = try TestSession(directory: onDisk ? folder.file("cache").path : nil) { ranged($0) }
     let progress = Seen<DownloadProgress>()
     for name in ["first", "second"] {
-      let response = try await kit.session.download(
-        for: kit.request("/"), to: folder.file(name)
+      let response = try await test.session.download(
+        for: test.request("/"), to: folder.file(name)
       ) { progress.add($0) }
       #expect(try isWhole(folder.file(name)))
       #expect(response.cacheOutcome != nil)
     }
-    #expect(kit.origin.requests.count == 1)
-    #expect(progress.all.last == DownloadProgress(received: Self.length, expected: Self.length))
-    #expect(progress.all.last?.fraction == 1)
+    #expect(test.origin.requests.count == 1)
+    #expect(progress.last == DownloadProgress(received: Self.length, expected: Self.length))
+    #expect(progress.last?.fraction == 1)
     #expect(progress.all.allSatisfy { $0.expected == Self.length })
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
     #expect(Set(names).subtracting(["cache"]) == ["first", "second"])
@@ -38,8 +38,8 @@ import Testing
     let folder = try Folder()
     let target = folder.file("target")
     try Data("old".utf8).write(to: target)
-    let kit = try Kit { _ in .text("new", [("Cache-Control", "no-store")]) }
-    try await kit.session.download(for: kit.request("/"), to: target)
+    let test = try TestSession { _ in .text("new", [("Cache-Control", "no-store")]) }
+    try await test.session.download(for: test.request("/"), to: target)
     #expect(try Data(contentsOf: target) == Data("new".utf8))
     let mode = { (url: URL) in
       try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber
@@ -53,19 +53,19 @@ import Testing
     let folder = try Folder()
     let target = folder.file("target")
     try Data("old".utf8).write(to: target)
-    let kit = try Kit { request in
+    let test = try TestSession { request in
       request.path == "/404"
         ? .text("not here", status: 404)
         : OriginAnswer(steps: [.bytes([1, 2, 3]), .cut], framing: .length(10))
     }
     await #expect(throws: URLError.self) {
-      try await kit.session.download(for: kit.request("/cut"), to: target)
+      try await test.session.download(for: test.request("/cut"), to: target)
     }
-    await #expect { try await kit.session.download(for: kit.request("/404"), to: target) } throws: {
+    await #expect { try await test.session.download(for: test.request("/404"), to: target) } throws: {
       ($0 as? UnexpectedStatus)?.response.statusCode == 404
     }
     await #expect(throws: CocoaError.self) {
-      try await kit.session.download(for: kit.request("/404x"), to: folder.file("none/target"))
+      try await test.session.download(for: test.request("/404x"), to: folder.file("none/target"))
     }
     #expect(try Data(contentsOf: target) == Data("old".utf8))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["target"])
@@ -76,27 +76,27 @@ import Testing
     let folder = try Folder()
     let target = folder.file("target")
     try Data("old".utf8).write(to: target)
-    let kit = try Kit { _ in
+    let test = try TestSession { _ in
       status == 204
         ? .status(204) : .text("new", [("Content-Range", "bytes 0-2/9")], status: 206)
     }
     await #expect(throws: UnexpectedStatus.self) {
-      try await kit.session.download(for: kit.request("/"), to: target)
+      try await test.session.download(for: test.request("/"), to: target)
     }
     #expect(try Data(contentsOf: target) == Data("old".utf8))
   }
 
   @Test func aPartOfWhatBrokeOffAtAnUnknownLength() async throws {
     let folder = try Folder()
-    let kit = try Kit(directory: folder.file("cache").path) { _ in
+    let test = try TestSession(directory: folder.file("cache").path) { _ in
       OriginAnswer(
         fields: [("ETag", "\"a\""), ("Cache-Control", "max-age=60")],
         steps: [.pattern(0..<1_000_000), .cut], framing: .chunked)
     }
-    _ = try? await kit.get("/")
+    _ = try? await test.get("/")
     let target = folder.file("target")
-    let response = try? await kit.session.download(
-      for: kit.request("/", ["Range": "bytes=0-99"]), to: target)
+    let response = try? await test.session.download(
+      for: test.request("/", ["Range": "bytes=0-99"]), to: target)
     if response != nil {
       #expect(try Array(Data(contentsOf: target)) == OriginAnswer.pattern(0..<100))
     }
@@ -105,7 +105,7 @@ import Testing
   @Test func whatBrokeOffIsContinued() async throws {
     let folder = try Folder()
     let target = folder.file("target")
-    let kit = try Kit(directory: folder.file("cache").path) { request in
+    let test = try TestSession(directory: folder.file("cache").path) { request in
       guard request.number == 1 else { return ranged(request) }
       return OriginAnswer(
         fields: [
@@ -113,21 +113,21 @@ import Testing
         ], steps: [.pattern(0..<1_000_000), .cut], framing: .length(Self.length))
     }
     await #expect(throws: URLError.self) {
-      try await kit.session.download(for: kit.request("/"), to: target)
+      try await test.session.download(for: test.request("/"), to: target)
     }
-    try await kit.session.download(for: kit.request("/"), to: target)
+    try await test.session.download(for: test.request("/"), to: target)
     #expect(try isWhole(target))
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
     #expect(Set(names) == ["cache", "target"])
-    let second = kit.origin.requests.last
+    let second = test.origin.requests.last
     #expect(second?["Range"]?.hasPrefix("bytes=") == true)
     #expect(second?["Range"] != "bytes=0-")
     #expect(second?["If-Range"] == "\"a\"")
   }
 
   @Test func foundationsFormGivesAFileOfTheCallers() async throws {
-    let kit = try Kit { _ in .text("not here", status: 404) }
-    let (url, response) = try await kit.session.download(for: kit.request("/"))
+    let test = try TestSession { _ in .text("not here", status: 404) }
+    let (url, response) = try await test.session.download(for: test.request("/"))
     defer { try? FileManager.default.removeItem(at: url) }
     #expect(try Data(contentsOf: url) == Data("not here".utf8))
     #expect((response as? HTTPURLResponse)?.statusCode == 404)
@@ -135,13 +135,13 @@ import Testing
 
   @Test func aCancelledDownloadLeavesNothingBehind() async throws {
     let folder = try Folder()
-    let kit = try Kit { _ in
+    let test = try TestSession { _ in
       OriginAnswer(steps: [.bytes([1]), .hold(Latch())], framing: .length(2))
     }
     let download = Task {
-      try await kit.session.download(for: kit.request("/"), to: folder.file("target"))
+      try await test.session.download(for: test.request("/"), to: folder.file("target"))
     }
-    await kit.origin.arrived(1)
+    await test.origin.arrived(1)
     download.cancel()
     #expect(await urlErrorCode { _ = try await download.value } == .cancelled)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)

@@ -17,21 +17,21 @@ import Testing
 
   @Test("is that of the representation, from the origin and from the store", arguments: [false, true])
   func whole(onDisk: Bool) async throws {
-    let kit = try Kit(directory: onDisk ? folder.file("cache").path : nil) { request in
+    let test = try TestSession(directory: onDisk ? folder.file("cache").path : nil) { request in
       .ranged(request, length: Self.length, tag: "\"a\"", [("Cache-Control", "max-age=60"), Self.field])
     }
     for name in ["first", "second"] {
-      try await kit.session.download(for: kit.request("/"), to: folder.file(name))
+      try await test.session.download(for: test.request("/"), to: folder.file(name))
       #expect(try time(name) == Self.modified)
     }
-    #expect(kit.origin.requests.count == 1)
+    #expect(test.origin.requests.count == 1)
   }
 
   @Test(
     "is that of the representation if a 206 without Last-Modified continues it, beside the file or in the store",
     arguments: ["no-store", "max-age=60"])
   func continued(directive: String) async throws {
-    let kit = try Kit(directory: folder.file("cache").path) { request in
+    let test = try TestSession(directory: folder.file("cache").path) { request in
       let fields = [("Cache-Control", directive)]
       guard request.number == 1 else {
         return .ranged(request, length: Self.length, tag: "\"a\"", fields)
@@ -40,10 +40,10 @@ import Testing
         after: Self.first, of: Self.length, tag: "\"a\"", fields + [("Accept-Ranges", "bytes"), Self.field])
     }
     await #expect(throws: URLError.self) {
-      try await kit.session.download(for: kit.request("/"), to: folder.file("target"))
+      try await test.session.download(for: test.request("/"), to: folder.file("target"))
     }
-    try await kit.session.download(for: kit.request("/"), to: folder.file("target"))
-    #expect(kit.origin.requests.last?["Range"] != nil)
+    try await test.session.download(for: test.request("/"), to: folder.file("target"))
+    #expect(test.origin.requests.last?["Range"] != nil)
     #expect(try Array(Data(contentsOf: folder.file("target"))) == OriginAnswer.pattern(0..<Self.length))
     #expect(try time("target") == Self.modified)
   }

@@ -7,11 +7,11 @@ import Testing
 /// task.
 @Suite("Downloads with progress can be started from every isolation", .timeLimit(.minutes(5)))
 struct IsolationTests {
-  private let kit: Kit
+  private let test: TestSession
   private let folder: Folder
 
   init() throws {
-    kit = try Kit { _ in .text("abc") }
+    test = try TestSession { _ in .text("abc") }
     folder = try Folder()
   }
 
@@ -19,9 +19,9 @@ struct IsolationTests {
   @MainActor private enum Program {
     static var received: Int64 = 0
 
-    static func main(_ kit: Kit, _ file: URL) async throws -> Int64 {
+    static func main(_ test: TestSession, _ file: URL) async throws -> Int64 {
       let tasks = Seen<Task<Void, Never>>()
-      try await kit.session.download(for: kit.request("/"), to: file) { progress in
+      try await test.session.download(for: test.request("/"), to: file) { progress in
         tasks.add(Task { await note(progress) })
       }
       for task in tasks.all { await task.value }
@@ -34,9 +34,9 @@ struct IsolationTests {
   @MainActor private final class Model {
     private var received: Int64 = 0
 
-    func load(_ kit: Kit, _ file: URL) async throws -> Int64 {
+    func load(_ test: TestSession, _ file: URL) async throws -> Int64 {
       let tasks = Seen<Task<Void, Never>>()
-      try await kit.session.download(for: kit.request("/"), to: file) { progress in
+      try await test.session.download(for: test.request("/"), to: file) { progress in
         tasks.add(Task { await self.note(progress) })
       }
       for task in tasks.all { await task.value }
@@ -49,9 +49,9 @@ struct IsolationTests {
   private actor Loader {
     private var received: Int64 = 0
 
-    func load(_ kit: Kit, _ file: URL) async throws -> Int64 {
+    func load(_ test: TestSession, _ file: URL) async throws -> Int64 {
       let tasks = Seen<Task<Void, Never>>()
-      try await kit.session.download(for: kit.request("/"), to: file) { progress in
+      try await test.session.download(for: test.request("/"), to: file) { progress in
         tasks.add(Task { await self.note(progress) })
       }
       for task in tasks.all { await task.value }
@@ -63,15 +63,15 @@ struct IsolationTests {
 
   private nonisolated func load() async throws -> Int64? {
     let seen = Seen<Int64>()
-    try await kit.session.download(for: kit.request("/"), to: folder.file("d")) { seen.add($0.received) }
-    return seen.all.last
+    try await test.session.download(for: test.request("/"), to: folder.file("d")) { seen.add($0.received) }
+    return seen.last
   }
 
   @Test("from a main function, a class of the main actor, an actor and a function without isolation")
   func isolations() async throws {
-    #expect(try await Program.main(kit, folder.file("a")) == 3)
-    #expect(try await Model().load(kit, folder.file("b")) == 3)
-    #expect(try await Loader().load(kit, folder.file("c")) == 3)
+    #expect(try await Program.main(test, folder.file("a")) == 3)
+    #expect(try await Model().load(test, folder.file("b")) == 3)
+    #expect(try await Loader().load(test, folder.file("c")) == 3)
     #expect(try await load() == 3)
   }
 }

@@ -63,8 +63,8 @@ import Testing
 
   @Test func aDelegateThatDoesNotAnswerCannotHoldACancelledTask() async throws {
     let delegate = Silent()
-    let kit = try Kit(delegate: delegate) { _ in .text("body", Self.fresh) }
-    let task = Task { try await kit.get("/") }
+    let test = try TestSession(delegate: delegate) { _ in .text("body", Self.fresh) }
+    let task = Task { try await test.get("/") }
     for await _ in delegate.asked.stream { break }
     task.cancel()
     await #expect { try await task.value } throws: { ($0 as? URLError)?.code == .cancelled }
@@ -74,61 +74,61 @@ import Testing
 
   @Test func redirectsAreFollowedThroughTheCache() async throws {
     let delegate = Delegate()
-    let kit = try Kit(delegate: delegate) { request in
+    let test = try TestSession(delegate: delegate) { request in
       request.path == "/old"
         ? .redirect(to: "/new", status: 301, Self.fresh) : .text("new", Self.fresh)
     }
     for _ in 1...2 {
-      let got = try await kit.get("/old")
+      let got = try await test.get("/old")
       #expect(got.text == "new" && got.response.url?.path == "/new")
       #expect(got.response.cacheRedirects.count == 1)
     }
-    #expect(kit.origin.requests.count == 2)
+    #expect(test.origin.requests.count == 2)
     let once = ["redirect 301 /new", "response 200"]
     #expect(delegate.seen.all == once + once)
   }
 
   @Test func aDelegateMayStopARedirectOrTurnItElsewhere() async throws {
-    let kit = try Kit { request in
+    let test = try TestSession { request in
       request.path == "/old" ? .redirect(to: "/new") : .text(request.path)
     }
     var answers = Delegate.Answers()
     answers.redirect = { _ in nil }
-    let (_, stopped) = try await kit.session.data(
-      for: kit.request("/old"), delegate: Delegate(answers))
+    let (_, stopped) = try await test.session.data(
+      for: test.request("/old"), delegate: Delegate(answers))
     #expect((stopped as? HTTPURLResponse)?.statusCode == 302)
-    answers.redirect = { [url = kit.origin.url("/third")] _ in URLRequest(url: url) }
-    let (data, _) = try await kit.session.data(
-      for: kit.request("/old"), delegate: Delegate(answers))
+    answers.redirect = { [url = test.origin.url("/third")] _ in URLRequest(url: url) }
+    let (data, _) = try await test.session.data(
+      for: test.request("/old"), delegate: Delegate(answers))
     #expect(String(decoding: data, as: UTF8.self) == "/third")
   }
 
   @Test func anEndlessRedirectIsAnError() async throws {
-    let kit = try Kit { _ in .redirect(to: "/again") }
-    #expect(await urlErrorCode { _ = try await kit.get("/") } == .httpTooManyRedirects)
-    #expect(kit.origin.requests.count == 21)
+    let test = try TestSession { _ in .redirect(to: "/again") }
+    #expect(await urlErrorCode { _ = try await test.get("/") } == .httpTooManyRedirects)
+    #expect(test.origin.requests.count == 21)
   }
 
   @Test func contentIsSentAgainWhereTheRedirectSaysSo() async throws {
-    let kit = try Kit { request in
+    let test = try TestSession { request in
       switch request.path {
       case "/307": .redirect(to: "/new", status: 307)
       case "/303": .redirect(to: "/new", status: 303)
       default: .text("\(request.method) \(request.bodyText)")
       }
     }
-    let (again, _) = try await kit.session.upload(
-      for: kit.request("/307", method: "POST"), from: Data("x".utf8))
+    let (again, _) = try await test.session.upload(
+      for: test.request("/307", method: "POST"), from: Data("x".utf8))
     #expect(String(decoding: again, as: UTF8.self) == "POST x")
-    let (other, _) = try await kit.session.upload(
-      for: kit.request("/303", method: "POST"), from: Data("x".utf8))
+    let (other, _) = try await test.session.upload(
+      for: test.request("/303", method: "POST"), from: Data("x".utf8))
     #expect(String(decoding: other, as: UTF8.self) == "GET ")
   }
 
   @Test func credentialsStayWithTheirOrigin() async throws {
     let other = try SocketOrigin { .text($0["Authorization"] ?? "none") }
-    let kit = try Kit { [url = other.url("/")] _ in .redirect(to: url.absoluteString) }
-    #expect(try await kit.get("/", ["Authorization": "Basic eA=="]).text == "none")
+    let test = try TestSession { [url = other.url("/")] _ in .redirect(to: url.absoluteString) }
+    #expect(try await test.get("/", ["Authorization": "Basic eA=="]).text == "none")
   }
 
   // MARK: Responses
@@ -136,32 +136,32 @@ import Testing
   @Test func aDelegateMayRefuseAResponse() async throws {
     var answers = Delegate.Answers()
     answers.disposition = .cancel
-    let kit = try Kit { _ in .text("unwanted", Self.fresh) }
+    let test = try TestSession { _ in .text("unwanted", Self.fresh) }
     for _ in 1...2 {
       let code = await urlErrorCode {
-        _ = try await kit.session.data(for: kit.request("/"), delegate: Delegate(answers))
+        _ = try await test.session.data(for: test.request("/"), delegate: Delegate(answers))
       }
       #expect(code == .cancelled)
     }
-    #expect(try await kit.get("/").text == "unwanted")
+    #expect(try await test.get("/").text == "unwanted")
   }
 
   @Test func aTasksDelegateIsAskedInPlaceOfTheSessions() async throws {
     let (ofSession, ofTask) = (Delegate(), Delegate())
-    let kit = try Kit(delegate: ofSession) { _ in .text("x") }
-    _ = try await kit.session.data(for: kit.request("/"), delegate: ofTask)
+    let test = try TestSession(delegate: ofSession) { _ in .text("x") }
+    _ = try await test.session.data(for: test.request("/"), delegate: ofTask)
     #expect(ofSession.seen.all.isEmpty)
     #expect(ofTask.seen.all == ["response 200"])
   }
 
   // MARK: Authentication
 
-  private func protected(_ answers: Delegate.Answers) throws -> (Kit, Delegate) {
+  private func protected(_ answers: Delegate.Answers) throws -> (TestSession, Delegate) {
     let delegate = Delegate(answers)
-    let kit = try Kit(delegate: delegate) {
+    let test = try TestSession(delegate: delegate) {
       .protected($0, credentials: "dTpw", .text("secret", Self.fresh))
     }
-    return (kit, delegate)
+    return (test, delegate)
   }
 
   @Test func theRightCredentials() async throws {
@@ -169,10 +169,10 @@ import Testing
     answers.challenge = { _ in
       (.useCredential, URLCredential(user: "u", password: "p", persistence: .none))
     }
-    let (kit, delegate) = try protected(answers)
-    #expect(try await kit.get("/").text == "secret")
+    let (test, delegate) = try protected(answers)
+    #expect(try await test.get("/").text == "secret")
     #expect(delegate.seen.all == ["challenge 0", "response 200"])
-    #expect(try await kit.get("/").isHit)
+    #expect(try await test.get("/").isHit)
   }
 
   @Test func theWrongCredentialsThenNone() async throws {
@@ -182,8 +182,8 @@ import Testing
         ? (.useCredential, URLCredential(user: "u", password: "wrong", persistence: .none))
         : (.performDefaultHandling, nil)
     }
-    let (kit, delegate) = try protected(answers)
-    let got = try await kit.get("/")
+    let (test, delegate) = try protected(answers)
+    let got = try await test.get("/")
     #expect(got.status == 401 && got.text == "who are you?")
     #expect(delegate.seen.all == ["challenge 0", "challenge 1", "response 401"])
   }
@@ -194,15 +194,15 @@ import Testing
   func noCredentials(_ disposition: URLSession.AuthChallengeDisposition) async throws {
     var answers = Delegate.Answers()
     answers.challenge = { _ in (disposition, nil) }
-    let (kit, _) = try protected(answers)
-    #expect(try await kit.get("/").status == 401)
+    let (test, _) = try protected(answers)
+    #expect(try await test.get("/").status == 401)
   }
 
   @Test func aCancelledChallenge() async throws {
     var answers = Delegate.Answers()
     answers.challenge = { _ in (.cancelAuthenticationChallenge, nil) }
-    let (kit, _) = try protected(answers)
-    #expect(await urlErrorCode { _ = try await kit.get("/") } == .cancelled)
+    let (test, _) = try protected(answers)
+    #expect(await urlErrorCode { _ = try await test.get("/") } == .cancelled)
   }
 
   @Test(arguments: ["Bearer", "Digest realm=\"r\", nonce=\"n\"", "Negotiate"])
@@ -211,10 +211,10 @@ import Testing
     answers.challenge = { _ in
       (.useCredential, URLCredential(user: "u", password: "p", persistence: .none))
     }
-    let kit = try Kit(delegate: Delegate(answers)) { _ in
+    let test = try TestSession(delegate: Delegate(answers)) { _ in
       .text("no", [("WWW-Authenticate", scheme)], status: 401)
     }
-    #expect(try await kit.get("/").status == 401)
+    #expect(try await test.get("/").status == 401)
   }
 
   @Test func aSharedCacheKeepsNothingThatCredentialsOpened() async throws {
@@ -224,10 +224,10 @@ import Testing
     }
     var rules = CacheRules()
     rules.mode = .shared
-    let kit = try Kit(rules: rules, delegate: Delegate(answers)) {
+    let test = try TestSession(rules: rules, delegate: Delegate(answers)) {
       .protected($0, credentials: "dTpw", .text("secret", Self.fresh))
     }
-    #expect(try await kit.get("/").text == "secret")
-    #expect(try await !kit.get("/").isHit)
+    #expect(try await test.get("/").text == "secret")
+    #expect(try await !test.get("/").isHit)
   }
 }

@@ -2,25 +2,15 @@ import Foundation
 import HTTPCacheTesting
 import HTTPCacheURLSession
 import HTTPCaching
-import Synchronization
 import Testing
 
 /// `LoadOptions.onMetrics`, and the methods that take options.
 @Suite(.timeLimit(.minutes(10))) struct SessionMetricsTests {
-  /// The metrics that were reported.
-  private final class Reports: Sendable {
-    private let all = Mutex<[CachedTaskMetrics]>([])
-    var count: Int { all.withLock { $0.count } }
-    var last: CachedTaskMetrics? { all.withLock { $0.last } }
-    var options: LoadOptions {
-      LoadOptions(onMetrics: { metrics in self.all.withLock { $0.append(metrics) } })
-    }
-  }
-
   private let clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))
   private let upstream: ScriptedUpstream
   private let session: CachedURLSession
-  private let reports = Reports()
+  private let reports = Seen<CachedTaskMetrics>()
+  private var options: LoadOptions { LoadOptions(onMetrics: { [reports] in reports.add($0) }) }
 
   /// The origin needs a second for the head.
   init() throws {
@@ -40,13 +30,13 @@ import Testing
 
   @Test("data reports times and bytes from the origin, then from the cache")
   func data() async throws {
-    let (_, response) = try await session.data(for: try request(), options: reports.options)
+    let (_, response) = try await session.data(for: try request(), options: options)
     let first = try #require(reports.last)
     #expect(first.startDate == Date(timeIntervalSince1970: 1_800_000_000))
     #expect(first.timeToResponse == .seconds(1) && first.timeToFirstByte == .seconds(1))
     #expect(first.duration == .seconds(1) && first.cacheOutcome == response.cacheOutcome)
     #expect(first.countOfBytesFromOrigin == 4 && first.countOfBytesFromCache == 0)
-    let (again, _) = try await session.data(for: try request(), options: reports.options)
+    let (again, _) = try await session.data(for: try request(), options: options)
     let second = try #require(reports.last)
     #expect(again == Data("text".utf8) && reports.count == 2 && second.cacheOutcome?.isHit == true)
     #expect(second.duration == .zero && second.timeToFirstByte == .zero)
@@ -55,7 +45,7 @@ import Testing
 
   @Test("bytes reports when the body has ended")
   func bytes() async throws {
-    let (bytes, _) = try await session.bytes(for: try request(), options: reports.options)
+    let (bytes, _) = try await session.bytes(for: try request(), options: options)
     #expect(reports.count == 0)
     clock.advance(by: .seconds(5))
     for try await _ in bytes {}
@@ -66,7 +56,7 @@ import Testing
   @Test("bytes reports when its body is dropped")
   func dropped() async throws {
     do {
-      let (bytes, _) = try await session.bytes(for: try request(), options: reports.options)
+      let (bytes, _) = try await session.bytes(for: try request(), options: options)
       #expect(reports.count == 0 && bytes.length == 4)
     }
     #expect(reports.count == 1 && reports.last?.countOfBytesReceived == 0)
@@ -75,10 +65,10 @@ import Testing
   @Test("a request that fails is reported, without a response")
   func fails() async throws {
     await #expect(throws: URLError.self) {
-      try await session.data(for: try request("down"), options: reports.options)
+      try await session.data(for: try request("down"), options: options)
     }
     await #expect(throws: URLError.self) {
-      try await session.bytes(for: try request("down"), options: reports.options)
+      try await session.bytes(for: try request("down"), options: options)
     }
     #expect(reports.count == 2 && reports.last?.cacheOutcome == nil && reports.last?.timeToResponse == nil)
   }
@@ -88,16 +78,16 @@ import Testing
     if isStored { _ = try await session.data(for: try request()) }
     let folder = try Folder()
     let destination = folder.url.appendingPathComponent("file")
-    try await session.download(for: try request(), to: destination, options: reports.options)
+    try await session.download(for: try request(), to: destination, options: options)
     #expect(try Data(contentsOf: destination) == Data("text".utf8))
     #expect(reports.last?.countOfBytesFromCache == (isStored ? 4 : 0))
-    let (file, _) = try await session.download(for: try request(), options: reports.options)
+    let (file, _) = try await session.download(for: try request(), options: options)
     #expect(reports.last?.countOfBytesFromCache == 4)
     try FileManager.default.removeItem(at: file)
     var put = try request()
     put.httpMethod = "PUT"
-    _ = try await session.upload(for: put, from: Data("a".utf8), options: reports.options)
-    _ = try await session.upload(for: put, fromFile: destination, options: reports.options)
+    _ = try await session.upload(for: put, from: Data("a".utf8), options: options)
+    _ = try await session.upload(for: put, fromFile: destination, options: options)
     #expect(reports.count == 4 && reports.last?.countOfBytesFromOrigin == 4)
     #expect(upstream.requests.compactMap(\.body?.array).suffix(2) == [Array("a".utf8), Array("text".utf8)])
   }
@@ -107,29 +97,28 @@ import Testing
     var number = try request()
     number.setValue("text/plain", forHTTPHeaderField: "Accept")
     await #expect(throws: DecodingError.self) {
-      try await session.value(of: Int.self, for: number, options: reports.options)
+      try await session.value(of: Int.self, for: number, options: options)
     }
     #expect(reports.last?.countOfBytesFromOrigin == 4)
     await #expect(throws: DecodingError.self) {
       try await session.value(
-        of: Int.self, from: try #require(number.url), cachePolicy: .reload, options: reports.options)
+        of: Int.self, from: try #require(number.url), cachePolicy: .reload, options: options)
     }
     #expect(reports.count == 2 && reports.last?.countOfBytesFromOrigin == 4)
-    for try await _ in try session.responses(to: number, cachePolicy: .revalidate, options: reports.options) {
+    for try await _ in try session.responses(to: number, cachePolicy: .revalidate, options: options) {
       #expect(reports.count == 2)
     }
     #expect(reports.count == 3 && reports.last?.countOfBytesReceived == 4)
-    let results = await session.prefetch([number, try request("p")], options: reports.options).value
+    let results = await session.prefetch([number, try request("p")], options: options).value
     #expect(results.count == 2 && reports.count == 5)
-    _ = try await session.data(from: try #require(number.url), options: reports.options)
+    _ = try await session.data(from: try #require(number.url), options: options)
     #expect(reports.count == 6 && reports.last?.cacheOutcome?.isHit == true)
   }
 
   @Test("a task reports once, before its handler is called")
   func task() async throws {
     let (ends, continuation) = AsyncStream.makeStream(of: Int.self)
-    let task = session.uploadTask(with: try request(), from: Data(), options: reports.options) {
-      [reports] _, _, _ in
+    let task = session.uploadTask(with: try request(), from: Data(), options: options) { [reports] _, _, _ in
       continuation.yield(reports.count)
       continuation.finish()
     }

@@ -7,4 +7,6 @@ final class Seen<Element: Sendable>: Sendable {
   func add(_ element: Element) { list.withLock { $0.append(element) } }
 
   var all: [Element] { list.withLock { $0 } }
+  var count: Int { all.count }
+  var last: Element? { all.last }
 }

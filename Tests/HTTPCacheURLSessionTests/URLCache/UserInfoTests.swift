@@ -1,7 +1,6 @@
 import Foundation
 import HTTPCacheTesting
 import HTTPCaching
-import Synchronization
 import Testing
 
 @testable import HTTPCacheURLSession
@@ -36,7 +35,7 @@ import Testing
     let long = String(repeating: "a", count: UserInfo.limit)
     try cache.storeCachedResponse(Make.response(userInfo: ["a": long]), for: Make.request())
     #expect(cache.cachedResponse(for: Make.request())?.userInfo == nil)
-    #expect(events.failures == ["user info"])
+    #expect(events.failures.all == ["user info"])
     #expect(UserInfo.decoded(Array("bplist00 rubbish".utf8)) == nil)
     #expect(UserInfo.decoded([]) == nil)
     #expect(UserInfo.decoded([1, 2, 3])?[HTTPURLCache.hookUserInfoKey] as? Data == Data([1, 2, 3]))
@@ -44,12 +43,10 @@ import Testing
 }
 
 /// Collects the operations that failed.
-final class EventCollector: CacheObserver {
-  private let operations = Mutex<[String]>([])
-
-  var failures: [String] { operations.withLock { $0 } }
+private final class EventCollector: CacheObserver {
+  let failures = Seen<String>()
 
   func observe(_ event: CacheEvent) {
-    if case .storeFailed(let operation, _) = event { operations.withLock { $0.append(operation) } }
+    if case .storeFailed(let operation, _) = event { failures.add(operation) }
   }
 }

@@ -28,13 +28,6 @@ struct CachedFileTests {
     return try #require(page.entries.first?.bodyPath)
   }
 
-  private func overwrite(_ path: String, at offset: UInt64) throws {
-    let handle = try #require(FileHandle(forWritingAtPath: path))
-    try handle.seek(toOffset: offset)
-    handle.write(Data([0]))
-    try handle.close()
-  }
-
   @Test(
     "it has the body's bytes, for the user alone, and goes when it is let go",
     arguments: StoreKind.allCases, [0, 26, 300_000])

@@ -112,11 +112,4 @@ import Testing
     #expect(wrong <= 1)
     #expect(try await test.get().text == test.origin.text)
   }
-
-  private func overwrite(_ path: String, at offset: UInt64) throws {
-    let handle = try #require(FileHandle(forUpdatingAtPath: path))
-    try handle.seek(toOffset: offset)
-    try handle.write(contentsOf: Data([0xFF]))
-    try handle.close()
-  }
 }

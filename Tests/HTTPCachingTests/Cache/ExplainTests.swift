@@ -27,11 +27,10 @@ struct ExplainTests {
   @Test("What is stored, but decoded, is told to a request that cannot take it")
   func decoded() async throws {
     let test = TestCache()
-    let fields: HTTPFields = [.cacheControl: "max-age=60", .contentEncoding: "gzip"]
-    test.origin.always(200, fields, "body")
-    let decoding = ChangedUpstream(test.origin) { $0.isContentDecoded = true }
+    let answer = ScriptedResponse(
+      headers: ["Cache-Control": "max-age=60", "Content-Encoding": "gzip"], body: "body")
     let request = test.request("/")
-    let stored = try await test.cache.respond(to: request, via: decoding)
+    let stored = try await test.cache.respond(to: request, via: ScriptedUpstream([answer.decoded()]))
     _ = try await stored.body.collect()
     let told = { (explanation: CacheExplanation) in
       explanation.steps.first { $0.question == "Is there something that this request cannot take?" }

@@ -1,7 +1,10 @@
 import HTTPCacheSemantics
+import HTTPCacheStore
 import HTTPCacheTesting
-import HTTPCaching
+import Synchronization
 import Testing
+
+@testable import HTTPCaching
 
 @Suite("Memory hits: an answer that is sent again to equal requests", .timeLimit(.minutes(10)))
 struct MemoryHitTests {
@@ -60,9 +63,38 @@ struct MemoryHitTests {
     try await test.cache.remove(.all)
     #expect(!test.cache.use(removed))
     try await test.get("/")
+    let evicted = try #require(found())
+    test.cache.store.trimMemory(to: 0)
+    #expect(!test.cache.use(evicted))
+    try await test.get("/")
     let closed = try #require(found())
     await test.cache.close()
     #expect(!test.cache.use(closed))
+  }
+
+  @Test("a change of another target leaves a hit as it is")
+  func otherTarget() async throws {
+    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
+    try await test.get("/")
+    let hit = try #require(found())
+    for number in 0..<100 { try await test.get("/\(number)") }
+    try await test.cache.remove(.key(try #require(found("/5")).key))
+    #expect(test.cache.use(hit))
+  }
+
+  @Test("the store is told of uses when the hit is released: of the look-up at once, of at most 15 more then")
+  func told() {
+    final class Counter: UseCounter {
+      let counts = Mutex<[Int]>([])
+      func recordUses(_ uses: [KeyUses]) { counts.withLock { $0 += uses.map(\.count) } }
+    }
+    let counter = Counter()
+    for uses in [0, 1, 2, 100] {
+      let hit = RepeatedUses(
+        of: StoreSample.key(), since: 1, at: StoreSample.start, countedBy: counter)
+      for _ in 0..<uses { hit.add() }
+    }
+    #expect(counter.counts.withLock { $0 } == [1, 15])
   }
 
   @Test("another variant of the target makes the fields that select matter")

@@ -3,6 +3,8 @@ import HTTPCacheStore
 
 @testable import HTTPCaching
 
+struct Unexpected: Error { let what: String }
+
 extension Coalescing {
   /// Joins without any invalidation.
   func join(_ key: CacheKey) -> CoalescerNews {

@@ -100,11 +100,10 @@ struct DeadlineTests {
   @Test("a follower that leads in the end gives the upstream what is left of its time")
   func whatIsLeft() async throws {
     let gate = Gate()
-    let upstream = ScriptedUpstream(
-      [
-        ScriptedResponse.failure(.unreachable),
-        ScriptedResponse(headers: ["Cache-Control": "max-age=10"], body: "body"),
-      ].enumerated().map { $0 == 0 ? held($1, at: gate) : $1 })
+    let upstream = ScriptedUpstream([
+      ScriptedResponse.failure(.unreachable).stallingBeforeHead(at: gate),
+      ScriptedResponse(headers: ["Cache-Control": "max-age=10"], body: "body"),
+    ])
     let leader = Task { try await get(upstream, RequestOptions()) }
     await upstream.waitForRequests(1)
     let follower = Task { try await get(upstream, limited) }
@@ -120,7 +119,8 @@ struct DeadlineTests {
   func leadersTime() async throws {
     let gates = [Gate(), Gate()]
     let upstream = ScriptedUpstream([
-      held(.failure(.timeout), at: gates[0]), held(.failure(.timeout), at: gates[1]),
+      ScriptedResponse.failure(.timeout).stallingBeforeHead(at: gates[0]),
+      ScriptedResponse.failure(.timeout).stallingBeforeHead(at: gates[1]),
       ScriptedResponse(headers: ["Cache-Control": "max-age=10"], body: "body"),
     ])
     var tasks: [Task<String, any Error>] = []
@@ -167,10 +167,15 @@ struct DeadlineTests {
     test.origin.always(200, [.cacheControl: "max-age=10, stale-while-revalidate=60"], "old")
     try await test.get("/")
     test.clock.advance(by: 20)
-    let deaf = DeafUpstream()
+    let gate = Gate()
+    let deaf = ScriptedUpstream { _ in
+      // A separate task, which is not cancelled with the caller.
+      _ = await Task { try await gate.pass() }.result
+      return .failure(.unreachable)
+    }
     let stale = try await test.cache.respond(to: test.request("/"), via: deaf)
     #expect(try await stale.body.collect().count == 3)
-    await deaf.gate.waitForArrivals(1)
+    await gate.waitForArrivals(1)
     let isFinished = Mutex(false)
     let finishing = Task {
       await test.cache.finishBackgroundWork(within: .seconds(5))
@@ -180,7 +185,7 @@ struct DeadlineTests {
     test.clock.advance(by: 5)
     try await until { isFinished.withLock { $0 } }
     #expect(isFinished.withLock { $0 })
-    deaf.gate.open()
+    gate.open()
     await finishing.value
   }
 
@@ -200,26 +205,9 @@ struct DeadlineTests {
     #expect(test.clock.uptime == .seconds(20))
   }
 
-  private func held(_ response: ScriptedResponse, at gate: Gate) -> ScriptedResponse {
-    var response = response
-    response.beforeHead.insert(.wait(gate), at: 0)
-    return response
-  }
-
   private func get(_ upstream: ScriptedUpstream, _ options: RequestOptions) async throws -> String {
     let response = try await test.cache.respond(
       to: test.request("/"), options: options, via: upstream)
     return String(decoding: try await response.body.collect().array, as: UTF8.self)
-  }
-}
-
-/// An upstream that ignores cancellation.
-private final class DeafUpstream: Upstream {
-  let gate = Gate()
-
-  func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-    // A separate task, which is not cancelled with the caller.
-    _ = await Task { try await gate.pass() }.result
-    throw UpstreamError(.unreachable, "deaf")
   }
 }

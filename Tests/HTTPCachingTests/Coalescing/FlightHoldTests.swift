@@ -9,8 +9,6 @@ struct FlightHoldTests {
   private let clock = ManualClock(now: Timestamp(seconds: 0))
   private let key = CacheKey(mode: .private, target: "https://example.com/")
 
-  private struct Unexpected: Error { let what: String }
-
   private func lead(_ coalescing: Coalescing) throws -> FlightHold {
     guard case .lead(let hold) = coalescing.join(key) else { throw Unexpected(what: "it leads") }
     return hold

@@ -27,8 +27,6 @@ struct RequestCoalescerTests {
 
   private func isWaiting(_ news: CoalescerNews?) -> Bool { if case nil = news { true } else { false } }
 
-  private struct Unexpected: Error { let what: String }
-
   @Test("the second request waits, another key leads")
   func secondWaits() throws {
     var coalescer = RequestCoalescer<Int>()

@@ -2,6 +2,17 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
+/// Forbids storing the responses of an origin.
+private struct ForbiddingUpstream: Upstream {
+  let origin: TestOrigin
+
+  func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
+    var response = try await origin.send(request)
+    response.storageRefusal = .upstream
+    return response
+  }
+}
+
 @Suite(
   "What must not be stored leaves nothing in a stored response (RFC 9111 §3.2, §5.2.2)",
   .timeLimit(.minutes(10)))
@@ -61,7 +72,7 @@ struct ForbiddenUpdateTests {
 
   @Test("what the upstream forbids is not stored, whatever a targeted field says (RFC 9213 §2.2)")
   func upstreamForbids() async throws {
-    let upstream = ChangedUpstream(test.origin) { $0.storageRefusal = .upstream }
+    let upstream = ForbiddingUpstream(origin: test.origin)
     let targeted = try #require(HTTPField.Name("CDN-Cache-Control"))
     let fields: HTTPFields = [targeted: "public, max-age=60", .eTag: "\"a\"", .setCookie: "sid=A"]
     test.origin.always(200, fields, "body")

@@ -1,6 +1,5 @@
 import HTTPCacheTesting
 import HTTPCaching
-import Synchronization
 import Testing
 
 /// Random requests for a resource with languages and codings, over an origin that tags it well or badly.
@@ -70,7 +69,7 @@ struct VariantPropertyTests {
     arguments: Tagging.allCases, 1...8)
   func variants(tagging: Tagging, seed: Int) async throws {
     let test = TestCache()
-    let world = Shared(World(random: SeededGenerator(seed: UInt64(seed) + 100)))
+    let world = WatchedState(World(random: SeededGenerator(seed: UInt64(seed) + 100)))
     test.origin.answers { request, _ in
       world.withLock { world in
         let current = Self.selected(request, version: world.version)
@@ -133,15 +132,4 @@ struct VariantPropertyTests {
   }
 
   private static func opaque(_ tag: Substring) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag }
-}
-
-/// A value that the origin and the test share.
-private final class Shared<Value: Sendable>: Sendable {
-  private let value: Mutex<Value>
-
-  init(_ value: Value) { self.value = Mutex(value) }
-
-  func withLock<Result: Sendable>(_ body: @Sendable (inout sending Value) -> Result) -> Result {
-    value.withLock { body(&$0) }
-  }
 }

@@ -26,11 +26,9 @@ struct TestFleet: Sendable {
       policy: CachePolicy = .standard, options: RequestOptions = RequestOptions()
     ) async throws -> TestAnswer {
       let response = try await respond(path, fields, method: method, policy: policy, options: options)
-      let body = try await response.body.collect()
+      let answer = try await TestAnswer(reading: response)
       await settle()
-      return TestAnswer(
-        head: response.head, text: String(decoding: body.array, as: UTF8.self), outcome: response.outcome,
-        redirects: response.redirects, trailers: response.body.trailers)
+      return answer
     }
 
     /// Waits until everything in the background is done.
@@ -120,19 +118,13 @@ struct TestFleet: Sendable {
   func advancing<Value: Sendable>(
     by step: Duration = .milliseconds(10), while task: Task<Value, any Error>
   ) async throws -> Value {
-    let mark = DoneMark()
+    let isDone = WatchedState(false)
     let watch = Task {
       _ = await task.result
-      mark.set()
+      isDone.withLock { $0 = true }
     }
-    await advance(by: step) { mark.isSet }
+    await advance(by: step) { isDone.withLock { $0 } }
     await watch.value
     return try await task.value
   }
-}
-
-private final class DoneMark: Sendable {
-  private let state = WatchedState(false)
-  var isSet: Bool { state.withLock { $0 } }
-  func set() { state.withLock { $0 = true } }
 }

@@ -180,11 +180,7 @@ struct StoringHookTests {
     let confirmed = try await test.get()
     #expect(confirmed.outcome.fetchType == .validated)
     #expect(confirmed.text == test.origin.text)
-    let key = try #require(
-      CacheKey(
-        request: HTTPRequest(
-          method: .get, scheme: "https", authority: "example.com", path: "/"), rules: CacheRules()))
-    #expect(try test.cache.store.read(key).isEmpty)
+    #expect(try test.cache.store.read(#require(key())).isEmpty)
     #expect(
       test.events.count {
         if case .removed(_, .refused(.hook)) = $0 { true } else { false }

@@ -1,6 +1,7 @@
 import HTTPCacheTesting
 import HTTPCaching
 import Synchronization
+import Testing
 
 /// The moment at which a stored resource changes, relative to a running GET.
 enum ChangeMoment: CaseIterable, Sendable {
@@ -9,15 +10,15 @@ enum ChangeMoment: CaseIterable, Sendable {
 
 /// An origin that runs a closure at one moment of the first GET of `/page`. Its answer was made before that
 /// moment.
-final class ChangingOrigin: Upstream {
+final class ChangingOrigin: Sendable {
   private let moment: ChangeMoment
   private let change = Mutex<(@Sendable () async throws -> Void)?>(nil)
-  private let count = Atomic<Int>(0)
+  private let count = Counter()
 
   init(_ moment: ChangeMoment) { self.moment = moment }
 
   /// The number of requests for `/page`.
-  var requests: Int { count.load(ordering: .relaxed) }
+  var requests: Int { count.value }
 
   func onMoment(_ body: @escaping @Sendable () async throws -> Void) { change.withLock { $0 = body } }
 
@@ -27,47 +28,30 @@ final class ChangingOrigin: Upstream {
     try await change()
   }
 
-  func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-    let path = request.head.path
-    if path == "/logout" {
-      return respond(200, [.clearSiteData: "\"cache\""])
+  func makeUpstream() -> ScriptedUpstream { ScriptedUpstream { [self] in await answer($0.head) } }
+
+  /// Two pieces that state the number of the answer.
+  private func answer(_ request: HTTPRequest) async -> ScriptedResponse {
+    if request.path == "/logout" { return ScriptedResponse(headers: ["Clear-Site-Data": "\"cache\""]) }
+    guard request.path == "/page", request.method == .get else {
+      return ScriptedResponse(
+        headers: ["Cache-Group-Invalidation": request.path == "/group" ? "\"g\"" : ""])
     }
-    guard path == "/page", request.head.method == .get else {
-      return respond(200, [.cacheGroupInvalidation: path == "/group" ? "\"g\"" : ""])
+    let piece = BodyBytes(Array("\(count.increment())".utf8))
+    do { try await reached(.beforeHead) } catch { return .failure(.protocol) }
+    return ScriptedResponse(
+      headers: ["Cache-Control": "max-age=600", "Cache-Groups": "\"g\""], chunks: [piece, piece]
+    ).stalling(after: 1, at: gate(.duringBody)).stalling(after: 3, at: gate(.afterLastByte))
+  }
+
+  /// A gate that opens once the resource has changed, if this is the moment.
+  private func gate(_ moment: ChangeMoment) -> Gate {
+    let gate = Gate()
+    Task {
+      await gate.waitForArrivals(1)
+      do { try await reached(moment) } catch { Issue.record(error) }
+      gate.open()
     }
-    let number = count.add(1, ordering: .relaxed).newValue
-    do { try await reached(.beforeHead) } catch { throw UpstreamError(.protocol, "\(error)") }
-    let fields: HTTPFields = [.cacheControl: "max-age=600", .cacheGroups: "\"g\""]
-    return UpstreamResponse(
-      head: HTTPResponse(status: .ok, headerFields: fields),
-      body: MessageBody(ChangingBody(number: number, origin: self)))
+    return gate
   }
-
-  private func respond(_ status: Int, _ fields: HTTPFields) -> UpstreamResponse {
-    UpstreamResponse(
-      head: HTTPResponse(status: .init(code: status), headerFields: fields), body: .empty)
-  }
-}
-
-/// Two pieces that state the number of their answer.
-private final class ChangingBody: BodySource {
-  private let number: Int
-  private let origin: ChangingOrigin
-  private let next = Atomic<Int>(0)
-  let length: Int64? = nil
-  let trailers: HTTPFields = [:]
-
-  init(number: Int, origin: ChangingOrigin) {
-    self.number = number
-    self.origin = origin
-  }
-
-  func next() async throws -> BodyBytes? {
-    let piece = next.add(1, ordering: .relaxed).oldValue
-    if piece == 1 { try await origin.reached(.duringBody) }
-    if piece == 2 { try await origin.reached(.afterLastByte) }
-    return piece < 2 ? BodyBytes(Array("\(number)".utf8)) : nil
-  }
-
-  func cancel() {}
 }

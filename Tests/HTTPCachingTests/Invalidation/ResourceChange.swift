@@ -44,12 +44,12 @@ enum ResourceChange: CaseIterable, Sendable {
     }
   }
 
-  func make(_ cache: HTTPCache, _ other: (any CacheStore)?, via origin: ChangingOrigin) async throws {
+  func make(_ cache: HTTPCache, _ other: (any CacheStore)?, via upstream: any Upstream) async throws {
     let url = "https://example.com/page"
     func send(_ method: HTTPRequest.Method, _ path: String) async throws {
       let response = try await cache.respond(
         to: HTTPRequest(method: method, scheme: "https", authority: "example.com", path: path),
-        via: origin)
+        via: upstream)
       _ = try await response.body.collect()
     }
     switch self {

@@ -15,25 +15,26 @@ struct Section4_4_OvertakenTests {
       let (store, other) = try choice.make(in: directory, clock)
       if change.needsOtherProcess, other == nil { return }
       let origin = ChangingOrigin(moment)
+      let upstream = origin.makeUpstream()
       let hook = StoringHook { _, proposal in
         try await origin.reached(.duringHook)
         return proposal
       }
       let cache = HTTPCache(
         configuration: HTTPCache.Configuration(willStore: hook, clock: clock), store: store)
-      origin.onMoment { try await change.make(cache, other, via: origin) }
+      origin.onMoment { try await change.make(cache, other, via: upstream) }
       try await origin.reached(.beforeSending)
-      #expect(try await text(cache, origin) == "11", "\(moment)")
+      #expect(try await text(cache, upstream) == "11", "\(moment)")
       let isOvertaken = moment != .beforeSending
-      #expect(try await text(cache, origin) == (isOvertaken ? "22" : "11"), "\(moment)")
-      #expect(try await text(cache, origin) == (isOvertaken ? "22" : "11"), "\(moment)")
+      #expect(try await text(cache, upstream) == (isOvertaken ? "22" : "11"), "\(moment)")
+      #expect(try await text(cache, upstream) == (isOvertaken ? "22" : "11"), "\(moment)")
       #expect(origin.requests == (isOvertaken ? 2 : 1), "\(moment)")
     }
   }
 
-  private func text(_ cache: HTTPCache, _ origin: ChangingOrigin) async throws -> String {
+  private func text(_ cache: HTTPCache, _ upstream: any Upstream) async throws -> String {
     let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/page")
-    let response = try await cache.respond(to: request, via: origin)
+    let response = try await cache.respond(to: request, via: upstream)
     return String(decoding: try await response.body.collect().array, as: UTF8.self)
   }
 
@@ -46,16 +47,17 @@ struct Section4_4_OvertakenTests {
     let (store, other) = try StoreChoice.tiered.make(in: directory, clock)
     for moment in [ChangeMoment.beforeHead, .duringBody] {
       let origin = ChangingOrigin(moment)
+      let upstream = origin.makeUpstream()
       let cache = HTTPCache(configuration: HTTPCache.Configuration(clock: clock), store: store)
       let (changed, gate) = (Gate(), Gate())
       origin.onMoment {
-        try await change.make(cache, other, via: origin)
+        try await change.make(cache, other, via: upstream)
         changed.open()
         try await gate.pass()
       }
-      async let first = text(cache, origin)
+      async let first = text(cache, upstream)
       try await changed.pass()
-      #expect(try await text(cache, origin) == "22", "\(moment)")
+      #expect(try await text(cache, upstream) == "22", "\(moment)")
       gate.open()
       #expect(try await first == "11", "\(moment)")
       try await cache.removeAll()

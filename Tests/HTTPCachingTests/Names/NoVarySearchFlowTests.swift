@@ -109,6 +109,10 @@ struct NoVarySearchFlowTests {
     #expect(try await test.get("/a?x=1&utm=2").text == "1")
     counts("params=(\"other\")", test)
     #expect(try await test.get("/a?y=1").text == "2")
+    #expect(
+      test.events.count {
+        if case .invalidated(target: "https://example.com/a?x=1") = $0 { true } else { false }
+      } == 1)
     try await test.get("/a?x=1&utm=2", method: .post)
     counts("params=(\"utm\")", test)
     #expect(try await test.get("/a?y=2").text == "4")

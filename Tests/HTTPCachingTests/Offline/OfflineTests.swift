@@ -174,10 +174,10 @@ struct OfflineTests {
     let test = TestCache(
       rules: CacheRules(
         removesGone: true, overrides: [RuleOverride(try .glob("/**"), effects: [.alias(name)])]))
-    test.origin.always(
-      200, [.cacheControl: "max-age=60", .contentEncoding: "gzip", name: "top"], "one")
-    let decoding = ChangedUpstream(test.origin) { $0.isContentDecoded = true }
-    let response = try await test.cache.respond(to: test.request("/"), via: decoding)
+    let answer = ScriptedResponse(
+      headers: ["Cache-Control": "max-age=60", "Content-Encoding": "gzip", "X-Item": "top"], body: "one")
+    let response = try await test.cache.respond(
+      to: test.request("/"), via: ScriptedUpstream([answer.decoded()]))
     _ = try await response.body.collect()
     #expect(try await test.cache.store.entries(.all, after: nil, limit: 9).entries.count == 2)
     // This session accepts no decoded bodies, and does not see it.

@@ -1,29 +1,6 @@
 import HTTPCacheTesting
 import HTTPCaching
-import Synchronization
 import Testing
-
-/// Gives its first bytes, and then ends with an error only once a gate is open; it cannot be cancelled.
-private final class SlowlyEndingBody: BodySource {
-  private let first: Mutex<BodyBytes?>
-  private let gate: Gate
-  let length: Int64?
-  let trailers: HTTPFields = [:]
-
-  init(_ bytes: [UInt8], length: Int64, gate: Gate) {
-    first = Mutex(BodyBytes(bytes))
-    self.length = length
-    self.gate = gate
-  }
-
-  func next() async throws -> BodyBytes? {
-    if let bytes = first.withLock({ $0.take() }) { return bytes }
-    _ = await Task { [gate] in try await gate.pass() }.result
-    throw CancellationError()
-  }
-
-  func cancel() {}
-}
 
 @Suite("A body whose reader left is continued from what was kept", .timeLimit(.minutes(10)))
 struct AbandonedTransferTests {
@@ -35,21 +12,15 @@ struct AbandonedTransferTests {
     let test = try TestCache(
       kind,
       origin: RangeOrigin(count: count, [.cacheControl: cacheControl, .eTag: "\"a\""]))
-    let gate = Gate()
-    let head = HTTPResponse(
-      status: .ok, headerFields: [.cacheControl: cacheControl, .eTag: "\"a\"", .acceptRanges: "bytes"])
-    test.origin.answers { _ in
-      UpstreamResponse(
-        head: head,
-        body: MessageBody(
-          SlowlyEndingBody(RangeOrigin.letters(10), length: Int64(count), gate: gate)))
+    let (gate, slow) = (Gate(), TestOrigin())
+    slow.streams([.cacheControl: cacheControl, .eTag: "\"a\"", .acceptRanges: "bytes"]) { _ in
+      WaitingBody(RangeOrigin.letters(10), length: Int64(count), gate: gate)
     }
     do {
-      let response = try await test.respond(policy: policy)
+      let response = try await test.cache.respond(to: test.request("/"), policy: policy, via: slow)
       #expect(try await response.body.source.next()?.count == 10)
     }
     await gate.waitForArrivals(1)
-    test.origin.answers(nil)
     let again = Task { try await test.get(policy: policy) }
     await test.clock.waitForSleepers(1)
     gate.open()
@@ -73,18 +44,15 @@ struct AbandonedTransferTests {
   @Test("a source that never ends holds up the next request for seconds only")
   func neverEnding() async throws {
     let test = try TestCache(.memory)
-    let gate = Gate()
-    test.origin.answers { _ in
-      UpstreamResponse(
-        head: HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60", .eTag: "\"a\""]),
-        body: MessageBody(SlowlyEndingBody([97], length: 400_000, gate: gate)))
+    let (gate, slow) = (Gate(), TestOrigin())
+    slow.streams([.cacheControl: "max-age=60", .eTag: "\"a\""]) { _ in
+      WaitingBody([97], length: 400_000, gate: gate)
     }
     do {
-      let response = try await test.respond()
+      let response = try await test.cache.respond(to: test.request("/"), via: slow)
       #expect(try await response.body.source.next()?.count == 1)
     }
     await gate.waitForArrivals(1)
-    test.origin.answers(nil)
     async let again = test.get()
     await test.clock.waitForSleepers(1)
     test.clock.advance(by: 10)

@@ -6,13 +6,14 @@ import Testing
 struct KnownLengthTests {
   /// Answers every request with a 200 that announces no length.
   private func send(_ count: Int, _ test: TestCache<RangeOrigin>) {
-    test.origin.answers { _ in
-      UpstreamResponse(
-        head: HTTPResponse(
-          status: .ok, headerFields: [.eTag: "\"a\"", .cacheControl: "max-age=60"]),
-        body: MessageBody(
-          BreakingBody(RangeOrigin.letters(count, from: 65), length: nil, breaks: false, step: 8)))
-    }
+    test.origin.answers { _ in Self.unannounced(RangeOrigin.letters(count, from: 65)) }
+  }
+
+  /// A 200 that announces no length.
+  private static func unannounced(_ letters: [UInt8]) -> ScriptedResponse {
+    ScriptedResponse(
+      headers: ["ETag": "\"a\"", "Cache-Control": "max-age=60"],
+      chunks: stride(from: 0, to: letters.count, by: 8).map { BodyBytes(letters[$0...].prefix(8)) })
   }
 
   /// A cache with the first 10 of 26 bytes.
@@ -63,12 +64,8 @@ struct KnownLengthTests {
   func afterFailure() async throws {
     let test = try await withPart(.disk, isRange: true)
     test.origin.answers { request in
-      guard request.headerFields[.range] != nil else {
-        return UpstreamResponse(
-          head: HTTPResponse(status: .ok, headerFields: [.eTag: "\"a\"", .cacheControl: "max-age=60"]),
-          body: MessageBody(BreakingBody(RangeOrigin.letters(20), length: nil, breaks: false)))
-      }
-      return UpstreamResponse(head: HTTPResponse(status: .serviceUnavailable), body: .empty)
+      request.headerFields[.range] == nil
+        ? Self.unannounced(RangeOrigin.letters(20)) : ScriptedResponse(status: 503)
     }
     let response = try await test.respond()
     #expect(try test.lastRequest()[.range] == nil)
@@ -79,11 +76,7 @@ struct KnownLengthTests {
     "a transfer that breaks off leaves the part and the known length", arguments: [StoreKind.memory, .disk])
   func breaks(kind: StoreKind) async throws {
     let test = try await withPart(kind, isRange: true)
-    test.origin.answers { _ in
-      UpstreamResponse(
-        head: HTTPResponse(status: .ok, headerFields: [.eTag: "\"a\"", .cacheControl: "max-age=60"]),
-        body: MessageBody(BreakingBody(RangeOrigin.letters(20), length: nil, breaks: true)))
-    }
+    test.origin.answers { _ in Self.unannounced(RangeOrigin.letters(20)).cutShort() }
     let broken = try await test.respond()
     await #expect(throws: UpstreamError.self) { try await broken.body.collect() }
     await test.events.wait(count: 1, EventLog.isEnd)
@@ -100,9 +93,9 @@ struct KnownLengthTests {
     ] as [HTTPFields] {
       let test = try await withPart(kind, isRange: true)
       test.origin.answers { _ in
-        UpstreamResponse(
+        ScriptedResponse(
           head: HTTPResponse(status: .ok, headerFields: fields),
-          body: MessageBody(BreakingBody(RangeOrigin.letters(20), length: nil, breaks: false)))
+          steps: [.bytes(BodyBytes(RangeOrigin.letters(20)))])
       }
       #expect(try await test.get().text.utf8.count == 20)
     }
@@ -117,10 +110,7 @@ struct KnownLengthTests {
   func otherSuccess(kind: StoreKind, status: Int) async throws {
     let test = try await withPart(kind, isRange: true)
     test.origin.answers { _ in
-      UpstreamResponse(
-        head: HTTPResponse(
-          status: .init(code: status), headerFields: [.eTag: "\"b\"", .cacheControl: "max-age=60"]),
-        body: .empty)
+      ScriptedResponse(status: status, headers: ["ETag": "\"b\"", "Cache-Control": "max-age=60"])
     }
     #expect(try await test.get().status == status)
     #expect(test.origin.requests.suffix(2).map { $0.headerFields[.range] } == ["bytes=10-", nil])

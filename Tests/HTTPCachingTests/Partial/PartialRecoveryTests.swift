@@ -5,18 +5,14 @@ import Testing
 @Suite("Incomplete responses do not outlive their use", .timeLimit(.minutes(10)))
 struct PartialRecoveryTests {
   /// Answers ranges wrongly, and other requests correctly.
-  private func lie(_ test: TestCache<RangeOrigin>, _ body: @escaping @Sendable () -> MessageBody) {
+  private func lie(_ test: TestCache<RangeOrigin>, _ part: ScriptedResponse) {
     let text = test.origin.text
     test.origin.answers { request in
-      var fields: HTTPFields = [.eTag: "\"a\"", .cacheControl: "max-age=60"]
-      guard request.headerFields[.range] != nil else {
-        return UpstreamResponse(
-          head: HTTPResponse(status: .ok, headerFields: fields),
-          body: MessageBody(BodyBytes(Array(text.utf8))))
-      }
-      fields[.contentRange] = "bytes 10-25/26"
-      return UpstreamResponse(
-        head: HTTPResponse(status: .partialContent, headerFields: fields), body: body())
+      let isRange = request.headerFields[.range] != nil
+      var response = isRange ? part : ScriptedResponse(body: text)
+      response.head.headerFields = [.eTag: "\"a\"", .cacheControl: "max-age=60"]
+      if isRange { response.head.headerFields[.contentRange] = "bytes 10-25/26" }
+      return response
     }
   }
 
@@ -26,7 +22,7 @@ struct PartialRecoveryTests {
   func wrongLength(kind: StoreKind) async throws {
     let test = try TestCache(kind)
     try await test.range("bytes=0-9")
-    lie(test) { MessageBody(BodyBytes()) }
+    lie(test, ScriptedResponse(status: 206))
     #expect(try await test.get().text == test.origin.text)
   }
 
@@ -36,10 +32,8 @@ struct PartialRecoveryTests {
   func failingContinuation(kind: StoreKind, count: Int) async throws {
     let test = try TestCache(kind)
     try await test.range("bytes=0-9")
-    lie(test) {
-      MessageBody(
-        BreakingBody([UInt8](repeating: 88, count: count), length: nil, breaks: count == 0))
-    }
+    let part = ScriptedResponse(status: 206, chunks: [BodyBytes([UInt8](repeating: 88, count: count))])
+    lie(test, count == 0 ? part.cutShort() : part)
     let broken = try await test.respond()
     await #expect(throws: UpstreamError.self) { try await broken.body.collect() }
     #expect(try await test.get().text == test.origin.text)
@@ -156,14 +150,12 @@ struct PartialSharingTests {
     let test = try TestCache(kind)
     test.origin.answers { request in
       let isFirst = request.headerFields[.ifRange] == nil
-      return UpstreamResponse(
-        head: HTTPResponse(
-          status: .partialContent,
-          headerFields: [
-            .contentRange: isFirst ? "bytes 0-4/*" : "bytes 5-9/10", .eTag: "\"a\"",
-            .cacheControl: "max-age=60",
-          ]),
-        body: MessageBody(BodyBytes(Array((isFirst ? "01234" : "56789").utf8))))
+      return ScriptedResponse(
+        status: 206,
+        headers: [
+          "Content-Range": isFirst ? "bytes 0-4/*" : "bytes 5-9/10", "ETag": "\"a\"",
+          "Cache-Control": "max-age=60",
+        ], body: isFirst ? "01234" : "56789")
     }
     try await test.range("bytes=0-4")
     let answer = try await test.range("bytes=2-100")

@@ -8,13 +8,10 @@ struct PartialRefusalTests {
   func tooLong(kind: StoreKind) async throws {
     let test = try TestCache(kind)
     test.origin.answers { _ in
-      UpstreamResponse(
-        head: HTTPResponse(
-          status: .partialContent,
-          headerFields: [
-            .contentRange: "bytes 4-5/10", .cacheControl: "max-age=60", .eTag: "\"a\"",
-          ]),
-        body: MessageBody(BreakingBody(Array("01234".utf8), length: nil, breaks: false)))
+      ScriptedResponse(
+        status: 206,
+        headers: ["Content-Range": "bytes 4-5/10", "Cache-Control": "max-age=60", "ETag": "\"a\""],
+        chunks: [BodyBytes(Array("01234".utf8))])
     }
     let response = try await test.respond([.range: "bytes=4-5"])
     await #expect(throws: UpstreamError.self) { try await response.body.collect() }
@@ -78,9 +75,7 @@ struct PartialRefusalTests {
   func invalidated(kind: StoreKind) async throws {
     let test = try TestCache(kind)
     try await test.range("bytes=0-4")
-    test.origin.answers { _ in
-      UpstreamResponse(head: HTTPResponse(status: .noContent), body: .empty)
-    }
+    test.origin.answers { _ in ScriptedResponse(status: 204) }
     try await test.get(method: .put)
     test.origin.answers(nil)
     #expect(try await test.range("bytes=0-1").text == "ab")

@@ -1,6 +1,5 @@
 import HTTPCacheTesting
 import HTTPCaching
-import Synchronization
 
 /// An origin with one representation of letters, which answers ranges (RFC 9110 §14.2) and can break
 /// off.
@@ -9,24 +8,52 @@ final class RangeOrigin: Upstream {
     var content: [UInt8]
     var fields: HTTPFields
     var breaksAfter: Int?
-    var ignoresRanges = false
-    var answer: (@Sendable (HTTPRequest) -> UpstreamResponse)?
-    var requests: [HTTPRequest] = []
+    var answer: (@Sendable (HTTPRequest) -> ScriptedResponse)?
     var sent = 0
+
+    mutating func response(to request: HTTPRequest) -> ScriptedResponse {
+      if let answer { return answer(request) }
+      var head = HTTPResponse(status: .ok, headerFields: fields)
+      if let tag = fields[.eTag], request.headerFields[.ifNoneMatch]?.contains(tag) == true {
+        head.status = .notModified
+        return ScriptedResponse(head: head, steps: [], announcedLength: 0)
+      }
+      var bytes = content[...]
+      if let range = request.headerFields[.range],
+        request.headerFields[.ifRange].map({ $0 == fields[.eTag] }) ?? true,
+        let resolved = RangeOrigin.resolve(range, count: content.count)
+      {
+        bytes = bytes[resolved]
+        head.status = .partialContent
+        head.headerFields[.contentRange] =
+          "bytes \(resolved.lowerBound)-\(resolved.upperBound - 1)/\(content.count)"
+      }
+      head.headerFields[.contentLength] = String(bytes.count)
+      let part = bytes.prefix(breaksAfter ?? .max)
+      sent += part.count
+      var steps: [ScriptedResponse.Step] = stride(from: part.startIndex, to: part.endIndex, by: 1 << 16).map {
+        .bytes(BodyBytes(part[$0...].prefix(1 << 16)))
+      }
+      if breaksAfter != nil { steps.append(.fail(UpstreamError(.protocol, "the origin closed early"))) }
+      return ScriptedResponse(head: head, steps: steps, announcedLength: Int64(bytes.count))
+    }
   }
 
-  private let state: Mutex<State>
+  private let state: WatchedState<State>
+  private let upstream: ScriptedUpstream
 
   /// - Parameter fields: of every response; `ETag` decides about `If-Range`.
   init(count: Int, _ fields: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"a\""]) {
-    state = Mutex(State(content: Self.letters(count), fields: fields))
+    let state = WatchedState(State(content: Self.letters(count), fields: fields))
+    self.state = state
+    upstream = ScriptedUpstream { request in state.withLock { $0.response(to: request.head) } }
   }
 
   static func letters(_ count: Int, from first: UInt8 = 97) -> [UInt8] {
     (0..<count).map { first + UInt8($0 % 26) }
   }
 
-  var requests: [HTTPRequest] { state.withLock { $0.requests } }
+  var requests: [HTTPRequest] { upstream.requests.map(\.head) }
   /// Bytes of bodies sent so far.
   var sent: Int { state.withLock { $0.sent } }
   var text: String { state.withLock { String(decoding: $0.content, as: UTF8.self) } }
@@ -42,42 +69,13 @@ final class RangeOrigin: Upstream {
   /// Ends the next responses early, after this number of bytes.
   func breaks(after count: Int?) { state.withLock { $0.breaksAfter = count } }
 
-  func ignoresRanges() { state.withLock { $0.ignoresRanges = true } }
-
   /// Sets the answer to the next requests; nil returns to normal answers.
-  func answers(_ answer: (@Sendable (HTTPRequest) -> UpstreamResponse)?) {
+  func answers(_ answer: (@Sendable (HTTPRequest) -> ScriptedResponse)?) {
     state.withLock { $0.answer = answer }
   }
 
   func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-    let state = self.state.withLock { state in
-      state.requests.append(request.head)
-      return state
-    }
-    if let answer = state.answer { return answer(request.head) }
-    var head = HTTPResponse(status: .ok, headerFields: state.fields)
-    if let tag = state.fields[.eTag], request.head.headerFields[.ifNoneMatch]?.contains(tag) == true {
-      head.status = .notModified
-      return UpstreamResponse(head: head, body: .empty)
-    }
-    var bytes = state.content[...]
-    if !state.ignoresRanges, let range = request.head.headerFields[.range],
-      request.head.headerFields[.ifRange].map({ $0 == state.fields[.eTag] }) ?? true,
-      let resolved = Self.resolve(range, count: state.content.count)
-    {
-      bytes = bytes[resolved]
-      head.status = .partialContent
-      head.headerFields[.contentRange] =
-        "bytes \(resolved.lowerBound)-\(resolved.upperBound - 1)/\(state.content.count)"
-    }
-    let length = Int64(bytes.count)
-    head.headerFields[.contentLength] = String(length)
-    let end = state.breaksAfter.map { min(bytes.count, $0) }
-    self.state.withLock { $0.sent += end ?? bytes.count }
-    return UpstreamResponse(
-      head: head,
-      body: MessageBody(
-        BreakingBody(Array(bytes.prefix(end ?? bytes.count)), length: length, breaks: end != nil)))
+    try await upstream.send(request)
   }
 
   private static func resolve(_ value: String, count: Int) -> Range<Int>? {
@@ -88,33 +86,4 @@ final class RangeOrigin: Upstream {
     guard let first = Int(parts[0]), first < count else { return nil }
     return first..<min(count, (Int(parts[1]) ?? count - 1) + 1)
   }
-}
-
-/// Gives its bytes in pieces, and then ends or fails.
-final class BreakingBody: BodySource {
-  private let pieces: [BodyBytes]
-  private let breaks: Bool
-  private let position = Mutex(0)
-  let length: Int64?
-  let trailers: HTTPFields = [:]
-
-  init(_ bytes: [UInt8], length: Int64?, breaks: Bool, step: Int = 1 << 16) {
-    pieces = stride(from: 0, to: bytes.count, by: step).map {
-      BodyBytes(Array(bytes[$0..<min(bytes.count, $0 + step)]))
-    }
-    self.length = length
-    self.breaks = breaks
-  }
-
-  func next() async throws -> BodyBytes? {
-    let index = position.withLock { position in
-      defer { position += 1 }
-      return position
-    }
-    if index < pieces.count { return pieces[index] }
-    if breaks, index == pieces.count { throw UpstreamError(.protocol, "the origin closed early") }
-    return nil
-  }
-
-  func cancel() { position.withLock { $0 = pieces.count + 1 } }
 }

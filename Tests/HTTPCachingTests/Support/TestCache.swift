@@ -73,10 +73,7 @@ final class TestCache<Origin: Upstream>: Sendable {
     policy: CachePolicy = .standard, options: RequestOptions = RequestOptions()
   ) async throws -> TestAnswer {
     let response = try await respond(path, fields, method: method, policy: policy, options: options)
-    let body = try await response.body.collect()
-    return TestAnswer(
-      head: response.head, text: String(decoding: body.array, as: UTF8.self),
-      outcome: response.outcome, redirects: response.redirects, trailers: response.body.trailers)
+    return try await TestAnswer(reading: response)
   }
 }
 
@@ -88,6 +85,20 @@ struct TestAnswer: Sendable {
   let redirects: [CacheOutcome]
   let trailers: HTTPFields
   var status: Int { head.status.code }
+
+  init(reading response: CacheResponse) async throws {
+    (head, outcome, redirects) = (response.head, response.outcome, response.redirects)
+    text = String(decoding: try await response.body.collect().array, as: UTF8.self)
+    trailers = response.body.trailers
+  }
+}
+
+/// Overwrites a byte of a file with one that no text has.
+func overwrite(_ path: String, at offset: UInt64) throws {
+  let handle = try #require(FileHandle(forUpdatingAtPath: path))
+  try handle.seek(toOffset: offset)
+  try handle.write(contentsOf: Data([0xFF]))
+  try handle.close()
 }
 
 /// The places that a cache may keep responses in.

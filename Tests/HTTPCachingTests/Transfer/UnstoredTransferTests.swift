@@ -105,13 +105,13 @@ struct UnstoredTransferTests {
   }
 
   /// A transfer as the leader of a flight shares it.
-  private func shared(_ transfer: Transfer) throws -> SharedTransfer {
+  private func shared(_ transfer: Transfer) throws -> FlightTransfer {
     let stored = try StoredResponse.make(
       request: test.request("/"),
       response: ReceivedResponse(
         HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=10"]),
         requestTime: test.clock.now, responseTime: test.clock.now), isDecoded: false,
       rules: test.cache.configuration.rules, digest: test.cache.engine.lookup.digest)
-    return SharedTransfer(response: stored, transfer: transfer, groups: [], isFromTier: false)
+    return FlightTransfer(response: stored, transfer: transfer, groups: [], isFromTier: false)
   }
 }

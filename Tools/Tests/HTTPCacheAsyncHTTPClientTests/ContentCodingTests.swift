@@ -15,8 +15,8 @@ import Testing
     0, 0, 0,
   ]
 
-  private static func routes(_ calls: Counter) -> Origin {
-    let routes = Origin()
+  private static func routes(_ calls: Counter) -> Routes {
+    let routes = Routes()
     routes.get("a") { request, _ in
       calls.increment()
       let fields: HTTPFields = [
@@ -32,10 +32,10 @@ import Testing
   @Test("without decompression, the bytes and their coding are handed over as they came")
   func coded() async throws {
     let calls = Counter()
-    try await Fixture.run(Self.routes(calls)) { fixture async throws in
+    try await CachedOrigin.run(Self.routes(calls)) { origin async throws in
       for _ in 0..<2 {
-        let response = try await fixture.client.execute(
-          fixture.request("/a", ["Accept-Encoding": "gzip"]), timeout: .seconds(120))
+        let response = try await origin.client.execute(
+          origin.request("/a", ["Accept-Encoding": "gzip"]), timeout: .seconds(120))
         #expect(response.headers.first(name: "Content-Encoding") == "gzip")
         let body = try await response.body.collect(upTo: 1_000)
         #expect(Array(body.readableBytesView) == Self.gzip)
@@ -48,9 +48,9 @@ import Testing
   func decoded() async throws {
     let calls = Counter()
     let configuration = HTTPClient.Configuration.singletonConfiguration
-    try await Fixture.run(Self.routes(calls), configuration: configuration) { fixture async throws in
+    try await CachedOrigin.run(Self.routes(calls), configuration: configuration) { origin async throws in
       for isHit in [false, true] {
-        let (response, body) = try await fixture.get("/a")
+        let (response, body) = try await origin.get("/a")
         #expect(body == Self.text)
         #expect(response.cacheOutcome.isHit == isHit)
         #expect(response.headers.first(name: "Content-Encoding") == nil)
@@ -64,12 +64,12 @@ import Testing
   func marked() async throws {
     let calls = Counter()
     let configuration = HTTPClient.Configuration.singletonConfiguration
-    try await Fixture.run(Self.routes(calls), configuration: configuration) { fixture async throws in
-      _ = try await fixture.get("/a")
+    try await CachedOrigin.run(Self.routes(calls), configuration: configuration) { origin async throws in
+      _ = try await origin.get("/a")
       let upstream = ScriptedUpstream([.init(body: "coded")])
       let request = HTTPRequest(
-        method: .get, scheme: "http", authority: "127.0.0.1:\(fixture.origin.port)", path: "/a")
-      let response = try await fixture.cache.respond(to: request, via: upstream)
+        method: .get, scheme: "http", authority: "127.0.0.1:\(origin.server.port)", path: "/a")
+      let response = try await origin.cache.respond(to: request, via: upstream)
       #expect(!response.outcome.isHit)
       #expect(upstream.requestCount == 1)
     }
@@ -78,10 +78,10 @@ import Testing
   @Test("a client that decodes does not get an entry that another client stored coded")
   func storedCoded() async throws {
     let calls = Counter()
-    try await Fixture.run(Self.routes(calls)) { fixture async throws in
-      let request = fixture.request("/a", ["Accept-Encoding": "gzip"])
-      _ = try await fixture.client.execute(request, timeout: .seconds(120)).body.collect(upTo: 1_000)
-      let decoding = CachedHTTPClient(cache: fixture.cache, sharing: .shared)
+    try await CachedOrigin.run(Self.routes(calls)) { origin async throws in
+      let request = origin.request("/a", ["Accept-Encoding": "gzip"])
+      _ = try await origin.client.execute(request, timeout: .seconds(120)).body.collect(upTo: 1_000)
+      let decoding = CachedHTTPClient(cache: origin.cache, sharing: .shared)
       for _ in 0..<2 {
         let response = try await decoding.execute(request, timeout: .seconds(120))
         #expect(String(buffer: try await response.body.collect(upTo: 1_000)) == Self.text)

@@ -12,42 +12,42 @@ import Testing
   @Test("an unreachable origin throws HTTPClient's error")
   func refused() async throws {
     let port = try UnusedPort()
-    try await Fixture.run(Origin()) { fixture async throws in
-      _ = await #expect(throws: IOError.self) { try await fixture.client.get(url: port.base) }
+    try await CachedOrigin.run(Routes()) { origin async throws in
+      _ = await #expect(throws: IOError.self) { try await origin.client.get(url: port.base) }
     }
   }
 
   @Test("a request with more fields than a head of the cache has is sent without the cache")
   func manyFields() async throws {
     let port = try UnusedPort()
-    try await Fixture.run(Origin()) { fixture async throws in
+    try await CachedOrigin.run(Routes()) { origin async throws in
       var request = HTTPClientRequest(url: port.base)
       for _ in 0..<65_536 { request.headers.add(name: "X", value: "y") }
       _ = await #expect(throws: IOError.self) {
-        try await fixture.client.execute(request, deadline: .now() + .seconds(60))
+        try await origin.client.execute(request, deadline: .now() + .seconds(60))
       }
     }
   }
 
   @Test("a path that is no UTF-8 is refused: AsyncHTTPClient would ask for another one")
   func pathWithoutText() async throws {
-    let routes = Origin()
+    let routes = Routes()
     routes.get("/") { _, _ in answer("root", [.cacheControl: "max-age=60"]) }
-    try await Fixture.run(routes) { fixture async throws in
+    try await CachedOrigin.run(routes) { origin async throws in
       for path in ["/caf%E9", "/%83e?x", "/a%ff/b"] {
-        _ = await #expect(throws: UpstreamError.self, "\(path)") { try await fixture.get(path) }
+        _ = await #expect(throws: UpstreamError.self, "\(path)") { try await origin.get(path) }
       }
     }
   }
 
   @Test("if the origin is unreachable, a stale response answers, and its outcome says why (RFC 9111 §4.2.4)")
   func stale() async throws {
-    let routes = Origin()
+    let routes = Routes()
     routes.get("a") { _, _ in answer("old", [.cacheControl: "max-age=1"]) }
-    let cache = try await Fixture.run(routes) { fixture async throws in
-      _ = try await fixture.get("/a")
-      fixture.clock.advance(by: .seconds(10))
-      return (fixture.cache, fixture.origin.base + "/a")
+    let cache = try await CachedOrigin.run(routes) { origin async throws in
+      _ = try await origin.get("/a")
+      origin.clock.advance(by: .seconds(10))
+      return (origin.cache, origin.server.base + "/a")
     }
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.retryConnectionEstablishment = false
@@ -67,17 +67,17 @@ import Testing
   @Test("a deadline ends the wait for the origin")
   func deadline() async throws {
     let gate = Gate()
-    let routes = Origin()
+    let routes = Routes()
     routes.get("slow") { _, _ in
       try await gate.pass()
       return answer("late")
     }
     routes.get("first") { _, _ in answer("first") }
-    try await Fixture.run(routes) { fixture async throws in
+    try await CachedOrigin.run(routes) { origin async throws in
       // Makes the connection, which has an error of its own if the deadline passes before.
-      _ = try await fixture.get("/first")
+      _ = try await origin.get("/first")
       let error = await #expect(throws: HTTPClientError.self) {
-        try await fixture.client.execute(fixture.request("/slow"), timeout: .milliseconds(50))
+        try await origin.client.execute(origin.request("/slow"), timeout: .milliseconds(50))
       }
       #expect(error == .deadlineExceeded)
       gate.open()
@@ -87,19 +87,19 @@ import Testing
   @Test("a deadline ends the wait for another request's transfer as well")
   func deadlineOfFollower() async throws {
     let gate = Gate()
-    let routes = Origin()
+    let routes = Routes()
     routes.get("slow") { _, _ in
       try await gate.pass()
       return answer("late")
     }
-    try await Fixture.run(routes) { fixture async throws in
-      let leader = Task { try await fixture.get("/slow").body }
+    try await CachedOrigin.run(routes) { origin async throws in
+      let leader = Task { try await origin.get("/slow").body }
       await gate.waitForArrivals(1)
       let error = await #expect(throws: HTTPClientError.self) {
-        try await fixture.client.execute(fixture.request("/slow"), timeout: .milliseconds(50))
+        try await origin.client.execute(origin.request("/slow"), timeout: .milliseconds(50))
       }
       #expect(error == .deadlineExceeded)
-      let follower = Task { try await fixture.get("/slow").body }
+      let follower = Task { try await origin.get("/slow").body }
       gate.open()
       #expect(try await leader.value == "late")
       #expect(try await follower.value == "late")
@@ -110,13 +110,13 @@ import Testing
   @Test("a cancelled task does not wait for the origin")
   func cancelled() async throws {
     let gate = Gate()
-    let routes = Origin()
+    let routes = Routes()
     routes.get("slow") { _, _ in
       try await gate.pass()
       return answer("late")
     }
-    try await Fixture.run(routes) { fixture async throws in
-      let waiting = Task { try await fixture.get("/slow") }
+    try await CachedOrigin.run(routes) { origin async throws in
+      let waiting = Task { try await origin.get("/slow") }
       await gate.waitForArrivals(1)
       waiting.cancel()
       await #expect(throws: (any Error).self) { try await waiting.value }
@@ -126,7 +126,7 @@ import Testing
 
   @Test("after shutdown, a request that needs the origin fails")
   func shutdown() async throws {
-    let routes = Origin()
+    let routes = Routes()
     routes.get("a") { _, _ in answer("a") }
     try await TestServer.run(routes.buildResponder()) { origin async throws in
       let cache = try HTTPCache.open(HTTPCache.Configuration())

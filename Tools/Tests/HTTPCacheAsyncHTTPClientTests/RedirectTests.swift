@@ -9,8 +9,8 @@ import ServerTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectTests {
-  private static func routes(_ redirects: Counter, _ targets: Counter) -> Origin {
-    let routes = Origin()
+  private static func routes(_ redirects: Counter, _ targets: Counter) -> Routes {
+    let routes = Routes()
     routes.get("old") { _, _ in
       redirects.increment()
       return answer("moved", [.location: "/new", .cacheControl: "max-age=60"], status: .movedPermanently)
@@ -26,11 +26,11 @@ import Testing
   func followed() async throws {
     let redirects = Counter()
     let targets = Counter()
-    try await Fixture.run(Self.routes(redirects, targets)) { fixture async throws in
+    try await CachedOrigin.run(Self.routes(redirects, targets)) { origin async throws in
       for isHit in [false, true] {
-        let (response, body) = try await fixture.get("/old")
+        let (response, body) = try await origin.get("/old")
         #expect(body == "here")
-        #expect(response.url?.absoluteString == fixture.origin.base + "/new")
+        #expect(response.url?.absoluteString == origin.server.base + "/new")
         #expect(response.redirects.map(\.isHit) == [isHit])
         #expect(response.cacheOutcome.isHit == isHit)
       }
@@ -40,8 +40,8 @@ import Testing
 
   @Test("with a limit of 0, the caller gets the redirect")
   func handedOver() async throws {
-    try await Fixture.run(Self.routes(Counter(), Counter()), redirectLimit: 0) { fixture async throws in
-      let (response, body) = try await fixture.get("/old")
+    try await CachedOrigin.run(Self.routes(Counter(), Counter()), redirectLimit: 0) { origin async throws in
+      let (response, body) = try await origin.get("/old")
       #expect(response.status == .movedPermanently)
       #expect(response.headers.first(name: "Location") == "/new")
       #expect(body == "moved")

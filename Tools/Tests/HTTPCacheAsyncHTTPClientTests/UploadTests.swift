@@ -59,38 +59,16 @@ import Testing
     #expect(answer == 7 && looks.value == 1)
   }
 
-  /// Two octets, of which the second one comes late.
-  private final class LateContent: BodySource {
-    let length: Int64? = 2
-    let trailers: HTTPFields = [:]
-    private let late: EventLoopFuture<Void>
-    private let count = Atomic(0)
-
-    init(_ late: EventLoopFuture<Void>) { self.late = late }
-
-    func next() async throws -> BodyBytes? {
-      switch count.add(1, ordering: .relaxed).newValue {
-      case 1: return BodyBytes(Array("a".utf8))
-      case 2:
-        try await late.get()
-        return BodyBytes(Array("b".utf8))
-      default: return nil
-      }
-    }
-
-    func cancel() {}
-  }
-
   @Test("an upload may take longer than the limit for the head")
   func longUpload() async throws {
-    let routes = Origin()
+    let routes = Routes()
     routes.put("up") { request, _ in
       answer(String(buffer: try await request.body.collect(upTo: 10)), [:])
     }
-    try await Fixture.run(routes) { fixture async throws in
+    try await CachedOrigin.run(routes) { origin async throws in
       try await withRisingLimits { limit async throws -> Bool in
         do {
-          #expect(try await upload(to: fixture.origin.base, within: limit) == Array("ab".utf8))
+          #expect(try await upload(to: origin.server.base, within: limit) == Array("ab".utf8))
           return true
         } catch let error as UpstreamError where error.kind == .timeout { return false }
       }
@@ -99,13 +77,15 @@ import Testing
 
   /// Sends content whose second octet comes after three times the limit.
   private func upload(to origin: String, within limit: TimeAmount) async throws -> [UInt8] {
-    let late = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: limit * 3) {}.futureResult
-    let upstream = AsyncHTTPClientUpstream(client: HTTPClient.shared, headTimeout: Duration(limit))
+    let late = Gate()
+    MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: limit * 3) { late.open() }
+    var content = ScriptedResponse(chunks: ["a", "b"].map { BodyBytes(Array($0.utf8)) })
+    content.announcedLength = 2
     let authority = String(origin.dropFirst("http://".count))
-    let response = try await upstream.send(
-      UpstreamRequest(
-        head: HTTPRequest(method: .put, scheme: "http", authority: authority, path: "/up"),
-        body: MessageBody(LateContent(late))))
-    return try await response.body.collect().array
+    var request = UpstreamRequest(
+      head: HTTPRequest(method: .put, scheme: "http", authority: authority, path: "/up"))
+    request.body = try await ScriptedUpstream([content.stalling(after: 1, at: late)]).send(request).body
+    let upstream = AsyncHTTPClientUpstream(client: HTTPClient.shared, headTimeout: Duration(limit))
+    return try await upstream.send(request).body.collect().array
   }
 }

@@ -14,9 +14,7 @@ import Testing
   private static let control = "\u{1B}[2J\u{7}\u{9B}31m"
 
   private func write(_ text: String, _ name: String = "file") throws -> String {
-    let path = directory.file(name)
-    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-    return path
+    try directory.write(text.utf8, to: name)
   }
 
   private func expectWithinScreen(_ run: CommandRun, _ comment: String) {

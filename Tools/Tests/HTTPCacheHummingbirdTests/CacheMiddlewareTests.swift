@@ -7,17 +7,17 @@ import ServerTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct CacheMiddlewareTests {
-  private let fixture = Fixture()
+  private let app = CachedApp()
 
   @Test("the second answer comes from the store, with Age and Cache-Status")
   func hit() async throws {
     let calls = Counter()
-    try await fixture.run {
+    try await app.run {
       $0.get("a") { _, _ in
         calls.increment()
         return answer("hello", [.cacheControl: "max-age=60", .contentType: "text/x"])
       }
-    } _: { [clock = fixture.clock] server async throws in
+    } _: { [clock = app.clock] server async throws in
       let first = try await server.send(.GET, "/a?q=1")
       clock.advance(by: .seconds(7))
       let second = try await server.send(.GET, "/a?q=1")
@@ -38,7 +38,7 @@ import Testing
     arrivals.open()
     let router = Router(context: Context.self)
     router.add(middleware: Arrivals(gate: arrivals))
-    router.add(middleware: CacheMiddleware(fixture.cache, origin: .host()))
+    router.add(middleware: CacheMiddleware(app.cache, origin: .host()))
     router.get("slow") { _, _ in
       try await gate.pass()
       return answer("computed once")
@@ -58,7 +58,7 @@ import Testing
   @Test("conditions of a client are answered with 304, ranges with 206, HEAD from GET")
   func conditionsAndRanges() async throws {
     let calls = Counter()
-    try await fixture.run {
+    try await app.run {
       $0.get("a") { _, _ in
         calls.increment()
         return answer("0123456789", [.cacheControl: "max-age=60", .eTag: "\"t\""])
@@ -81,7 +81,7 @@ import Testing
   @Test("a method that is not safe invalidates, and its content reaches the route")
   func invalidation() async throws {
     let calls = Counter()
-    try await fixture.run { group in
+    try await app.run { group in
       group.get("a") { _, _ in answer("\(calls.increment())") }
       group.put("a") { request, _ in
         answer(String(buffer: try await request.body.collect(upTo: 100)), [:])
@@ -104,7 +104,7 @@ import Testing
       if request.uri.path == "/a" { fields[.cacheControl] = "public, max-age=60" }
       return answer("\(calls.increment())", fields)
     }
-    try await fixture.run {
+    try await app.run {
       $0.get("a", use: route)
       $0.get("guessed", use: route)
     } _: { server async throws in
@@ -118,7 +118,7 @@ import Testing
         #expect(response["Cache-Status"]?.contains("detail=set-cookie") == true)
       }
     }
-    try await Fixture(refusesSetCookie: true).run {
+    try await CachedApp(refusesSetCookie: true).run {
       $0.get("a", use: route)
     } _: { server async throws in
       for body in ["4", "5"] {
@@ -132,7 +132,7 @@ import Testing
   @Test("a GET with content is neither stored nor answered from the store (RFC 9110 §9.3.1)")
   func contentOfGet() async throws {
     let calls = Counter()
-    try await fixture.run {
+    try await app.run {
       $0.get("a") { _, _ in answer("\(calls.increment())", [.cacheControl: "max-age=60"]) }
     } _: { server async throws in
       #expect(try await server.send(.GET, "/a", body: "x").body == "1")
@@ -145,8 +145,8 @@ import Testing
   @Test("a response that says private is not stored, even over a cache that was made private")
   func privateResponses() async throws {
     let calls = Counter()
-    let fixture = Fixture(mode: .private)
-    try await fixture.run {
+    let app = CachedApp(mode: .private)
+    try await app.run {
       $0.get("a") { _, _ in
         answer("\(calls.increment())", [.cacheControl: "private, max-age=60"])
       }
@@ -159,7 +159,7 @@ import Testing
   @Test("the content of a QUERY is part of the key and reaches the route")
   func query() async throws {
     let calls = Counter()
-    try await fixture.run {
+    try await app.run {
       $0.on("search", method: .init("QUERY")!) { request, _ in
         calls.increment()
         return answer(String(buffer: try await request.body.collect(upTo: 100)))

@@ -93,16 +93,16 @@ import Testing
 
   @Test("behind a CacheMiddleware, its tags let the cache validate stale responses")
   func behindCache() async throws {
-    let fixture = Fixture()
+    let app = CachedApp()
     let calls = Counter()
-    try await fixture.run {
+    try await app.run {
       $0.add(middleware: ETagMiddleware()).get("a") { _, _ in
         calls.increment()
         return answer("same", [.cacheControl: "max-age=1"])
       }
     } _: { server async throws in
       let first = try await server.send(.GET, "/a")
-      fixture.clock.advance(by: .seconds(10))
+      app.clock.advance(by: .seconds(10))
       let second = try await server.send(.GET, "/a")
       #expect(second.status == 200 && second.body == "same" && second["ETag"] == first["ETag"])
       #expect(second["Cache-Status"]?.contains("fwd-status=304") == true)
@@ -113,7 +113,7 @@ import Testing
   @Test("a default Cache-Control is for responses that have none, and makes them cacheable")
   func defaultCacheControl() async throws {
     let calls = Counter()
-    try await Fixture().run { group in
+    try await CachedApp().run { group in
       let routes = group.add(middleware: DefaultCacheControlMiddleware(.public, .maxAge(60)))
       routes.get("a") { _, _ in answer("\(calls.increment())", [:]) }
       routes.get("own") { _, _ in answer("", [.cacheControl: "no-cache"]) }
@@ -138,7 +138,7 @@ import Testing
     arguments: ["Authorization", "Cookie"])
   func credentials(_ name: String) async throws {
     let calls = Counter()
-    try await Fixture().run { group in
+    try await CachedApp().run { group in
       group.group("default").add(
         middleware: DefaultCacheControlMiddleware(.public, .maxAge(60))
       ).get("me") { _, _ in answer("\(calls.increment())", [:]) }

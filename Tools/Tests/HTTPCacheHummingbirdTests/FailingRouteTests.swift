@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct FailingRouteTests {
   private struct Odd: Error {}
 
-  private let fixture = Fixture()
+  private let app = CachedApp()
 
   @Test(
     "what a route throws is answered as without the middleware, and not stored",
@@ -22,7 +22,7 @@ import Testing
         .init(code: status), headers: [.cacheControl: "max-age=60"], message: "no")
     }
     let router = Router(context: Context.self)
-    router.group().add(middleware: CacheMiddleware(fixture.cache, origin: .host())).get("cached", use: route)
+    router.group().add(middleware: CacheMiddleware(app.cache, origin: .host())).get("cached", use: route)
     router.get("plain", use: route)
     try await TestServer.run(router.buildResponder()) { server async throws in
       let plain = try await server.send(.GET, "/plain")
@@ -37,7 +37,7 @@ import Testing
 
   @Test("an error of another kind is a 500, as without the middleware")
   func odd() async throws {
-    try await fixture.run {
+    try await app.run {
       $0.get("a") { _, _ -> Response in throw Odd() }
     } _: { server async throws in
       #expect(try await server.send(.GET, "/a").status == 500)
@@ -47,7 +47,7 @@ import Testing
   @Test("with stale-if-error, a stored response answers where the route throws or answers 5xx")
   func staleIfError() async throws {
     let calls = Counter()
-    try await fixture.run {
+    try await app.run {
       $0.get("a") { _, _ -> Response in
         switch calls.increment() {
         case 1: return answer("old", [.cacheControl: "max-age=1, stale-if-error=600"])
@@ -57,7 +57,7 @@ import Testing
         default: throw HTTPError(.notFound)
         }
       }
-    } _: { [clock = fixture.clock] server async throws in
+    } _: { [clock = app.clock] server async throws in
       #expect(try await server.send(.GET, "/a").body == "old")
       clock.advance(by: .seconds(10))
       for _ in 0..<3 {
@@ -73,7 +73,7 @@ import Testing
   @Test("a body that breaks off breaks the connection, and is not stored")
   func brokenBody() async throws {
     let calls = Counter()
-    try await fixture.run {
+    try await app.run {
       $0.get("a") { _, _ in
         let isFirst = calls.increment() == 1
         return Response(
@@ -96,7 +96,7 @@ import Testing
   @Test("a body that is not as long as announced is not stored")
   func wrongLength() async throws {
     let calls = Counter()
-    try await fixture.run {
+    try await app.run {
       $0.get("a") { _, _ in
         calls.increment()
         return Response(

@@ -4,6 +4,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import ServerTesting
 import Testing
 
 /// Calls of each middleware from every isolation. Hummingbird's protocol declares `next`, so `handle` cannot inherit the

@@ -13,8 +13,8 @@ import Testing
   private func run(
     origin: RequestOrigin = .host(), _ body: @escaping @Sendable (TestServer) async throws -> Void
   ) async throws {
-    let fixture = Fixture()
-    try await fixture.run(CacheMiddleware(fixture.cache, origin: origin)) { [calls] in
+    let app = CachedApp()
+    try await app.run(CacheMiddleware(app.cache, origin: origin)) { [calls] in
       $0.get("a") { _, _ in answer("\(calls.increment())") }
     } _: {
       try await body($0)
@@ -75,8 +75,8 @@ import Testing
       let user = request.headers[.from]
       return user == "guest" ? nil : user ?? ""
     }
-    let fixture = Fixture()
-    try await fixture.run(CacheMiddleware(fixture.cache, origin: .host(), partition: users)) { [calls] in
+    let app = CachedApp()
+    try await app.run(CacheMiddleware(app.cache, origin: .host(), partition: users)) { [calls] in
       $0.get("a") { _, _ in answer("\(calls.increment())") }
     } _: { server async throws in
       #expect(try await server.send(.GET, "/a", ["From": "anna"]).body == "1")
@@ -93,8 +93,8 @@ import Testing
       request.headers[.cookie] == nil ? request.headers[.from] ?? "" : nil
     }
     let (groups, invalidation) = (HTTPField.Name.cacheGroups, HTTPField.Name.cacheGroupInvalidation)
-    let fixture = Fixture()
-    try await fixture.run(CacheMiddleware(fixture.cache, origin: .host(), partition: users)) { [calls] in
+    let app = CachedApp()
+    try await app.run(CacheMiddleware(app.cache, origin: .host(), partition: users)) { [calls] in
       $0.get("a") { _, _ in answer("\(calls.increment())") }
       $0.get("list") { _, _ in
         answer("\(calls.increment())", [.cacheControl: "max-age=60", groups: "\"articles\""])

@@ -6,21 +6,21 @@ import ServerTesting
 import Testing
 
 @Suite("Purging by requests of a server", .timeLimit(.minutes(10))) struct PurgingTests {
-  private let fixture = Fixture()
+  private let app = CachedApp()
   private let calls = Counter()
   private let origin = RequestOrigin.fixed(scheme: "https", authority: "www.example.com")
 
   @Test("a route removes or invalidates another path of its site, or its own")
   func paths() async throws {
-    let (cache, origin) = (fixture.cache, origin)
-    try await fixture.run(CacheMiddleware(cache, origin: origin)) { [calls] in
+    let (cache, origin) = (app.cache, origin)
+    try await app.run(CacheMiddleware(cache, origin: origin)) { [calls] in
       $0.get("list") { _, _ in answer("\(calls.increment())") }
       $0.get("refresh") { request, _ in
-        let count = try await cache.remove(request, path: "/list?page=2", origin: origin)
+        let count = try await cache.remove(origin.absolute(request, path: "/list?page=2"))
         return answer("\(count)", [.cacheControl: "no-store"])
       }
       $0.get("expire") { request, _ in
-        try await cache.invalidate(request, path: "/list", origin: origin)
+        try await cache.invalidate(origin.absolute(request, path: "/list"))
         return answer("", [.cacheControl: "no-store"])
       }
     } _: { server async throws in
@@ -37,13 +37,13 @@ import Testing
 
   @Test("a request without origin, and a path without a slash, are errors")
   func errors() async throws {
-    let (cache, origin) = (fixture.cache, origin)
-    try await fixture.run(CacheMiddleware(cache, origin: origin)) {
+    let (cache, origin) = (app.cache, origin)
+    try await app.run(CacheMiddleware(cache, origin: origin)) {
       $0.get("a") { request, _ in
         let nowhere = RequestOrigin { _ in (nil, nil) }
-        await #expect(throws: CacheError.self) { try await cache.remove(request, origin: nowhere) }
+        await #expect(throws: CacheError.self) { try await cache.remove(nowhere.absolute(request)) }
         await #expect(throws: CacheError.self) {
-          try await cache.invalidate(request, path: "list", origin: origin)
+          try await cache.invalidate(origin.absolute(request, path: "list"))
         }
         return answer("done")
       }
@@ -54,8 +54,8 @@ import Testing
 
   @Test("groups: a purge by name reaches all responses that name the group")
   func groups() async throws {
-    let cache = fixture.cache
-    try await fixture.run(CacheMiddleware(cache, origin: origin)) { [calls] in
+    let cache = app.cache
+    try await app.run(CacheMiddleware(cache, origin: origin)) { [calls] in
       $0.get(":name") { _, context in
         let group = context.parameters.get("name") == "about" ? "\"pages\"" : "\"articles\""
         return answer("\(calls.increment())", [.cacheControl: "max-age=60", .cacheGroups: group])

@@ -9,7 +9,7 @@ import ServiceLifecycle
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct StaleWhileRevalidateTests {
-  private let fixture = Fixture()
+  private let app = CachedApp()
   private let calls = Counter()
 
   private var route: @Sendable (Request, Context) async throws -> Response {
@@ -20,11 +20,11 @@ import Testing
 
   @Test("the middleware, which cannot ask a route afterwards, validates first")
   func middleware() async throws {
-    try await fixture.run {
+    try await app.run {
       $0.get("a", use: route)
-    } _: { [fixture] server async throws in
+    } _: { [app] server async throws in
       #expect(try await server.send(.GET, "/a").body == "1")
-      fixture.clock.advance(by: .seconds(10))
+      app.clock.advance(by: .seconds(10))
       #expect(try await server.send(.GET, "/a").body == "2")
       #expect(try await server.send(.GET, "/a").body == "2")
     }
@@ -34,23 +34,23 @@ import Testing
     "the middleware with a service answers with a stale response and validates in the background",
     arguments: [CacheMode.shared, .private])
   func service(mode: CacheMode) async throws {
-    let fixture = Fixture(mode: mode)
-    let service = CacheService<Context>(fixture.cache)
+    let app = CachedApp(mode: mode)
+    let service = CacheService<Context>(app.cache)
     let seen = Counter()
     let router = Router(context: Context.self)
     router.add(middleware: CountingMiddleware(counter: seen))
-    router.add(middleware: CacheMiddleware(fixture.cache, origin: .host(), service: service))
+    router.add(middleware: CacheMiddleware(app.cache, origin: .host(), service: service))
     router.get("a", use: route)
     let responder = router.buildResponder()
     try await TestServer.run(responder) { server async throws in
       #expect(try await server.send(.GET, "/a").body == "1")
-      fixture.clock.advance(by: .seconds(10))
+      app.clock.advance(by: .seconds(10))
       // The service has no responder yet.
       #expect(try await server.send(.GET, "/a").body == "2")
       service.validate(through: responder)
-      fixture.clock.advance(by: .seconds(10))
+      app.clock.advance(by: .seconds(10))
       #expect(try await server.send(.GET, "/a").body == "2")
-      await fixture.cache.finishBackgroundWork(within: .seconds(60))
+      await app.cache.finishBackgroundWork(within: .seconds(60))
       #expect(try await server.send(.GET, "/a").body == "3")
       #expect(seen.value == 5, "four requests and one validation")
     }
@@ -58,7 +58,7 @@ import Testing
 
   @Test("a service that shuts down waits for its validations, and closes the cache")
   func shutDown() async throws {
-    let (clock, stored, gate) = (fixture.clock, Counter(), Gate())
+    let (clock, stored, gate) = (app.clock, Counter(), Gate())
     let cache = HTTPCache(
       configuration: HTTPCache.Configuration(
         rules: CacheRules(mode: .shared), observer: StoredObserver(counter: stored), clock: clock),

@@ -8,14 +8,14 @@ import ServerTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct StreamingRouteTests {
-  private let fixture = Fixture()
+  private let app = CachedApp()
 
   @Test(
     "the beginning of a body reaches the client before the route writes the end",
     arguments: ["max-age=60", "no-store"])
   func streams(cacheControl: String) async throws {
     let gate = Gate()
-    try await fixture.run {
+    try await app.run {
       $0.get("stream") { _, _ in
         Response(
           status: .ok, headers: [.cacheControl: cacheControl],
@@ -42,7 +42,7 @@ import Testing
   func large() async throws {
     let pieces = (0..<200).map { ByteBuffer(repeating: UInt8($0), count: 10_000 + $0) }
     let whole = pieces.reduce(into: [UInt8]()) { $0.append(contentsOf: $1.readableBytesView) }
-    try await fixture.run {
+    try await app.run {
       $0.get("large") { _, _ in
         Response(
           status: .ok, headers: [.cacheControl: "max-age=60"],
@@ -64,7 +64,7 @@ import Testing
   @Test("a write ends when its own task is cancelled, though the client reads nothing")
   func cancelledWrite() async throws {
     let (written, cancelled) = (Gate(), Gate())
-    try await fixture.run {
+    try await app.run {
       $0.get("group") { _, _ in
         Response(
           status: .ok, headers: [.cacheControl: "no-store"],
@@ -93,19 +93,8 @@ import Testing
   @Test("a client that leaves stops the route's stream")
   func leaving() async throws {
     let stopped = Gate()
-    try await fixture.run {
-      $0.get("endless") { _, _ in
-        Response(
-          status: .ok, headers: [.cacheControl: "no-store"],
-          body: ResponseBody { writer in
-            do {
-              while true { try await writer.write(ByteBuffer(repeating: 1, count: 64 << 10)) }
-            } catch {
-              stopped.open()
-              throw error
-            }
-          })
-      }
+    try await app.run {
+      $0.get("endless") { _, _ in endlessAnswer { stopped.open() } }
     } _: { server async throws in
       do {
         let response = try await server.open(.GET, "/endless")

@@ -54,7 +54,7 @@ import Testing
 
   private func withRemoteProxy(
     allowed: [AddressRange] = [], httpPorts: Set<Int>? = nil,
-    _ body: (Fixture, RawOrigin) async throws -> Void
+    _ body: (RunningProxy, RawOrigin) async throws -> Void
   ) async throws {
     let target = try RawOrigin()
     var upstream = NIOUpstream.Configuration()
@@ -70,8 +70,8 @@ import Testing
       "[::1]",
     ])
   func spellings(_ host: String) async throws {
-    try await withRemoteProxy { fixture, target in
-      let answer = try await fixture.hit("http://\(host):\(target.port)/", host: "\(host):\(target.port)")
+    try await withRemoteProxy { proxy, target in
+      let answer = try await proxy.hit("http://\(host):\(target.port)/", host: "\(host):\(target.port)")
       #expect(answer.hasPrefix("HTTP/1.1 403 "))
       #expect(try await target.acceptIfAny() == nil)
     }
@@ -79,13 +79,13 @@ import Testing
 
   @Test("tunnels and upgrades are checked as requests are")
   func otherWays() async throws {
-    try await withRemoteProxy { fixture, target in
+    try await withRemoteProxy { proxy, target in
       let host = "127.0.0.1:\(target.port)"
       for request in [
         "CONNECT \(host) HTTP/1.1\r\nHost: \(host)\r\n\r\n",
         "GET http://\(host)/ HTTP/1.1\r\nHost: \(host)\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n",
       ] {
-        let client = try fixture.connect(sending: request)
+        let client = try proxy.connect(sending: request)
         #expect(try await client.receiveAll().hasPrefix("HTTP/1.1 403 "))
       }
       #expect(try await target.acceptIfAny() == nil)
@@ -94,20 +94,20 @@ import Testing
 
   @Test("an allowed range is connected to")
   func allowedRange() async throws {
-    try await withRemoteProxy(allowed: [try #require(AddressRange("127.0.0.0/8"))]) { fixture, _ in
-      let host = "localhost:\(fixture.origin.port)"
-      let head = try await fixture.miss("http://\(host)/a", host: host)
+    try await withRemoteProxy(allowed: [try #require(AddressRange("127.0.0.0/8"))]) { proxy, _ in
+      let host = "localhost:\(proxy.origin.port)"
+      let head = try await proxy.miss("http://\(host)/a", host: host)
       #expect(head.hasPrefix("GET /a HTTP/1.1\r\n"))
     }
   }
 
   @Test("a port that is not allowed is not asked, for http too")
   func ports() async throws {
-    try await withProxy(forward: ForwardRules(httpPorts: [80])) { fixture in
-      let host = "127.0.0.1:\(fixture.origin.port)"
-      let answer = try await fixture.hit("http://\(host)/", host: host)
+    try await withProxy(forward: ForwardRules(httpPorts: [80])) { proxy in
+      let host = "127.0.0.1:\(proxy.origin.port)"
+      let answer = try await proxy.hit("http://\(host)/", host: host)
       #expect(answer.hasPrefix("HTTP/1.1 403 "))
-      #expect(try await fixture.origin.acceptIfAny() == nil)
+      #expect(try await proxy.origin.acceptIfAny() == nil)
     }
   }
 }

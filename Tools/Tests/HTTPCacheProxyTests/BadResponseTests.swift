@@ -33,8 +33,8 @@ import Testing
   // holds 9211-2-1
   @Test("is answered with 502, and the client's connection goes on", arguments: heads)
   func badHead(_ response: String) async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send(response)
       peer.finish()
       let head = try await client.receiveHead()
@@ -45,7 +45,7 @@ import Testing
       let text = try await client.receive(count: Int(field("Content-Length", in: head) ?? "") ?? 0)
       #expect(text.contains(message))
       client.send("GET /2 HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (second, request) = try await fixture.origin.acceptRequest()
+      let (second, request) = try await proxy.origin.acceptRequest()
       #expect(request.hasPrefix("GET /2 "))
       second.send("HTTP/1.1 204 No Content\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
@@ -62,8 +62,8 @@ import Testing
 
   @Test("a body that breaks off is cut off for the client as well, never ended", arguments: bodies)
   func brokenBody(_ response: String) async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send(response)
       peer.finish()
       let all = try await client.receiveAll()
@@ -89,13 +89,13 @@ import Testing
 
   @Test("bytes beyond Content-Length reach no client, and the connection is not used again")
   func surplus() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n012345678901234567890123456789012345")
       _ = try await client.receiveHead()
       #expect(try await client.receive(count: 10) == "0123456789")
       client.send("GET /2 HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (second, _) = try await fixture.origin.acceptRequest()
+      let (second, _) = try await proxy.origin.acceptRequest()
       second.send("HTTP/1.1 204 No Content\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
       #expect(try await peer.receiveAll() == "")
@@ -104,8 +104,8 @@ import Testing
 
   @Test("an unknown transfer coding is read to the end and its bytes passed on (RFC 9112 §6.3)")
   func unknownCoding() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: foo\r\n\r\nbytes")
       peer.finish()
       let head = try await client.receiveHead()
@@ -116,8 +116,8 @@ import Testing
 
   @Test("white space before a colon is taken away (RFC 9112 §5.1)")
   func blankBeforeColon() async throws {
-    try await withProxy { fixture in
-      let (_, response) = try await fixture.exchange(
+    try await withProxy { proxy in
+      let (_, response) = try await proxy.exchange(
         "GET / HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 200 OK\r\nX-Old \t: a\r\nContent-Length: 0\r\n\r\n")
       #expect(response.contains("\r\nX-Old: a\r\n"))
     }
@@ -125,8 +125,8 @@ import Testing
 
   @Test("endless interim responses end the exchange")
   func endlessInterim() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send(String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 100))
       #expect(try await client.receive(through: "HTTP/1.1 502 ").components(of: " 102 ").count == 65)
     }

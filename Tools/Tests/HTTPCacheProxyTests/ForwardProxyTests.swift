@@ -7,9 +7,9 @@ import Testing
 @Suite("The forward proxy, tunnels and the last hop", .timeLimit(.minutes(10))) struct ForwardProxyTests {
   @Test("absolute-form goes to the origin it names, in origin-form (RFC 9112 §3.2.2)")
   func absoluteForm() async throws {
-    try await withProxy(forward: ForwardRules()) { fixture in
-      let host = "127.0.0.1:\(fixture.origin.port)"
-      let (request, response) = try await fixture.exchange(
+    try await withProxy(forward: ForwardRules()) { proxy in
+      let host = "127.0.0.1:\(proxy.origin.port)"
+      let (request, response) = try await proxy.exchange(
         "GET http://\(host)/a?b HTTP/1.1\r\nHost: \(host)\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
       #expect(request.hasPrefix("GET /a?b HTTP/1.1\r\nHost: \(host)\r\n"))
       #expect(response.hasPrefix("HTTP/1.1 204 "))
@@ -20,9 +20,9 @@ import Testing
     "the Host field is ignored next to a whole URI (RFC 9112 §3.2.2)",
     arguments: ["Host: other\r\n", "Host: 127.0.0.1:1\r\n"])
   func otherHost(field: String) async throws {
-    try await withProxy(forward: ForwardRules()) { fixture in
-      let host = "127.0.0.1:\(fixture.origin.port)"
-      let (request, _) = try await fixture.exchange(
+    try await withProxy(forward: ForwardRules()) { proxy in
+      let host = "127.0.0.1:\(proxy.origin.port)"
+      let (request, _) = try await proxy.exchange(
         "GET http://\(host)/a HTTP/1.1\r\n\(field)\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
       #expect(request.hasPrefix("GET /a HTTP/1.1\r\nHost: \(host)\r\n"))
       #expect(!request.contains(field))
@@ -31,9 +31,9 @@ import Testing
 
   @Test("OPTIONS with a URI without a path is OPTIONS * (RFC 9112 §3.2.4)")
   func optionsForm() async throws {
-    try await withProxy(forward: ForwardRules()) { fixture in
-      let host = "127.0.0.1:\(fixture.origin.port)"
-      let (request, _) = try await fixture.exchange(
+    try await withProxy(forward: ForwardRules()) { proxy in
+      let host = "127.0.0.1:\(proxy.origin.port)"
+      let (request, _) = try await proxy.exchange(
         "OPTIONS http://\(host) HTTP/1.1\r\nHost: \(host)\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
       #expect(request.hasPrefix("OPTIONS * HTTP/1.1\r\n"))
     }
@@ -41,8 +41,8 @@ import Testing
 
   @Test("OPTIONS * reaches the upstream of a gateway")
   func asterisk() async throws {
-    try await withProxy(basePath: "/base") { fixture in
-      let (request, _) = try await fixture.exchange(
+    try await withProxy(basePath: "/base") { proxy in
+      let (request, _) = try await proxy.exchange(
         "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
       #expect(request.hasPrefix("OPTIONS * HTTP/1.1\r\n"))
     }
@@ -50,24 +50,24 @@ import Testing
 
   @Test("a path alone is no request for a proxy, and a host that is not allowed is not asked")
   func refused() async throws {
-    try await withProxy(forward: ForwardRules(allowedHosts: ["*.example.com"])) { fixture in
-      let client = try fixture.connect(
-        sending: "GET / HTTP/1.1\r\nHost: 127.0.0.1:\(fixture.origin.port)\r\n\r\n")
+    try await withProxy(forward: ForwardRules(allowedHosts: ["*.example.com"])) { proxy in
+      let client = try proxy.connect(
+        sending: "GET / HTTP/1.1\r\nHost: 127.0.0.1:\(proxy.origin.port)\r\n\r\n")
       let head = try await client.receiveHead()
       #expect(head.hasPrefix("HTTP/1.1 400 "))
       _ = try await client.receive(count: Int(field("Content-Length", in: head) ?? "") ?? 0)
-      let host = "127.0.0.1:\(fixture.origin.port)"
+      let host = "127.0.0.1:\(proxy.origin.port)"
       client.send("GET http://\(host)/ HTTP/1.1\r\nHost: \(host)\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 403 "))
-      #expect(try await fixture.origin.acceptIfAny() == nil)
+      #expect(try await proxy.origin.acceptIfAny() == nil)
     }
   }
 
   @Test("CONNECT tunnels to a named port, both ways, with each side's end passed on")
   func connect() async throws {
     let target = try RawOrigin()
-    try await withProxy(forward: ForwardRules(connectPorts: [target.port])) { fixture in
-      let client = try fixture.connect()
+    try await withProxy(forward: ForwardRules(connectPorts: [target.port])) { proxy in
+      let client = try proxy.connect()
       let host = "127.0.0.1:\(target.port)"
       // Bytes after the head already belong to the tunnel.
       client.send("CONNECT \(host) HTTP/1.1\r\nHost: \(host)\r\n\r\nfirst")
@@ -91,8 +91,8 @@ import Testing
     let request = "CONNECT \(host) HTTP/1.1\r\nHost: \(host)\r\n\r\n"
     let rules = ForwardRules(allowedHosts: ["example.com"], connectPorts: [target.port])
     for (rules, status) in [(ForwardRules(), 403), (rules, 403), (nil, 405)] {
-      try await withProxy(forward: rules) { fixture in
-        let client = try fixture.connect(sending: request)
+      try await withProxy(forward: rules) { proxy in
+        let client = try proxy.connect(sending: request)
         let answer = try await client.receiveAll()
         #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
         // RFC 9110 §15.5.6.
@@ -107,8 +107,8 @@ import Testing
     let target = try RawOrigin()
     try await withProxy(
       forward: ForwardRules(connectPorts: [target.port]), configure: { $0.tunnelTimeout = .milliseconds(50) }
-    ) { fixture in
-      let client = try fixture.connect(
+    ) { proxy in
+      let client = try proxy.connect(
         sending: "CONNECT 127.0.0.1:\(target.port) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
       _ = try await client.receiveHead()
       let peer = try await target.accept()
@@ -120,8 +120,8 @@ import Testing
   // holds 9110-7.6.1-1
   @Test("a connection is upgraded if the origin agrees, and is a tunnel then (RFC 9110 §7.8)")
   func upgrade() async throws {
-    try await withProxy { fixture in
-      let (client, peer, head) = try await fixture.open(
+    try await withProxy { proxy in
+      let (client, peer, head) = try await proxy.open(
         "GET /chat HTTP/1.1\r\nHost: h\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: a\r\n\r\n"
       )
       #expect(field("Upgrade", in: head) == "websocket")
@@ -146,8 +146,8 @@ import Testing
 
   @Test("an origin that does not agree gives an answer like any other")
   func upgradeDeclined() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open(
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open(
         "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 "))
@@ -160,8 +160,8 @@ import Testing
   @Test(
     "other forms of HTTP are not upgraded to", arguments: ["h2c", "HTTP/2.0", "TLS/1.2", "websocket, h2c"])
   func noOtherHTTP(_ protocols: String) async throws {
-    try await withProxy { fixture in
-      let (request, _) = try await fixture.exchange(
+    try await withProxy { proxy in
+      let (request, _) = try await proxy.exchange(
         "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: \(protocols)\r\nHTTP2-Settings: a\r\n\r\n",
         "HTTP/1.1 204 No Content\r\n\r\n")
       for name in ["Upgrade", "Connection", "HTTP2-Settings"] { #expect(field(name, in: request) == nil) }
@@ -172,10 +172,10 @@ import Testing
   func loop() async throws {
     let group = try RawOrigin()
     _ = group
-    try await withProxy(forward: ForwardRules()) { fixture in
+    try await withProxy(forward: ForwardRules()) { proxy in
       // The proxy is asked to forward to itself.
-      let client = try fixture.connect(
-        sending: "GET http://127.0.0.1:\(fixture.port)/ HTTP/1.1\r\nHost: 127.0.0.1:\(fixture.port)\r\n\r\n")
+      let client = try proxy.connect(
+        sending: "GET http://127.0.0.1:\(proxy.port)/ HTTP/1.1\r\nHost: 127.0.0.1:\(proxy.port)\r\n\r\n")
       // The second request has only a path, as any origin gets it.
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 508 "))
     }
@@ -183,14 +183,14 @@ import Testing
 
   @Test("a gateway in front of itself detects the loop")
   func gatewayLoop() async throws {
-    try await withProxy { fixture in
+    try await withProxy { proxy in
       try await withProxy(configure: {
         $0.mode = .reverse(
-          Origin(isSecure: false, host: "127.0.0.1", port: fixture.origin.port), basePath: "")
+          Origin(isSecure: false, host: "127.0.0.1", port: proxy.origin.port), basePath: "")
       }) { second in
         let client = try second.connect()
         client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-        let (peer, head) = try await fixture.origin.acceptRequest()
+        let (peer, head) = try await proxy.origin.acceptRequest()
         let via = try #require(field("Via", in: head))
         peer.send("HTTP/1.1 204 No Content\r\n\r\n")
         _ = try await client.receiveHead()
@@ -202,8 +202,8 @@ import Testing
 
   @Test("TRACE and OPTIONS with Max-Forwards: 0 are answered here, without secrets (RFC 9110 §7.6.2)")
   func lastHop() async throws {
-    try await withProxy { fixture in
-      let client = try fixture.connect(
+    try await withProxy { proxy in
+      let client = try proxy.connect(
         sending:
           "TRACE /x HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\nCookie: secret\r\nAuthorization: secret\r\nX-Test: 1\r\n\r\n"
       )
@@ -215,7 +215,7 @@ import Testing
       #expect(!body.contains("secret"))
       client.send("OPTIONS / HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\n\r\n")
       #expect(field("Allow", in: try await client.receiveHead())?.contains("GET") == true)
-      #expect(try await fixture.origin.acceptIfAny() == nil)
+      #expect(try await proxy.origin.acceptIfAny() == nil)
     }
   }
 
@@ -223,8 +223,8 @@ import Testing
     "Max-Forwards counts down on TRACE and OPTIONS only",
     arguments: [("TRACE", "4"), ("OPTIONS", "4"), ("GET", "5")])
   func countsDown(_ method: String, _ left: String) async throws {
-    try await withProxy { fixture in
-      let (request, _) = try await fixture.exchange(
+    try await withProxy { proxy in
+      let (request, _) = try await proxy.exchange(
         "\(method) / HTTP/1.1\r\nHost: h\r\nMax-Forwards: 5\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
       #expect(field("Max-Forwards", in: request) == left)
     }
@@ -250,8 +250,8 @@ import Testing
       "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
     ], ["200 OK", "426 Upgrade Required"])
   func date(_ request: String, _ status: String) async throws {
-    try await withProxy { fixture in
-      let (_, response) = try await fixture.exchange(
+    try await withProxy { proxy in
+      let (_, response) = try await proxy.exchange(
         request, "HTTP/1.1 \(status)\r\nUpgrade: foo/1\r\nConnection: Upgrade\r\nContent-Length: 0\r\n\r\n")
       #expect(field("Date", in: response)?.hasSuffix(" GMT") == true)
       // RFC 9110 §15.5.22.
@@ -262,10 +262,10 @@ import Testing
 
   @Test("over HTTP/2 an answer has Date, and no Upgrade")
   func dateOverHTTP2() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, "*", method: "OPTIONS")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 426 Upgrade Required\r\nUpgrade: foo/1\r\nContent-Length: 0\r\n\r\n")
       let response = try await client.response(1)
       #expect(response.status == "426" && response["date"] != nil && response["upgrade"] == nil)

@@ -12,8 +12,8 @@ struct ForwardedFieldTests {
 
   @Test("the proxy sets the fields, and drops a client's own")
   func set() async throws {
-    try await withProxy { fixture in
-      let head = try await fixture.miss("/", fields: forged, host: "www.example.com:8080")
+    try await withProxy { proxy in
+      let head = try await proxy.miss("/", fields: forged, host: "www.example.com:8080")
       #expect(field("X-Forwarded-For", in: head) == "127.0.0.1")
       #expect(field("X-Forwarded-Host", in: head) == "www.example.com:8080")
       #expect(field("X-Forwarded-Proto", in: head) == "http")
@@ -21,15 +21,15 @@ struct ForwardedFieldTests {
       #expect(!head.contains("evil"))
       #expect(!head.contains("6.6.6.6"))
       #expect(!head.contains("666"))
-      #expect(field("Host", in: head) == "127.0.0.1:\(fixture.origin.port)")
+      #expect(field("Host", in: head) == "127.0.0.1:\(proxy.origin.port)")
     }
   }
 
   @Test("a forward proxy drops the fields and sets none")
   func forward() async throws {
-    try await withProxy(forward: ForwardRules()) { fixture in
-      let host = "127.0.0.1:\(fixture.origin.port)"
-      let head = try await fixture.miss("http://\(host)/", fields: forged, host: host)
+    try await withProxy(forward: ForwardRules()) { proxy in
+      let host = "127.0.0.1:\(proxy.origin.port)"
+      let head = try await proxy.miss("http://\(host)/", fields: forged, host: host)
       #expect(!head.lowercased().contains("forwarded"))
       #expect(!head.contains("6.6.6.6"))
     }
@@ -38,8 +38,8 @@ struct ForwardedFieldTests {
   @Test("the fields of a trusted proxy count, with the proxy's address added")
   func trusted() async throws {
     let range = try #require(AddressRange("127.0.0.0/8"))
-    try await withProxy(configure: { $0.trustedForwarders = [range] }) { fixture in
-      let head = try await fixture.miss(
+    try await withProxy(configure: { $0.trustedForwarders = [range] }) { proxy in
+      let head = try await proxy.miss(
         "/",
         fields:
           "X-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Host: www.example.com\r\nX-Forwarded-Proto: https\r\n"
@@ -56,8 +56,8 @@ struct ForwardedFieldTests {
   @Test("what a trusted proxy tells in one form is told in the other one too (RFC 7239 §7.4)")
   func converted() async throws {
     let range = try #require(AddressRange("127.0.0.0/8"))
-    try await withProxy(configure: { $0.trustedForwarders = [range] }) { fixture in
-      let old = try await fixture.miss(
+    try await withProxy(configure: { $0.trustedForwarders = [range] }) { proxy in
+      let old = try await proxy.miss(
         "/",
         fields: "X-Forwarded-For: 192.0.2.7, 2001:db8::8\r\nX-Forwarded-Host: www.example.com\r\n"
           + "X-Forwarded-Proto: https\r\n", host: "inner")
@@ -66,17 +66,17 @@ struct ForwardedFieldTests {
           == "for=192.0.2.7;host=www.example.com;proto=https, for=\"[2001:db8::8]\", "
           + "for=127.0.0.1;host=inner;proto=http")
       #expect(field("X-Forwarded-For", in: old) == "192.0.2.7, 2001:db8::8, 127.0.0.1")
-      let schemeAlone = try await fixture.miss("/", fields: "X-Forwarded-Proto: https\r\n", host: "inner")
+      let schemeAlone = try await proxy.miss("/", fields: "X-Forwarded-Proto: https\r\n", host: "inner")
       #expect(
         field("Forwarded", in: schemeAlone)
           == "for=unknown;host=inner;proto=https, for=127.0.0.1;host=inner;proto=http")
-      let new = try await fixture.miss(
+      let new = try await proxy.miss(
         "/", fields: "Forwarded: for=\"[2001:db8::7]:80\";proto=https;host=www.example.com, for=_hidden\r\n",
         host: "inner")
       #expect(field("X-Forwarded-For", in: new) == "2001:db8::7, unknown, 127.0.0.1")
       #expect(field("X-Forwarded-Proto", in: new) == "https")
       #expect(field("X-Forwarded-Host", in: new) == "www.example.com")
-      let mixed = try await fixture.miss(
+      let mixed = try await proxy.miss(
         "/",
         fields: "X-Forwarded-Host: www.example.com\r\nX-Forwarded-Proto: https\r\n"
           + "Forwarded: for=192.0.2.7, for=192.0.2.8\r\n", host: "inner")
@@ -85,14 +85,14 @@ struct ForwardedFieldTests {
           == "for=192.0.2.7;host=www.example.com;proto=https, for=192.0.2.8, "
           + "for=127.0.0.1;host=inner;proto=http")
       #expect(field("X-Forwarded-For", in: mixed) == "192.0.2.7, 192.0.2.8, 127.0.0.1")
-      let schemeInOne = try await fixture.miss(
+      let schemeInOne = try await proxy.miss(
         "/",
         fields: "X-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: https\r\n"
           + "Forwarded: for=192.0.2.7;host=\"www.example.com:81\"\r\n", host: "inner")
       #expect(
         field("Forwarded", in: schemeInOne)
           == "for=192.0.2.7;host=\"www.example.com:81\";proto=https, for=127.0.0.1;host=inner;proto=http")
-      let none = try await fixture.miss("/", host: "inner")
+      let none = try await proxy.miss("/", host: "inner")
       #expect(field("Forwarded", in: none) == "for=127.0.0.1;host=inner;proto=http")
     }
   }
@@ -124,11 +124,11 @@ struct ForwardedFieldTests {
 
   @Test("the host that the origin is told is a part of the key")
   func hosts() async throws {
-    try await withProxy(cache: try memoryCache()) { fixture in
-      try await fixture.miss("/", host: "evil.example", answer: "for evil")
-      try await fixture.miss("/", host: "good.example", answer: "for good")
-      #expect(try await fixture.hit("/", host: "good.example").hasSuffix("for good"))
-      #expect(try await fixture.hit("/", host: "EVIL.example:80").hasSuffix("for evil"))
+    try await withProxy(cache: try memoryCache()) { proxy in
+      try await proxy.miss("/", host: "evil.example", answer: "for evil")
+      try await proxy.miss("/", host: "good.example", answer: "for good")
+      #expect(try await proxy.hit("/", host: "good.example").hasSuffix("for good"))
+      #expect(try await proxy.hit("/", host: "EVIL.example:80").hasSuffix("for evil"))
     }
   }
 
@@ -143,9 +143,9 @@ struct ForwardedFieldTests {
     ])
   func ambiguous(_ fields: String) async throws {
     let range = try #require(AddressRange("127.0.0.1"))
-    try await withProxy(cache: try memoryCache(), configure: { $0.trustedForwarders = [range] }) { fixture in
-      try await fixture.miss("/", fields: fields)
-      try await fixture.miss("/", fields: fields)
+    try await withProxy(cache: try memoryCache(), configure: { $0.trustedForwarders = [range] }) { proxy in
+      try await proxy.miss("/", fields: fields)
+      try await proxy.miss("/", fields: fields)
     }
   }
 
@@ -158,14 +158,14 @@ struct ForwardedFieldTests {
     ])
   func oneList(_ lines: String) async throws {
     let range = try #require(AddressRange("127.0.0.1"))
-    try await withProxy(cache: try memoryCache(), configure: { $0.trustedForwarders = [range] }) { fixture in
-      let head = try await fixture.miss("/", fields: lines, host: "a", answer: "of b")
+    try await withProxy(cache: try memoryCache(), configure: { $0.trustedForwarders = [range] }) { proxy in
+      let head = try await proxy.miss("/", fields: lines, host: "a", answer: "of b")
       #expect(field("X-Forwarded-Host", in: head) == "b" && field("X-Forwarded-Proto", in: head) == "https")
-      try await fixture.miss("/", host: "a", answer: "of a")
+      try await proxy.miss("/", host: "a", answer: "of a")
       #expect(
-        try await fixture.hit("/", fields: "Forwarded: host=b;proto=https\r\n", host: "a").hasSuffix("of b"))
-      #expect(try await fixture.hit("/", host: "a").hasSuffix("of a"))
-      let empty = try await fixture.miss("/empty", fields: "Forwarded:\r\nX-Forwarded-Host: c\r\n", host: "a")
+        try await proxy.hit("/", fields: "Forwarded: host=b;proto=https\r\n", host: "a").hasSuffix("of b"))
+      #expect(try await proxy.hit("/", host: "a").hasSuffix("of a"))
+      let empty = try await proxy.miss("/empty", fields: "Forwarded:\r\nX-Forwarded-Host: c\r\n", host: "a")
       #expect(
         field("Forwarded", in: empty) == "for=unknown;host=c;proto=http, for=127.0.0.1;host=a;proto=http")
     }
@@ -190,10 +190,10 @@ struct ForwardedFieldTests {
 
   @Test("with preservesHost the origin gets the client's Host, and is asked at its own address")
   func preservedHost() async throws {
-    try await withProxy(cache: try memoryCache(), configure: { $0.preserveHost() }) { fixture in
-      let head = try await fixture.miss("/", host: "www.example.com", answer: "stored")
+    try await withProxy(cache: try memoryCache(), configure: { $0.preserveHost() }) { proxy in
+      let head = try await proxy.miss("/", host: "www.example.com", answer: "stored")
       #expect(field("Host", in: head) == "www.example.com")
-      #expect(try await fixture.hit("/", host: "www.example.com").hasSuffix("stored"))
+      #expect(try await proxy.hit("/", host: "www.example.com").hasSuffix("stored"))
     }
   }
 }

@@ -6,10 +6,10 @@ import Testing
 @Suite("A request and its response on their way through", .timeLimit(.minutes(10))) struct ForwardingTests {
   @Test("a GET goes to the upstream's authority and its answer comes back")
   func get() async throws {
-    try await withProxy { fixture in
-      let (client, peer, head) = try await fixture.open(
+    try await withProxy { proxy in
+      let (client, peer, head) = try await proxy.open(
         "GET /a?b=c HTTP/1.1\r\nHost: example.com\r\nX-Test: 1\r\n\r\n")
-      #expect(head.hasPrefix("GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:\(fixture.origin.port)\r\n"))
+      #expect(head.hasPrefix("GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:\(proxy.origin.port)\r\n"))
       #expect(field("X-Test", in: head) == "1")
       peer.send("HTTP/1.1 200 Fine\r\nContent-Length: 5\r\nX-Back: 2\r\n\r\nhello")
       let answer = try await client.receiveHead()
@@ -22,8 +22,8 @@ import Testing
 
   @Test("the upstream's path goes before the request's")
   func basePath() async throws {
-    try await withProxy(basePath: "/base") { fixture in
-      let (request, _) = try await fixture.exchange(
+    try await withProxy(basePath: "/base") { proxy in
+      let (request, _) = try await proxy.exchange(
         "GET /a HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
       #expect(request.hasPrefix("GET /base/a HTTP/1.1\r\n"))
     }
@@ -31,8 +31,8 @@ import Testing
 
   @Test("absolute-form is understood by a gateway too (RFC 9112 §3.2.2)")
   func absoluteForm() async throws {
-    try await withProxy { fixture in
-      let (request, _) = try await fixture.exchange(
+    try await withProxy { proxy in
+      let (request, _) = try await proxy.exchange(
         "GET http://h/a HTTP/1.1\r\nHost: other\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
       #expect(request.hasPrefix("GET /a HTTP/1.1\r\n"))
       #expect(field("X-Forwarded-Host", in: request) == "h")
@@ -41,8 +41,8 @@ import Testing
 
   @Test("Via is added both ways, after what is there (RFC 9110 §7.6.3)")
   func via() async throws {
-    try await withProxy { fixture in
-      let (request, response) = try await fixture.exchange(
+    try await withProxy { proxy in
+      let (request, response) = try await proxy.exchange(
         "GET / HTTP/1.1\r\nHost: h\r\n\r\n",
         "HTTP/1.1 200 OK\r\nVia: 1.1 before\r\nContent-Length: 0\r\n\r\n")
       #expect(field("Via", in: request)?.hasPrefix("1.1 httpcache-") == true)
@@ -56,8 +56,8 @@ import Testing
   // holds 9110-7.6.1-2, 9110-7.6.1-3, 9110-7.6.1-4
   @Test("hop-by-hop fields stay on their hop, both ways (RFC 9110 §7.6.1)")
   func hopByHop() async throws {
-    try await withProxy { fixture in
-      let (request, response) = try await fixture.exchange(
+    try await withProxy { proxy in
+      let (request, response) = try await proxy.exchange(
         """
         GET / HTTP/1.1\r\nHost: h\r\nConnection: X-Mine, keep-alive\r\nX-Mine: 1\r\nKeep-Alive: 5\r\n\
         Proxy-Connection: keep-alive\r\nProxy-Authorization: Basic eA==\r\nTE: gzip\r\nX-Stays: 1\r\n\r\n
@@ -79,9 +79,9 @@ import Testing
 
   @Test("bytes beyond ASCII in field values and reason phrases pass unchanged (RFC 9110 §5.5)")
   func obsText() async throws {
-    try await withProxy { fixture in
+    try await withProxy { proxy in
       let bytes = "a\u{80}\u{E9}\u{FF}\u{C3}b"
-      let (request, response) = try await fixture.exchange(
+      let (request, response) = try await proxy.exchange(
         "GET / HTTP/1.1\r\nHost: h\r\nX-Bytes: \(bytes)\r\n\r\n",
         "HTTP/1.1 200 \u{E9}\r\nETag: \"\(bytes)\"\r\nContent-Length: 0\r\n\r\n")
       #expect(request.contains("X-Bytes: \(bytes)\r\n"))
@@ -92,8 +92,8 @@ import Testing
 
   @Test("several fields of one name stay apart and in order")
   func repeated() async throws {
-    try await withProxy { fixture in
-      let (_, response) = try await fixture.exchange(
+    try await withProxy { proxy in
+      let (_, response) = try await proxy.exchange(
         "GET / HTTP/1.1\r\nHost: h\r\n\r\n",
         "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nX: y\r\nSet-Cookie: b=2\r\nContent-Length: 0\r\n\r\n")
       #expect(response.contains("Set-Cookie: a=1\r\nX: y\r\nSet-Cookie: b=2\r\n"))
@@ -104,8 +104,8 @@ import Testing
     "a method is a token like any other",
     arguments: ["M-SEARCH", "PURGE", "XYZZY", "get"])
   func methods(_ method: String) async throws {
-    try await withProxy { fixture in
-      let (request, response) = try await fixture.exchange(
+    try await withProxy { proxy in
+      let (request, response) = try await proxy.exchange(
         "\(method) / HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
       #expect(request.hasPrefix("\(method) / HTTP/1.1\r\n"))
       #expect(response.hasPrefix("HTTP/1.1 204 "))
@@ -114,8 +114,8 @@ import Testing
 
   @Test("a response to HEAD has no body, whatever its length says", arguments: ["HEAD"])
   func head(_ method: String) async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open("\(method) / HTTP/1.1\r\nHost: h\r\n\r\n")
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open("\(method) / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
       let answer = try await client.receiveHead()
       #expect(field("Content-Length", in: answer) == "1000")
@@ -132,8 +132,8 @@ import Testing
 
   @Test("interim responses pass, in order, before the final one (RFC 9110 §15.2)")
   func interim() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send(
         "HTTP/1.1 102 Processing\r\n\r\n"
           + "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nContent-Length: 0\r\n\r\n")
@@ -154,8 +154,8 @@ import Testing
 
   @Test("a client of HTTP/1.0 gets neither interim responses nor chunks, and its connection closed")
   func oldClient() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
       peer.send("HTTP/1.1 103 Early Hints\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
       let all = try await client.receiveAll()

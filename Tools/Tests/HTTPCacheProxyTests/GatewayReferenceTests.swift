@@ -65,8 +65,8 @@ struct GatewayReferenceTests {
   @Test("the host that a client asks for decides about the Domain of its cookies")
   func askedHost() async throws {
     for (host, expected) in [("www.test", "s=1"), ("127.0.0.1", "s=1; Domain=127.0.0.1")] {
-      try await withProxy { fixture in
-        let (_, head) = try await fixture.exchange(
+      try await withProxy { proxy in
+        let (_, head) = try await proxy.exchange(
           "GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n",
           "HTTP/1.1 204 No Content\r\nSet-Cookie: s=1; Domain=127.0.0.1\r\n\r\n")
         #expect(field("Set-Cookie", in: head) == expected)
@@ -206,8 +206,8 @@ struct GatewayReferenceTests {
   func earlyHints() async throws {
     try await withProxy(
       basePath: "/deep", configure: { $0.changeRoutes { ($0[0].path, $0[0].stripsPath) = ("/app", true) } }
-    ) { fixture in
-      let (client, peer, _) = try await fixture.open("GET /app/a HTTP/1.1\r\nHost: h\r\n\r\n")
+    ) { proxy in
+      let (client, peer, _) = try await proxy.open("GET /app/a HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 103 Early Hints\r\nLink: </deep/s.css>; rel=preload\r\n\r\n")
       #expect(field("Link", in: try await client.receiveHead()) == "</app/s.css>; rel=preload")
       peer.send("HTTP/1.1 204 No Content\r\nSet-Cookie: s=1; Path=/deep\r\n\r\n")
@@ -224,8 +224,8 @@ struct GatewayReferenceTests {
           ($0[0].path, $0[0].stripsPath, $0[0].responseFields.removed) = ("/app", true, ["x-internal"])
         }
       }
-    ) { fixture in
-      let (client, peer, _) = try await fixture.open(
+    ) { proxy in
+      let (client, peer, _) = try await proxy.open(
         "GET /app/a HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
       peer.send(
         "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
@@ -239,7 +239,7 @@ struct GatewayReferenceTests {
   // MARK: WebDAV
 
   private func asked(
-    _ lines: String, preservesHost: Bool = false, _ body: (String, Fixture) async throws -> Void
+    _ lines: String, preservesHost: Bool = false, _ body: (String, RunningProxy) async throws -> Void
   ) async throws {
     try await withProxy(
       basePath: "/deep",
@@ -248,12 +248,12 @@ struct GatewayReferenceTests {
           ($0[0].path, $0[0].stripsPath, $0[0].preservesHost) = ("/app", true, preservesHost)
         }
       }
-    ) { fixture in
-      let (client, peer, head) = try await fixture.open(
+    ) { proxy in
+      let (client, peer, head) = try await proxy.open(
         "MOVE /app/x HTTP/1.1\r\nHost: www.test\r\n\(lines)\r\n")
       peer.send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
       _ = try await client.receiveHead()
-      try await body(head, fixture)
+      try await body(head, proxy)
     }
   }
 
@@ -261,9 +261,9 @@ struct GatewayReferenceTests {
     "Destination names the origin, whatever scheme a proxy in front has ended (RFC 4918 §10.3)",
     arguments: ["http://www.test/app/y", "https://WWW.test/app/y", "/app/y", "http://www.test:80/app/z/../y"])
   func destination(_ value: String) async throws {
-    try await asked("Destination: \(value)\r\n") { head, fixture in
+    try await asked("Destination: \(value)\r\n") { head, proxy in
       #expect(head.hasPrefix("MOVE /deep/x "))
-      #expect(field("Destination", in: head) == "http://127.0.0.1:\(fixture.origin.port)/deep/y")
+      #expect(field("Destination", in: head) == "http://127.0.0.1:\(proxy.origin.port)/deep/y")
     }
     try await asked("Destination: \(value)\r\n", preservesHost: true) { head, _ in
       #expect(field("Destination", in: head) == "http://www.test/deep/y")
@@ -275,10 +275,10 @@ struct GatewayReferenceTests {
   func ifLists() async throws {
     let value =
       "<http://www.test/app/y> (<urn:uuid:1> [\"a)\"]) <http://other/app/y> (Not <http://www.test/app/z>)"
-    try await asked("If: \(value)\r\n") { head, fixture in
+    try await asked("If: \(value)\r\n") { head, proxy in
       #expect(
         field("If", in: head)
-          == value.replacing("http://www.test/app/", with: "http://127.0.0.1:\(fixture.origin.port)/deep/"))
+          == value.replacing("http://www.test/app/", with: "http://127.0.0.1:\(proxy.origin.port)/deep/"))
     }
   }
 
@@ -289,9 +289,9 @@ struct GatewayReferenceTests {
     }
     try await withProxy(
       basePath: "/deep", configure: { $0.changeRoutes { ($0[0].path, $0[0].stripsPath) = ("/app", true) } }
-    ) { fixture in
+    ) { proxy in
       for (value, status) in [("http://h/else", 502), ("/app/..%2fy", 400), ("/app/../else", 502)] {
-        let client = try fixture.connect(
+        let client = try proxy.connect(
           sending: "COPY /app/x HTTP/1.1\r\nHost: h\r\nDestination: \(value)\r\n\r\n")
         #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 \(status) "))
       }
@@ -303,14 +303,14 @@ struct GatewayReferenceTests {
     try await withProxy(
       basePath: "/deep", cache: try memoryCache(),
       configure: { $0.changeRoutes { ($0[0].path, $0[0].stripsPath) = ("/app", true) } }
-    ) { fixture in
-      try await fixture.miss("/app/y", answer: "old")
-      #expect(try await fixture.hit("/app/y").hasSuffix("old"))
-      let (client, peer, _) = try await fixture.open(
+    ) { proxy in
+      try await proxy.miss("/app/y", answer: "old")
+      #expect(try await proxy.hit("/app/y").hasSuffix("old"))
+      let (client, peer, _) = try await proxy.open(
         "\(method) /app/x HTTP/1.1\r\nHost: h\r\nDestination: http://h/app/y\r\n\r\n")
       peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
       _ = try await client.receiveHead()
-      try await fixture.miss("/app/y", answer: "new")
+      try await proxy.miss("/app/y", answer: "new")
     }
   }
 }

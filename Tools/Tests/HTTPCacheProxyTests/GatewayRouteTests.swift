@@ -118,14 +118,14 @@ import Testing
     try await withProxy(
       cache: try memoryCache(),
       configure: { $0.changeRoutes { ($0[0].path, $0[0].stripsPath) = ("/files", true) } }
-    ) { fixture in
-      let (_, response) = try await fixture.exchange(
+    ) { proxy in
+      let (_, response) = try await proxy.exchange(
         "GET /files/a HTTP/1.1\r\nHost: h\r\n\r\n",
         "HTTP/1.1 308 Permanent Redirect\r\nCache-Control: max-age=60\r\nLocation: /a/\r\n"
           + "Content-Location: /b\r\nContent-Length: 0\r\n\r\n")
       var answers = [response]
       for _ in 0..<2 {
-        let client = try fixture.connect(sending: "GET /files/a HTTP/1.1\r\nHost: h\r\n\r\n")
+        let client = try proxy.connect(sending: "GET /files/a HTTP/1.1\r\nHost: h\r\n\r\n")
         answers.append(try await client.receiveHead())
         #expect(field("Cache-Status", in: answers.last ?? "")?.contains("hit") == true)
       }
@@ -147,13 +147,13 @@ import Testing
         routes[0].host = "only.example"
         routes.insert(files, at: 0)
       }
-    }) { fixture in
-      let (request, _) = try await fixture.exchange(
+    }) { proxy in
+      let (request, _) = try await proxy.exchange(
         "GET /x/../files/a%2e HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
       #expect(request.hasPrefix("GET /pub/a. HTTP/1.1"))
-      let client = try fixture.connect(sending: "GET /files/../else HTTP/1.1\r\nHost: h\r\n\r\n")
+      let client = try proxy.connect(sending: "GET /files/../else HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 404 "))
-      let (other, _) = try await fixture.exchange(
+      let (other, _) = try await proxy.exchange(
         "GET /else HTTP/1.1\r\nHost: ONLY.example\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
       #expect(other.hasPrefix("GET /else HTTP/1.1"))
     }
@@ -170,11 +170,11 @@ import Testing
       configure: { [rules] configuration in
         configuration.changeRoutes { ($0[0].requestFields, $0[0].responseFields) = (rules, rules) }
       }
-    ) { fixture in
+    ) { proxy in
       let fields = "X-Drop: 1\r\nX-Keep: 2\r\nX-Set: 0\r\n"
-      let first = try fixture.connect()
+      let first = try proxy.connect()
       first.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nCookie: c\r\n\(fields)\r\n")
-      let (origin, request) = try await fixture.origin.acceptRequest()
+      let (origin, request) = try await proxy.origin.acceptRequest()
       origin.send(
         "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 1\r\n\(fields)\r\na")
       // The response is stored once all of it has arrived.
@@ -187,7 +187,7 @@ import Testing
       #expect(field("Cookie", in: request) == nil)
       #expect(field("X-Forwarded-For", in: request) == nil)
       for _ in 0..<2 {
-        let client = try fixture.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        let client = try proxy.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         let head = try await client.receiveHead()
         #expect(field("X-Drop", in: head) == nil && field("X-Set", in: head) == "1", "\(head)")
         #expect(field("Cache-Status", in: head)?.contains("hit") == true)
@@ -201,9 +201,9 @@ import Testing
     rules.removed = ["x-drop"]
     try await withProxy(configure: { [rules] configuration in
       configuration.changeRoutes { ($0[0].requestFields, $0[0].responseFields) = (rules, rules) }
-    }) { fixture in
+    }) { proxy in
       let (fields, end) = ("X-Drop: 1\r\nX-Keep: 2\r\n\r\n", "1\r\na\r\n0\r\nX-Keep: 2\r\n\r\n")
-      let (client, peer, _) = try await fixture.open(
+      let (client, peer, _) = try await proxy.open(
         "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\(fields)")
       #expect(try await peer.receiveHead() == end)
       peer.send("HTTP/1.1 103 Early Hints\r\n\(fields)")
@@ -220,9 +220,9 @@ import Testing
     try await withProxy(
       cache: try memoryCache(),
       configure: { $0.changeRoutes { $0[0].isCached = false } }
-    ) { fixture in
+    ) { proxy in
       for _ in 0..<2 {
-        _ = try await fixture.exchange(
+        _ = try await proxy.exchange(
           "GET / HTTP/1.1\r\nHost: h\r\n\r\n",
           "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 1\r\n\r\na")
       }
@@ -231,11 +231,11 @@ import Testing
 
   @Test("requests of an open connection follow new routes")
   func changed() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 "))
-      fixture.server.setMode(.gateway([]))
+      proxy.server.setMode(.gateway([]))
       client.send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 404 "))
     }

@@ -29,7 +29,7 @@ import Testing
   }
 
   /// Runs a test with a proxy over an unused port and a real origin, both of one group.
-  private func withGroup(_ body: (Fixture) async throws -> Void) async throws {
+  private func withGroup(_ body: (RunningProxy) async throws -> Void) async throws {
     let unused = try UnusedPort()
     try await withProxy(configure: { configuration in
       configuration.changeRoutes { routes in
@@ -46,9 +46,9 @@ import Testing
       "GET / HTTP/1.1\r\nHost: h\r\n\r\n", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na",
     ])
   func unreachable(request: String) async throws {
-    try await withGroup { fixture in
+    try await withGroup { proxy in
       for _ in 0..<3 {
-        let (head, answer) = try await fixture.exchange(request, "HTTP/1.1 204 No Content\r\n\r\n")
+        let (head, answer) = try await proxy.exchange(request, "HTTP/1.1 204 No Content\r\n\r\n")
         #expect(field("Host", in: head) == "www.example.com")
         #expect(answer.hasPrefix("HTTP/1.1 204 "))
       }
@@ -57,9 +57,9 @@ import Testing
 
   @Test("a request for an upgrade goes to the next address if one cannot be reached (RFC 9110 §7.8)")
   func upgrade() async throws {
-    try await withGroup { fixture in
+    try await withGroup { proxy in
       for _ in 0..<3 {
-        let (head, answer) = try await fixture.exchange(
+        let (head, answer) = try await proxy.exchange(
           "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
           "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
         #expect(field("Host", in: head) == "www.example.com")
@@ -77,9 +77,9 @@ import Testing
         routes[0].group = OriginGroup(
           Origin(isSecure: false, host: "h"), addresses: [first, self.origin(second.port)])
       }
-    }) { fixture in
-      let client = try fixture.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-      try await fixture.origin.acceptRequest().peer.end()
+    }) { proxy in
+      let client = try proxy.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      try await proxy.origin.acceptRequest().peer.end()
       let (peer, _) = try await second.acceptRequest()
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 "))

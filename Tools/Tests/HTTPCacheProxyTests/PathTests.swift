@@ -41,19 +41,19 @@ import Testing
 
   @Test("the origin of a gateway gets the resolved path")
   func asked() async throws {
-    try await withProxy(basePath: "/base") { fixture in
-      let head = try await fixture.miss("/x/../../%2e%2e/a")
+    try await withProxy(basePath: "/base") { proxy in
+      let head = try await proxy.miss("/x/../../%2e%2e/a")
       #expect(head.hasPrefix("GET /base/a HTTP/1.1\r\n"))
-      #expect(try await fixture.hit("/..%2fa").hasPrefix("HTTP/1.1 400 "))
+      #expect(try await proxy.hit("/..%2fa").hasPrefix("HTTP/1.1 400 "))
     }
   }
 
   @Test("two spellings that share a cache key are one request for the origin")
   func spelling() async throws {
-    try await withProxy(cache: try memoryCache()) { fixture in
-      let head = try await fixture.miss("/%61%7e?%7a", answer: "normal")
+    try await withProxy(cache: try memoryCache()) { proxy in
+      let head = try await proxy.miss("/%61%7e?%7a", answer: "normal")
       #expect(head.hasPrefix("GET /a~?z HTTP/1.1\r\n"))
-      #expect(try await fixture.hit("/a~?z").hasSuffix("normal"))
+      #expect(try await proxy.hit("/a~?z").hasSuffix("normal"))
     }
   }
 
@@ -64,12 +64,12 @@ import Testing
       ("/%7euser", "/~user"), ("/%7Euser?x=%2f", "/~user?x=%2F"), ("/%40s%2fn", "/%40s%2Fn"),
     ])
   func letterCase(_ path: String, _ normal: String) async throws {
-    try await withProxy(forward: ForwardRules(), cache: try memoryCache()) { fixture in
-      let host = "127.0.0.1:\(fixture.origin.port)"
-      let head = try await fixture.miss("http://\(host)\(path)", host: host, answer: "stored")
+    try await withProxy(forward: ForwardRules(), cache: try memoryCache()) { proxy in
+      let host = "127.0.0.1:\(proxy.origin.port)"
+      let head = try await proxy.miss("http://\(host)\(path)", host: host, answer: "stored")
       #expect(head.hasPrefix("GET \(path) HTTP/1.1\r\n"))
       for spelling in [path, normal, path] {
-        let answer = try await fixture.hit("http://\(host)\(spelling)", host: host)
+        let answer = try await proxy.hit("http://\(host)\(spelling)", host: host)
         #expect(answer.hasSuffix("stored") && field("Cache-Status", in: answer)?.contains("hit") == true)
       }
     }
@@ -79,37 +79,37 @@ import Testing
     "a forward proxy stores nothing under a path that dot segments lead to",
     arguments: ["/x/../a", "/./a", "/x/%2e%2e/a", "/%2E/a"])
   func forwardDots(_ path: String) async throws {
-    try await withProxy(forward: ForwardRules(), cache: try memoryCache()) { fixture in
-      let host = "127.0.0.1:\(fixture.origin.port)"
-      let head = try await fixture.miss("http://\(host)\(path)", host: host, answer: "odd")
+    try await withProxy(forward: ForwardRules(), cache: try memoryCache()) { proxy in
+      let host = "127.0.0.1:\(proxy.origin.port)"
+      let head = try await proxy.miss("http://\(host)\(path)", host: host, answer: "odd")
       #expect(head.hasPrefix("GET \(path) HTTP/1.1\r\n"))
-      try await fixture.miss("http://\(host)/a", host: host, answer: "normal")
-      #expect(try await fixture.hit("http://\(host)/a", host: host).hasSuffix("normal"))
+      try await proxy.miss("http://\(host)/a", host: host, answer: "normal")
+      #expect(try await proxy.hit("http://\(host)/a", host: host).hasSuffix("normal"))
     }
   }
 
   @Test("a forward proxy passes other spellings on as they are, past the cache (RFC 9110 §7.7)")
   func forwardSpelling() async throws {
-    try await withProxy(forward: ForwardRules(), cache: try memoryCache()) { fixture in
-      let host = "127.0.0.1:\(fixture.origin.port)"
-      let head = try await fixture.miss("http://\(host)/%61", host: host, answer: "odd")
+    try await withProxy(forward: ForwardRules(), cache: try memoryCache()) { proxy in
+      let host = "127.0.0.1:\(proxy.origin.port)"
+      let head = try await proxy.miss("http://\(host)/%61", host: host, answer: "odd")
       #expect(head.hasPrefix("GET /%61 HTTP/1.1\r\n"))
-      try await fixture.miss("http://\(host)/a", host: host, answer: "normal")
-      #expect(try await fixture.hit("http://\(host)/a", host: host).hasSuffix("normal"))
+      try await proxy.miss("http://\(host)/a", host: host, answer: "normal")
+      #expect(try await proxy.hit("http://\(host)/a", host: host).hasSuffix("normal"))
     }
   }
 
   @Test("a redirect between two spellings of a key is not stored: it would answer the next request too")
   func redirectToSpelling() async throws {
-    try await withProxy(forward: ForwardRules(), cache: try memoryCache()) { fixture in
-      let host = "127.0.0.1:\(fixture.origin.port)"
-      let (_, redirect) = try await fixture.exchange(
+    try await withProxy(forward: ForwardRules(), cache: try memoryCache()) { proxy in
+      let host = "127.0.0.1:\(proxy.origin.port)"
+      let (_, redirect) = try await proxy.exchange(
         "GET http://\(host)/%7eu HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n",
         "HTTP/1.1 301 Moved Permanently\r\nLocation: /~u\r\nCache-Control: max-age=60\r\n"
           + "Content-Length: 0\r\nConnection: close\r\n\r\n")
       #expect(redirect.hasPrefix("HTTP/1.1 301 "))
-      try await fixture.miss("http://\(host)/~u", host: host, answer: "page")
-      #expect(try await fixture.hit("http://\(host)/%7eu", host: host).hasSuffix("page"))
+      try await proxy.miss("http://\(host)/~u", host: host, answer: "page")
+      #expect(try await proxy.hit("http://\(host)/%7eu", host: host).hasSuffix("page"))
     }
   }
 }

@@ -24,9 +24,9 @@ struct RestrictedSpellingTests {
   @Test(
     "a route without a cache also has spellings that its origin may read as its path", arguments: spellings)
   func routes(_ target: String) async throws {
-    try await withProxy(cache: try memoryCache(), configure: { $0.changeRoutes(restrict) }) { fixture in
-      try await fixture.miss(target, answer: "victim")
-      try await fixture.miss(target, answer: "attacker")
+    try await withProxy(cache: try memoryCache(), configure: { $0.changeRoutes(restrict) }) { proxy in
+      try await proxy.miss(target, answer: "victim")
+      try await proxy.miss(target, answer: "attacker")
     }
   }
 
@@ -37,9 +37,9 @@ struct RestrictedSpellingTests {
       RuleOverride(try .glob("/account"), try .glob("/account/**"), effects: [.neverStore])
     ]
     let cache = try HTTPCache.open(HTTPCache.Configuration(memoryCapacity: 8 << 20, rules: rules))
-    try await withProxy(cache: cache) { fixture in
-      try await fixture.miss(target, answer: "victim")
-      try await fixture.miss(target, answer: "attacker")
+    try await withProxy(cache: cache) { proxy in
+      try await proxy.miss(target, answer: "victim")
+      try await proxy.miss(target, answer: "attacker")
     }
   }
 
@@ -47,9 +47,9 @@ struct RestrictedSpellingTests {
     "other paths are cached as before",
     arguments: ["/accounts", "/x;account", "/x%2Faccount", "/a%20b.css", "/x?/account"])
   func others(_ target: String) async throws {
-    try await withProxy(cache: try memoryCache(), configure: { $0.changeRoutes(restrict) }) { fixture in
-      try await fixture.miss(target, answer: "stored")
-      #expect(try await fixture.hit(target).hasSuffix("stored"))
+    try await withProxy(cache: try memoryCache(), configure: { $0.changeRoutes(restrict) }) { proxy in
+      try await proxy.miss(target, answer: "stored")
+      #expect(try await proxy.hit(target).hasSuffix("stored"))
     }
   }
 
@@ -65,11 +65,11 @@ struct RestrictedSpellingTests {
           routes.insert(script, at: 0)
         }
       }
-    ) { fixture in
-      try await fixture.miss("/account.js", answer: "stored")
-      #expect(try await fixture.hit("/account.js").hasSuffix("stored"))
-      try await fixture.miss("/account.css", answer: "victim")
-      try await fixture.miss("/account.css", answer: "attacker")
+    ) { proxy in
+      try await proxy.miss("/account.js", answer: "stored")
+      #expect(try await proxy.hit("/account.js").hasSuffix("stored"))
+      try await proxy.miss("/account.css", answer: "victim")
+      try await proxy.miss("/account.css", answer: "attacker")
     }
   }
 

@@ -101,21 +101,21 @@ import Testing
         routes[0].silence.client = .milliseconds(50)
         routes[0].silence.tunnel = .after(.milliseconds(50))
       }
-    }) { fixture in
-      let reader = try fixture.connect()
+    }) { proxy in
+      let reader = try proxy.connect()
       reader.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 2\r\n\r\na")
       #expect(try await reader.endsWithReset())
 
-      let writer = try fixture.connect()
+      let writer = try proxy.connect()
       writer.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\na")
-      let (other, _) = try await fixture.origin.acceptRequest()
+      let (other, _) = try await proxy.origin.acceptRequest()
       #expect(try await other.receiveAll() == "a")
 
-      let upgraded = try fixture.connect()
+      let upgraded = try proxy.connect()
       upgraded.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-      let (tunnel, _) = try await fixture.origin.acceptRequest()
+      let (tunnel, _) = try await proxy.origin.acceptRequest()
       tunnel.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
       _ = try await upgraded.receiveHead()
       #expect(try await upgraded.receiveAll() == "")
@@ -124,14 +124,14 @@ import Testing
 
   @Test("a route's time until the head of a response is no other route's")
   func head() async throws {
-    try await withProxy(configure: { $0.addRoute("/quick", head: .milliseconds(100)) }) { fixture in
-      let (slow, peer, _) = try await fixture.open("GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
+    try await withProxy(configure: { $0.addRoute("/quick", head: .milliseconds(100)) }) { proxy in
+      let (slow, peer, _) = try await proxy.open("GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
       for method in ["GET", "OPTIONS", "POST"] {
-        let client = try fixture.connect(
+        let client = try proxy.connect(
           sending: "\(method) /quick HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n")
         #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 504 "))
       }
-      let upgrade = try fixture.connect(
+      let upgrade = try proxy.connect(
         sending: "GET /quick HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
       #expect(try await upgrade.receiveHead().hasPrefix("HTTP/1.1 504 "))
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
@@ -152,15 +152,15 @@ import Testing
           routes.insert(short, at: 0)
         }
       }
-    ) { fixture in
+    ) { proxy in
       let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
-      let (leader, peer, _) = try await fixture.open(request)
-      let follower = try fixture.connect(sending: request)
+      let (leader, peer, _) = try await proxy.open(request)
+      let follower = try proxy.connect(sending: request)
       let target = HTTPRequest(
-        method: .get, scheme: "http", authority: "127.0.0.1:\(fixture.origin.port)", path: "/")
-      await poll { cache.isAwaited(target, partition: "http://h") }
+        method: .get, scheme: "http", authority: "127.0.0.1:\(proxy.origin.port)", path: "/")
+      try await eventually { cache.isAwaited(target, partition: "http://h") }
       // A later request of a route without a time of its own tells that the shorter time has passed.
-      let short = try fixture.connect(sending: "GET /short HTTP/1.1\r\nHost: h\r\n\r\n")
+      let short = try proxy.connect(sending: "GET /short HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(try await short.receiveHead().hasPrefix("HTTP/1.1 504 "))
       peer.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 1\r\n\r\na")
       for client in [leader, follower] {

@@ -7,8 +7,8 @@ import Testing
 @Suite("Bodies as they stream", .timeLimit(.minutes(10))) struct StreamingTests {
   @Test("a chunked request passes piece by piece, with its trailers")
   func chunkedRequest() async throws {
-    try await withProxy { fixture in
-      let (client, peer, head) = try await fixture.open(
+    try await withProxy { proxy in
+      let (client, peer, head) = try await proxy.open(
         "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n3;x=y\r\nabc\r\n")
       #expect(field("Transfer-Encoding", in: head) == "chunked")
       #expect(field("Trailer", in: head) == "X-Sum")
@@ -23,8 +23,8 @@ import Testing
 
   @Test("a request with a length keeps it")
   func lengthRequest() async throws {
-    try await withProxy { fixture in
-      let (client, peer, head) = try await fixture.open(
+    try await withProxy { proxy in
+      let (client, peer, head) = try await proxy.open(
         "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\nabc")
       #expect(field("Content-Length", in: head) == "6")
       #expect(field("Transfer-Encoding", in: head) == nil)
@@ -38,8 +38,8 @@ import Testing
 
   @Test("a POST without content says so to the origin (RFC 9110 §8.6)")
   func emptyPost() async throws {
-    try await withProxy { fixture in
-      let (request, _) = try await fixture.exchange(
+    try await withProxy { proxy in
+      let (request, _) = try await proxy.exchange(
         "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
       #expect(field("Content-Length", in: request) == "0")
     }
@@ -47,8 +47,8 @@ import Testing
 
   @Test("QUERY carries its content (RFC 10008)")
   func query() async throws {
-    try await withProxy { fixture in
-      let (client, peer, head) = try await fixture.open(
+    try await withProxy { proxy in
+      let (client, peer, head) = try await proxy.open(
         "QUERY /q HTTP/1.1\r\nHost: h\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\nabc")
       #expect(head.hasPrefix("QUERY /q HTTP/1.1\r\n"))
       #expect(try await peer.receive(count: 3) == "abc")
@@ -59,8 +59,8 @@ import Testing
 
   @Test("the expectation is passed on, and the body waits for the origin's 100 (RFC 9110 §10.1.1)")
   func expectContinue() async throws {
-    try await withProxy(upstream: .with { $0.continueTimeout = .seconds(60) }) { fixture in
-      let (client, peer, head) = try await fixture.open(
+    try await withProxy(upstream: .with { $0.continueTimeout = .seconds(60) }) { proxy in
+      let (client, peer, head) = try await proxy.open(
         "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
       #expect(field("Expect", in: head) == "100-continue")
       peer.send("HTTP/1.1 100 Continue\r\n\r\n")
@@ -76,8 +76,8 @@ import Testing
     "the expectation of a request without content is not passed on, and its client gets no 100 (RFC 9110 §10.1.1)",
     arguments: ["GET / HTTP/1.1\r\n", "POST / HTTP/1.1\r\nContent-Length: 0\r\n"])
   func expectWithoutContent(start: String) async throws {
-    try await withProxy { fixture in
-      let (client, peer, head) = try await fixture.open("\(start)Host: h\r\nExpect: 100-continue\r\n\r\n")
+    try await withProxy { proxy in
+      let (client, peer, head) = try await proxy.open("\(start)Host: h\r\nExpect: 100-continue\r\n\r\n")
       #expect(field("Expect", in: head) == nil)
       peer.send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
@@ -86,8 +86,8 @@ import Testing
 
   @Test("a client is told to go on, once, though the origin never says so")
   func silentOrigin() async throws {
-    try await withProxy(upstream: .with { $0.continueTimeout = .milliseconds(20) }) { fixture in
-      let (client, peer, _) = try await fixture.open(
+    try await withProxy(upstream: .with { $0.continueTimeout = .milliseconds(20) }) { proxy in
+      let (client, peer, _) = try await proxy.open(
         "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
       #expect(try await client.receiveHead() == "HTTP/1.1 100 Continue\r\n\r\n")
       client.send("abc")
@@ -100,8 +100,8 @@ import Testing
   @Test(
     "a final answer instead of 100 is passed on, and the connection ends, for its body may or may not come")
   func refusedExpectation() async throws {
-    try await withProxy(upstream: .with { $0.continueTimeout = .seconds(60) }) { fixture in
-      let (client, peer, _) = try await fixture.open(
+    try await withProxy(upstream: .with { $0.continueTimeout = .seconds(60) }) { proxy in
+      let (client, peer, _) = try await proxy.open(
         "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
       peer.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
       let all = try await client.receiveAll()
@@ -113,8 +113,8 @@ import Testing
 
   @Test("an early answer reaches a client that is still sending")
   func earlyAnswer() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open(
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open(
         "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\nabc")
       peer.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig")
       let head = try await client.receiveHead()
@@ -125,8 +125,8 @@ import Testing
 
   @Test("a request whose client leaves within its body never looks whole to the origin")
   func abortedRequest() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open(
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open(
         "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
       #expect(try await peer.receive(through: "abc\r\n") == "3\r\nabc\r\n")
       client.end()
@@ -136,8 +136,8 @@ import Testing
 
   @Test("a chunked response passes piece by piece, with its trailers")
   func chunkedResponse() async throws {
-    try await withProxy { fixture in
-      let (client, peer, head) = try await fixture.open(
+    try await withProxy { proxy in
+      let (client, peer, head) = try await proxy.open(
         "GET / HTTP/1.1\r\nHost: h\r\nTE: trailers, deflate;q=0.5\r\nConnection: TE\r\n\r\n")
       #expect(field("TE", in: head) == "trailers")
       #expect(field("Connection", in: head) == "TE")
@@ -151,8 +151,8 @@ import Testing
 
   @Test("a body that ends with its connection is chunked for the client")
   func untilClose() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.0 200 OK\r\n\r\nabc")
       peer.finish()
       _ = try await client.receiveHead()
@@ -162,10 +162,10 @@ import Testing
 
   @Test("a client that does not read holds the origin up, in little memory")
   func backpressureDown() async throws {
-    try await withProxy { fixture in
-      let client = try RawPeer.connect(fixture.port, receiveBuffer: 16 << 10)
+    try await withProxy { proxy in
+      let client = try RawPeer.connect(proxy.port, receiveBuffer: 16 << 10)
       client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       let size = 64 << 20
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
       let sent = await peer.send([UInt8](repeating: 7, count: size), milliseconds: 300)
@@ -180,11 +180,11 @@ import Testing
 
   @Test("an origin that does not read holds the client up")
   func backpressureUp() async throws {
-    try await withProxy { fixture in
-      let client = try fixture.connect()
+    try await withProxy { proxy in
+      let client = try proxy.connect()
       let size = 64 << 20
       client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: \(size)\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       let sent = await client.send([UInt8](repeating: 7, count: size), milliseconds: 300)
       #expect(sent < 24 << 20)
       async let counted = peer.count(upTo: size)
@@ -195,8 +195,8 @@ import Testing
 
   @Test("a large body arrives as it was sent, in pieces of all sizes")
   func integrity() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
       var bytes: [UInt8] = []
       var sum: UInt64 = 0
       var state: UInt64 = 1

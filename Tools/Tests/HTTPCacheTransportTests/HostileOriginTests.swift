@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCacheURLSession
+import HTTPCaching
 import ServerTesting
 import Testing
 
@@ -13,8 +14,8 @@ import Testing
     ])
   func noHead(answer: String) async throws {
     let origin = try await ScriptedOrigin(answer)
-    try await Fixture.run { fixture in
-      let code = await urlErrorCode { _ = try await fixture.get(origin.base + "/a") }
+    try await SessionOverNIO.run { nio in
+      let code = await urlErrorCode { _ = try await nio.get(origin.base + "/a") }
       #expect(code != nil)
     }
     try await origin.close()
@@ -27,9 +28,9 @@ import Testing
       HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nCache-Control: max-age=60\r\nTrailer: X-Sum\r\n\r\n\
       5\r\nhello\r\n6\r\n world\r\n0\r\nX-Sum: 1\r\n\r\n
       """)
-    try await Fixture.run { fixture in
-      #expect(try await fixture.get(origin.base + "/a").text == "hello world")
-      let again = try await fixture.get(origin.base + "/a")
+    try await SessionOverNIO.run { nio in
+      #expect(try await nio.get(origin.base + "/a").text == "hello world")
+      let again = try await nio.get(origin.base + "/a")
       #expect(again.text == "hello world")
       #expect(again.response.cacheOutcome?.isHit == true)
     }
@@ -43,8 +44,8 @@ import Testing
     let field = challenge.isEmpty ? "" : "WWW-Authenticate: \(challenge)\r\n"
     let origin = try await ScriptedOrigin(
       "HTTP/1.1 401 Unauthorized\r\n\(field)Content-Length: 2\r\n\r\nno")
-    try await Fixture.run { fixture in
-      let (text, response) = try await fixture.get(origin.base + "/a")
+    try await SessionOverNIO.run { nio in
+      let (text, response) = try await nio.get(origin.base + "/a")
       #expect(text == "no")
       #expect(response.statusCode == 401)
     }
@@ -55,9 +56,9 @@ import Testing
   func cutShort(isChunked: Bool) async throws {
     let framing = isChunked ? "Transfer-Encoding: chunked\r\n\r\n5\r\nhel" : "Content-Length: 5\r\n\r\nhel"
     let origin = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\(framing)")
-    try await Fixture.run { fixture in
+    try await SessionOverNIO.run { nio in
       for _ in 0..<2 {
-        let code = await urlErrorCode { _ = try await fixture.get(origin.base + "/a") }
+        let code = await urlErrorCode { _ = try await nio.get(origin.base + "/a") }
         #expect(code != nil)
       }
     }
@@ -70,10 +71,10 @@ import Testing
     let origin = try await ScriptedOrigin { _ in
       hasHead ? .init(bytes: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel".utf8, isHeld: true) : nil
     }
-    try await Fixture.run { fixture in
-      var request = try fixture.request(origin.base + "/a")
+    try await SessionOverNIO.run { nio in
+      var request = try nio.request(origin.base + "/a")
       request.timeoutInterval = 1
-      let code = await urlErrorCode { _ = try await fixture.session.data(for: request) }
+      let code = await urlErrorCode { _ = try await nio.session.data(for: request) }
       #expect(code == .timedOut)
     }
     try await origin.close()

@@ -9,12 +9,6 @@ import Testing
 
 /// Features of a session besides plain HTTP requests, over NIO's transport.
 @Suite(.timeLimit(.minutes(5))) struct SessionOverNIOTests {
-  typealias Routes = Router<BasicRequestContext>
-
-  private static func answer(_ text: String, _ fields: HTTPFields = [:]) -> Response {
-    Response(status: .ok, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
-  }
-
   /// Answers challenges and records what it is told.
   final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
     let seen = Mutex<[String]>([])
@@ -57,12 +51,12 @@ import Testing
       calls.increment()
       return Response(status: .movedPermanently, headers: [.location: "/new", .cacheControl: "max-age=60"])
     }
-    routes.get("new") { _, _ in Self.answer("new", [.cacheControl: "max-age=60"]) }
+    routes.get("new") { _, _ in answer("new", [.cacheControl: "max-age=60"]) }
     let delegate = Delegate()
     try await TestServer.run(routes.buildResponder()) { server async throws in
-      try await Fixture.run(delegate: delegate) { fixture in
+      try await SessionOverNIO.run(delegate: delegate) { nio in
         for _ in 0..<2 {
-          let (text, response) = try await fixture.get(server.base + "/old")
+          let (text, response) = try await nio.get(server.base + "/old")
           #expect(text == "new")
           #expect(response.url?.path == "/new")
         }
@@ -79,20 +73,20 @@ import Testing
       var fields: HTTPFields = [.cacheControl: "no-store"]
       fields.append(HTTPField(name: .setCookie, value: "a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT"))
       fields.append(HTTPField(name: .setCookie, value: "b=2"))
-      return Self.answer("", fields)
+      return answer("", fields)
     }
     routes.get("get") { request, _ in
-      Self.answer(request.headers[.cookie] ?? "none", [.cacheControl: "no-store"])
+      answer(request.headers[.cookie] ?? "none", [.cacheControl: "no-store"])
     }
     try await TestServer.run(routes.buildResponder()) { server async throws in
-      try await Fixture.run { fixture in
-        #expect(try await fixture.get(server.base + "/get").text == "none")
-        _ = try await fixture.get(server.base + "/set")
-        let sent = try await fixture.get(server.base + "/get").text
+      try await SessionOverNIO.run { nio in
+        #expect(try await nio.get(server.base + "/get").text == "none")
+        _ = try await nio.get(server.base + "/set")
+        let sent = try await nio.get(server.base + "/get").text
         #expect(Set(sent.components(separatedBy: "; ")) == ["a=1", "b=2"])
-        var request = try fixture.request(server.base + "/get")
+        var request = try nio.request(server.base + "/get")
         request.httpShouldHandleCookies = false
-        let (data, _) = try await fixture.session.data(for: request)
+        let (data, _) = try await nio.session.data(for: request)
         #expect(data == Data("none".utf8))
       }
     }
@@ -112,18 +106,18 @@ import Testing
         status: .unauthorized,
         headers: [.wwwAuthenticate: #"Digest nonce="1", Basic realm="the \"realm\"""#])
     }
-    return Self.answer("in " + String(buffer: body), [.cacheControl: "max-age=60"])
+    return answer("in " + String(buffer: body), [.cacheControl: "max-age=60"])
   }
 
   @Test("a delegate's credentials answer a challenge, and content is sent again", arguments: ["GET", "POST"])
   func credentials(method: String) async throws {
     let delegate = Delegate(URLCredential(user: "me", password: "pass", persistence: .none))
     try await TestServer.run(Self.guarded().buildResponder()) { server async throws in
-      try await Fixture.run(delegate: delegate) { fixture in
-        var request = try fixture.request(server.base + "/secret")
+      try await SessionOverNIO.run(delegate: delegate) { nio in
+        var request = try nio.request(server.base + "/secret")
         request.httpMethod = method
         if method == "POST" { request.httpBody = Data("hello".utf8) }
-        let (data, _) = try await fixture.session.data(for: request)
+        let (data, _) = try await nio.session.data(for: request)
         #expect(String(decoding: data, as: UTF8.self) == (method == "POST" ? "in hello" : "in "))
       }
     }
@@ -136,8 +130,8 @@ import Testing
   func wrongCredentials() async throws {
     let delegate = Delegate(URLCredential(user: "me", password: "wrong", persistence: .none))
     try await TestServer.run(Self.guarded().buildResponder()) { server async throws in
-      try await Fixture.run(delegate: delegate) { fixture in
-        let code = await urlErrorCode { _ = try await fixture.get(server.base + "/secret") }
+      try await SessionOverNIO.run(delegate: delegate) { nio in
+        let code = await urlErrorCode { _ = try await nio.get(server.base + "/secret") }
         #expect(code == .cancelled)
       }
     }
@@ -148,9 +142,9 @@ import Testing
   func sharedCredentials() async throws {
     let delegate = Delegate(URLCredential(user: "me", password: "pass", persistence: .none))
     try await TestServer.run(Self.guarded().buildResponder()) { server async throws in
-      try await Fixture.run(delegate: delegate, rules: CacheRules(mode: .shared)) { fixture in
+      try await SessionOverNIO.run(delegate: delegate, rules: CacheRules(mode: .shared)) { nio in
         for _ in 0..<2 {
-          let (_, response) = try await fixture.get(server.base + "/secret")
+          let (_, response) = try await nio.get(server.base + "/secret")
           #expect(response.cacheOutcome?.isHit == false)
         }
       }
@@ -165,15 +159,15 @@ import Testing
     ]
     let routes = Routes()
     routes.get("a") { request, _ in
-      guard request.headers[.acceptEncoding]?.contains("gzip") == true else { return Self.answer("plain") }
+      guard request.headers[.acceptEncoding]?.contains("gzip") == true else { return answer("plain", [:]) }
       return Response(
         status: .ok, headers: [.contentEncoding: "gzip", .cacheControl: "max-age=60"],
         body: ResponseBody(byteBuffer: ByteBuffer(bytes: gzip)))
     }
     try await TestServer.run(routes.buildResponder()) { server async throws in
-      try await Fixture.run { fixture in
+      try await SessionOverNIO.run { nio in
         for isHit in [false, true] {
-          let (text, response) = try await fixture.get(server.base + "/a")
+          let (text, response) = try await nio.get(server.base + "/a")
           #expect(text == "hello hello hello hello")
           #expect(response.cacheOutcome?.isHit == isHit)
         }
@@ -191,9 +185,9 @@ import Testing
     defer { try? FileManager.default.removeItem(at: file) }
     let last = Mutex<DownloadProgress?>(nil)
     try await TestServer.run(routes.buildResponder()) { server async throws in
-      try await Fixture.run { fixture in
-        let request = try fixture.request(server.base + "/large")
-        let response = try await fixture.session.download(for: request, to: file) { progress in
+      try await SessionOverNIO.run { nio in
+        let request = try nio.request(server.base + "/large")
+        let response = try await nio.session.download(for: request, to: file) { progress in
           last.withLock { $0 = progress }
         }
         #expect(response.cacheOutcome?.isHit == false)
@@ -211,10 +205,10 @@ import Testing
       hasHead ? .init(bytes: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel".utf8, isHeld: true) : nil
     }
     for isSession in [true, false] {
-      try await Fixture.run { fixture in
-        let task = Task { await urlErrorCode { _ = try await fixture.get(origin.base + "/a") } }
+      try await SessionOverNIO.run { nio in
+        let task = Task { await urlErrorCode { _ = try await nio.get(origin.base + "/a") } }
         await origin.arrived()
-        if isSession { fixture.session.invalidateAndCancel() } else { task.cancel() }
+        if isSession { nio.session.invalidateAndCancel() } else { task.cancel() }
         #expect(await task.value == .cancelled)
       }
     }

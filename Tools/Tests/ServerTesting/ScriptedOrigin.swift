@@ -1,9 +1,11 @@
 import Foundation
-import NIOCore
+package import NIOCore
 import NIOPosix
+package import NIOSSL
+import NIOTLS
 import Synchronization
 
-/// An HTTP/1.1 origin, or a proxy, on 127.0.0.1 whose answers a test computes. It keeps the requests.
+/// An origin, or a proxy, on 127.0.0.1 whose answers a test computes. It keeps the requests over HTTP/1.1.
 package final class ScriptedOrigin: Sendable {
   /// A request.
   package struct Request: Sendable {
@@ -59,16 +61,20 @@ package final class ScriptedOrigin: Sendable {
 
   private final class Handler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
-    private let answer: (String, Int) -> Answer?
+    private let log: Log
+    private let answer: @Sendable (Request) async -> Answer?
     private var seen = ""
     private var count = 0
+    /// Whether the bytes are those of another protocol, which are requests as they come.
+    private var isUpgraded = false
 
-    init(_ answer: @escaping (String, Int) -> Answer?) { self.answer = answer }
+    init(_ log: Log, _ answer: @escaping @Sendable (Request) async -> Answer?) {
+      (self.log, self.answer) = (log, answer)
+    }
 
     /// The head has come, and the content that it tells of; or the first record of TLS.
     private var isComplete: Bool {
-      if seen.utf8.first == 0x16 { return true }
+      if isUpgraded || seen.utf8.first == 0x16 { return true }
       guard let end = seen.firstRange(of: "\r\n\r\n") else { return false }
       let head = seen[..<end.lowerBound].lowercased()
       if head.contains("transfer-encoding: chunked") { return seen.hasSuffix("0\r\n\r\n") }
@@ -80,13 +86,18 @@ package final class ScriptedOrigin: Sendable {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       seen += String(buffer: unwrapInboundIn(data))
       guard isComplete else { return }
-      let answer = answer(seen, count)
+      let request = log.add(seen, numberOnConnection: count)
       count += 1
       seen = ""
-      guard let answer else { return }
-      context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: answer.bytes)), promise: nil)
-      if !answer.isHeld { Self.end(context.channel, after: answer.awaitedFile) }
+      isUpgraded = isUpgraded || request.fields["upgrade"] != nil
+      Task { [answer, channel = context.channel] in
+        guard let reply = await answer(request) else { return }
+        channel.writeAndFlush(ByteBuffer(bytes: reply.bytes), promise: nil)
+        if !reply.isHeld { Handler.end(channel, after: reply.awaitedFile) }
+      }
     }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
     private static func end(_ channel: any Channel, after file: String?) {
       let attributes = file.flatMap { try? FileManager.default.attributesOfItem(atPath: $0) }
@@ -99,43 +110,56 @@ package final class ScriptedOrigin: Sendable {
 
   private final class Log: Sendable {
     let requests = Mutex<[Request]>([])
+    let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
 
     func add(_ text: String, numberOnConnection: Int) -> Request {
-      requests.withLock {
+      defer { arrived.yield() }
+      return requests.withLock {
         $0.append(Request(text, number: $0.count, numberOnConnection: numberOnConnection))
         return $0[$0.count - 1]
       }
     }
   }
 
-  /// The address, by default `127.0.0.1`, and the port.
+  /// The address, by default `127.0.0.1`, or `localhost` for TLS, and the port.
   package let authority: String
+  private let isSecure: Bool
   private let channel: any Channel
   private let log: Log
-  private let arrivals: AsyncStream<Void>
 
   /// - Parameters:
   ///   - address: an IPv4 or IPv6 address of this machine.
-  ///   - answer: the answer to a request; nil never answers.
+  ///   - tls: its configuration of TLS; nil for none.
+  ///   - http2: adds the handlers of a connection over HTTP/2, and gets what to call when a request has arrived.
+  ///   - answer: the answer to a request over HTTP/1.1; nil never answers.
   package init(
-    at address: String = "127.0.0.1", _ answer: @escaping @Sendable (Request) -> Answer?
+    at address: String = "127.0.0.1", tls: TLSConfiguration? = nil,
+    http2: (@Sendable (any Channel, @escaping @Sendable () -> Void) throws -> Void)? = nil,
+    _ answer: @escaping @Sendable (Request) async -> Answer?
   ) async throws {
+    let context = try tls.map { try NIOSSLContext(configuration: $0) }
     let log = Log()
     self.log = log
-    let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
-    self.arrivals = arrivals
     channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let handler = Handler { text, number in
-            defer { arrived.yield() }
-            return answer(log.add(text, numberOnConnection: number))
+          guard let context else {
+            return try channel.pipeline.syncOperations.addHandler(Handler(log, answer))
           }
-          try channel.pipeline.syncOperations.addHandler(handler)
+          let choice = NIOTypedApplicationProtocolNegotiationHandler<Void> { result, channel in
+            channel.eventLoop.makeCompletedFuture {
+              if let http2, result == .negotiated("h2") {
+                return try http2(channel) { log.arrived.yield() }
+              }
+              try channel.pipeline.syncOperations.addHandler(Handler(log, answer))
+            }
+          }
+          try channel.pipeline.syncOperations.addHandlers([NIOSSLServerHandler(context: context), choice])
         }
       }
       .bind(host: address, port: 0).get()
-    let host = address.contains(":") ? "[\(address)]" : address
+    isSecure = tls != nil
+    let host = isSecure ? "localhost" : address.contains(":") ? "[\(address)]" : address
     authority = "\(host):\(channel.localAddress?.port ?? 0)"
   }
 
@@ -156,7 +180,10 @@ package final class ScriptedOrigin: Sendable {
   }
 
   /// The URL of the origin, without a path.
-  package var base: String { "http://\(authority)" }
+  package var base: String { "http\(isSecure ? "s" : "")://\(authority)" }
+
+  /// The port.
+  package var port: Int { channel.localAddress?.port ?? 0 }
 
   /// The requests in the order of their ends.
   package var requests: [Request] { log.requests.withLock { $0 } }
@@ -165,7 +192,7 @@ package final class ScriptedOrigin: Sendable {
   package var texts: [String] { requests.map(\.text) }
 
   /// Waits for a request that this function has not returned for before.
-  package func arrived() async { _ = await arrivals.first { _ in true } }
+  package func arrived() async { _ = await log.arrivals.first { _ in true } }
 
   /// Accepts no more connections.
   package func close() async throws { try await channel.close() }

@@ -23,15 +23,21 @@ package enum TestCertificate {
     -----END PRIVATE KEY-----
     """
 
-  /// The configuration of a server with the certificate.
-  package static func server() throws -> TLSConfiguration {
-    TLSConfiguration.makeServerConfiguration(
+  /// The configuration of a server with this certificate, or another one.
+  ///
+  /// - Parameter protocols: the names in ALPN, the preferred one first.
+  package static func server(
+    _ certificate: String = certificate, _ key: String = key, protocols: [String] = []
+  ) throws -> TLSConfiguration {
+    var tls = TLSConfiguration.makeServerConfiguration(
       certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8)).map { .certificate($0) },
       privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
+    tls.applicationProtocols = protocols
+    return tls
   }
 
-  /// The configuration of a client that trusts it.
-  package static func client() throws -> TLSConfiguration {
+  /// The configuration of a client that trusts this certificate, or another one.
+  package static func client(_ certificate: String = certificate) throws -> TLSConfiguration {
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8)))
     return tls

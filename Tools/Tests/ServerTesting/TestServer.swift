@@ -4,13 +4,24 @@ import Logging
 import NIOCore
 package import NIOHTTP1
 
-/// A Hummingbird server on a port of its own, and a client that caches nothing.
+/// A server on a port of its own, such as one of Hummingbird, and a client that caches nothing.
 package struct TestServer: Sendable {
-  /// Where it listens, such as `http://127.0.0.1:50123`.
-  package let base: String
   /// The port.
   package let port: Int
   private let client: HTTPClient
+
+  package init(port: Int, client: HTTPClient) { (self.port, self.client) = (port, client) }
+
+  /// The URL of the server, such as `http://127.0.0.1:50123`.
+  package var base: String { "http://127.0.0.1:\(port)" }
+
+  /// A client that caches nothing, and follows no redirects.
+  package static func makeClient() -> HTTPClient {
+    var configuration = HTTPClient.Configuration()
+    configuration.redirectConfiguration = .disallow
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 200
+    return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+  }
 
   /// Runs `body` with a server, and ends the server afterwards.
   package static func run<Responder: HTTPResponder, Result: Sendable>(
@@ -25,10 +36,7 @@ package struct TestServer: Sendable {
         address: .hostname("127.0.0.1", port: 0), serverName: nil),
       onServerRunning: { channel in continuation.yield(channel.localAddress?.port ?? 0) },
       logger: logger)
-    var configuration = HTTPClient.Configuration()
-    configuration.redirectConfiguration = .disallow
-    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 200
-    let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    let client = makeClient()
     let server = Task {
       defer { continuation.finish() }
       try await app.run()
@@ -36,9 +44,7 @@ package struct TestServer: Sendable {
     let result: Swift.Result<Result, any Error>
     if let port = await ports.first(where: { _ in true }) {
       do {
-        result = .success(
-          try await body(
-            TestServer(base: "http://127.0.0.1:\(port)", port: port, client: client)))
+        result = .success(try await body(TestServer(port: port, client: client)))
       } catch {
         result = .failure(error)
       }

@@ -15,9 +15,9 @@ struct SharedAge: Sendable {
 extension Conversation {
   /// An answer from the store that the response confirms, with an outcome that names the tier if its response confirmed the answer.
   func seen(_ answer: Exchange.StoredAnswer) -> Exchange.StoredAnswer {
-    guard let shared else { return answer }
+    guard let tierAge else { return answer }
     return Exchange.StoredAnswer(
-      index: answer.index, stored: answer.stored, age: answer.age, outcome: shared.outcome(forward.reason))
+      index: answer.index, stored: answer.stored, age: answer.age, outcome: tierAge.outcome(forward.reason))
   }
 }
 

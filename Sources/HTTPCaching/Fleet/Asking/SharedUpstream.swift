@@ -127,7 +127,7 @@ struct SharedUpstream: Upstream {
     case .parts: return nil
     }
     var response = UpstreamResponse(head: head, body: body, isContentDecoded: stored.isDecoded)
-    response.shared = SharedAge(age: age, lifetime: stored.facts.freshnessLifetime)
+    response.tierAge = SharedAge(age: age, lifetime: stored.facts.freshnessLifetime)
     return response
   }
 

@@ -62,14 +62,14 @@ struct CacheLocation: ParsableArguments {
     /// Number of unencrypted responses if a key is given; 10,000 at most.
     let plain: Int
 
-    /// The store to read: the opened one if there is a key, else the one on disk.
-    var readable: any CacheStore { sealed ?? disk }
+    /// The store that a command works on: the opened one if there is a key, else the one on disk.
+    var usable: any CacheStore { sealed ?? disk }
   }
 
   /// Opens the store of an existing cache; never makes a new one.
   ///
   /// - Throws: `ExitCode` after a message on standard error.
-  func openStore() throws -> any CacheStore { try openStores().readable }
+  func openStore() throws -> any CacheStore { try openStores().usable }
 
   /// Opens the store of an existing cache, and reports responses that the key cannot open, or that are not
   /// encrypted though a key is given.
@@ -105,7 +105,7 @@ struct CacheLocation: ParsableArguments {
     "\(HumanText.count(count, "response")) in the directory \(count == 1 ? "is" : "are")"
   }
 
-  /// Opens the store of an existing cache for reading: it evicts nothing.
+  /// Opens the store of an existing cache; it evicts nothing.
   ///
   /// - Throws: `ExitCode` after a message on standard error.
   func openDisk() throws -> DiskStore {

@@ -23,6 +23,7 @@ struct EntryJSON: Encodable {
   var isFresh: Bool
   var freshFor: Int64?
   var staleFor: Int64?
+  /// When the response was received or last confirmed, in seconds since 1970.
   var stored: Int64
   var lastUsed: Int64
   var groups: [String]

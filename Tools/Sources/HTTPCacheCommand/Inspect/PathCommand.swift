@@ -34,7 +34,7 @@ struct PathCommand: AsyncParsableCommand {
 
   private func printPath() async throws {
     let stores = try location.openStores()
-    let store = stores.readable
+    let store = stores.usable
     let entries = try await StoreListing.entries(of: url, in: store, location, ServedDirectory(location.path))
     let latest = Self.latest(entries)
     if let coding = (latest ?? entries.first)?.record.response.head.headerFields[.contentEncoding] {

@@ -82,7 +82,7 @@ struct PurgeCommand: AsyncParsableCommand {
     if let progress = try await purgeFleet() { return try report(progress) }
     let stores = try location.openStores()
     // Modes and times of encrypted responses are in the index as they are, whatever their key.
-    let store: any CacheStore = isForOneMode && isByMetadata ? stores.disk : stores.readable
+    let store: any CacheStore = isForOneMode && isByMetadata ? stores.disk : stores.usable
     let served = ServedDirectory(location.path)
     let cache = makeCache(served?.rules ?? CacheRules(mode: location.mode), store)
     let selected = try selections(now: SystemClock().now, served)

@@ -225,8 +225,8 @@ final class ClientConnection: Sendable {
     _ request: PurgeRequest, head: RequestHead, framing: Framing, started: NIODeadline
   ) async -> End {
     do throws(CacheError) {
-      let report = try await PurgeReport(
-        applying: request.selections, isSoft: request.isSoft, to: context.cache)
+      let report = try await PurgeReport.purge(
+        request.selections, isSoft: request.isSoft, from: context.cache)
       context.configuration.logger.notice(
         "\(client.requestText(of: head)) by \(client.text ?? "-"): \(report.json)")
       await answer(

@@ -30,18 +30,16 @@ public struct PurgeReport: Sendable, Hashable {
   ///   - isSoft: whether their lifetime is ended, and they are not removed.
   ///   - patience: how long to wait for the other nodes.
   /// - Throws: `CacheError` if the store fails.
-  public init(
-    applying selections: [CacheSelection], isSoft: Bool, to cache: HTTPCache,
+  public static func purge(
+    _ selections: [CacheSelection], isSoft: Bool, from cache: HTTPCache,
     patience: Duration = Self.patience
-  ) async throws(CacheError) {
+  ) async throws(CacheError) -> PurgeReport {
     var total: Int? = 0
     for selection in selections {
       let count = isSoft ? try await cache.expire(selection) : try await cache.remove(selection)
       total = count.flatMap { count in total.map { $0 + count } }
     }
-    self.isSoft = isSoft
-    count = total
-    fleet = await Self.fleet(of: cache, patience: patience)
+    return PurgeReport(isSoft: isSoft, count: total, fleet: await Self.fleet(of: cache, patience: patience))
   }
 
   private static func fleet(of cache: HTTPCache, patience: Duration) async -> Fleet? {

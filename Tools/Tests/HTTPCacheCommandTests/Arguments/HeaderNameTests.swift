@@ -46,7 +46,7 @@ import Testing
     let request = try TargetURL(parsing: "http://a/b").request()
     let free = try handling.prepared(response, of: request, for: .file(directory.file("b")))
     #expect(free.1 == .file(directory.file("taken")))
-    try Data("mine".utf8).write(to: URL(fileURLWithPath: directory.file("taken")))
+    try directory.write("mine".utf8, to: "taken")
     #expect(throws: OutputFailure.self) {
       try handling.prepared(response, of: request, for: .file(directory.file("b")))
     }

@@ -10,11 +10,7 @@ import Testing
 
   init() throws { directory = try TemporaryDirectory() }
 
-  private func write(_ text: String) throws -> String {
-    let path = directory.file("file")
-    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-    return path
-  }
+  private func write(_ text: String) throws -> String { try directory.write(text.utf8, to: "file") }
 
   @Test("a file of -H with too many fields is refused", arguments: [[], ["--queue", "q"]])
   func headers(_ options: [String]) async throws {
@@ -39,8 +35,7 @@ import Testing
     let list = directory.file("list")
     let requests = try await ScriptedOrigin.requests { origin in
       let lines = String(repeating: "  header=Z: y\n", count: HeaderArgument.most)
-      try Data("http://\(origin.authority)/\n  dir=\(directory.path)\n\(lines)".utf8)
-        .write(to: URL(fileURLWithPath: list))
+      try directory.write("http://\(origin.authority)/\n  dir=\(directory.path)\n\(lines)".utf8, to: "list")
       let run = await CommandRun(
         "get", "-H", "@\(fields)", "--input-file", list, "--dir", directory.file("cache"))
       #expect(run.status == 0, "\(run.errors)")

@@ -169,7 +169,7 @@ import Testing
   func beyondLimits(_ lines: [String], _ reason: String) async throws {
     let directory = try TemporaryDirectory()
     let text = lines.joined(separator: "\n") + "\n"
-    try Data(text.utf8).write(to: URL(fileURLWithPath: directory.file("jar")))
+    try directory.write(text.utf8, to: "jar")
     let run = await CommandRun(
       "get", "http://127.0.0.1:1/", "-b", directory.file("jar"), "-c", directory.file("jar"))
     #expect(run.status == ExitStatus.usage.rawValue)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HTTPCacheDownloads
+import HTTPCacheTesting
 import HTTPCaching
 import ServerTesting
 import Testing
@@ -15,8 +16,7 @@ import Testing
   init() throws { directory = try TemporaryDirectory() }
 
   private func list(_ lines: String) throws -> [String] {
-    try Data(lines.utf8).write(to: URL(fileURLWithPath: directory.file("list")))
-    return ["--input-file", directory.file("list")]
+    ["--input-file", try directory.write(lines.utf8, to: "list")]
   }
 
   private func origin(
@@ -256,7 +256,7 @@ import Testing
     #expect(await CommandRun(["get", origin.base + "/a", "-o", directory.file("a")] + options).status == 0)
     let nothing = await CommandRun(["downloads", "resume", "--queue", "other"] + cache)
     #expect(nothing.status == 0 && nothing.errors.contains("the queue other has no download"))
-    try Data("damaged".utf8).write(to: URL(fileURLWithPath: directory.file("cache/downloads/q.list")))
+    try directory.write("damaged".utf8, to: "cache/downloads/q.list")
     let listed = await CommandRun(["downloads", "list"] + options)
     #expect(listed.status == ExitStatus.cacheUnavailable.rawValue)
     #expect(listed.errors.contains("q.list: 7 damaged bytes"), "\(listed.errors)")
@@ -286,7 +286,7 @@ import Testing
   func inUse() async throws {
     let origin = try await origin()
     let store = try HTTPCache.open(HTTPCache.Configuration(directory: directory.file("cache")))
-    let queue = try DownloadQueue(name: "q", cache: store, upstream: ScriptedNothing())
+    let queue = try DownloadQueue(name: "q", cache: store, upstream: ScriptedUpstream())
     let run = await CommandRun(
       ["get", "--queue", "q", origin.base + "/a", "-o", directory.file("a")] + cache)
     #expect(run.status == ExitStatus.cacheUnavailable.rawValue)
@@ -306,7 +306,7 @@ import Testing
     var configuration = DownloadQueue.Configuration()
     configuration.totalLimit = 0
     let queue = try DownloadQueue(
-      name: "q", cache: store, upstream: ScriptedNothing(), configuration: configuration)
+      name: "q", cache: store, upstream: ScriptedUpstream(), configuration: configuration)
     try queue.add(Download(origin.base + "/a", to: directory.file("file")))
     await queue.close()
     let arguments = ["get", "--queue", "q", origin.base + "/b", "-o", directory.file("file")] + cache
@@ -342,12 +342,5 @@ import Testing
     let run = await CommandRun(["get", "--queue", "q", "http://127.0.0.1:1/"] + options + cache)
     #expect(run.status == ExitStatus.usage.rawValue)
     #expect(run.errors.contains("\(options[0] == "-m" ? "--max-time" : options[0]) does not go with a queue"))
-  }
-}
-
-/// The way to no origin.
-private struct ScriptedNothing: Upstream {
-  func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-    throw UpstreamError(.unreachable, "no origin")
   }
 }

@@ -22,8 +22,7 @@ import Testing
     arguments: [SIGINT, SIGTERM, SIGKILL])
   func resumed(signal: Int32) async throws {
     let directory = try TemporaryDirectory()
-    let counter = AnswerCounter()
-    let origin = try await ScriptedOrigin { (counter.next() == 1 ? Self.held : Self.whole).answer($0) }
+    let origin = try await ScriptedOrigin(Self.held, Self.whole)
     let events = directory.file("events")
     try #require(FileManager.default.createFile(atPath: events, contents: nil))
     let output = try FileHandle(forWritingTo: URL(fileURLWithPath: events))

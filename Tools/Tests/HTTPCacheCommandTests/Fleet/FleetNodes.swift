@@ -1,50 +1,12 @@
 import AsyncHTTPClient
 import Foundation
-import HTTPTypes
-import Hummingbird
-import NIOCore
 import NIOHTTP1
 import ServerTesting
-import Synchronization
 import Testing
 
 @testable import HTTPCacheCommand
 
-/// An origin that counts the requests for each path, and answers each with its number.
-final class CountingOrigin: Sendable {
-  private let counts = Mutex<[String: Int]>([:])
-  private let gates = Mutex<[String: AsyncStream<Void>]>([:])
-
-  /// The number of requests for a path.
-  func count(of path: String) -> Int { counts.withLock { $0[path] ?? 0 } }
-
-  /// Lets requests for a path wait until the function is called that is returned.
-  func close(_ path: String) -> @Sendable () -> Void {
-    let (gate, continuation) = AsyncStream.makeStream(of: Void.self)
-    gates.withLock { $0[path] = gate }
-    return { continuation.finish() }
-  }
-
-  /// Runs `body` with an origin.
-  static func run(_ body: @escaping @Sendable (CountingOrigin, TestServer) async throws -> Void) async throws
-  {
-    let origin = CountingOrigin()
-    let responder = CallbackResponder { (request: Request, _: BasicRequestContext) in
-      let path = request.uri.path
-      let number = origin.counts.withLock { counts in
-        counts[path, default: 0] += 1
-        return counts[path] ?? 0
-      }
-      if let gate = origin.gates.withLock({ $0[path] }) { for await _ in gate {} }
-      return Response(
-        status: .ok, headers: [.cacheControl: "max-age=3600", .contentType: "text/plain"],
-        body: ResponseBody(byteBuffer: ByteBuffer(string: "version \(number)")))
-    }
-    try await TestServer.run(responder) { try await body(origin, $0) }
-  }
-}
-
-/// Three servers of a fleet in front of one origin, as processes.
+/// Three servers of a fleet in front of one origin, as processes. Each response has the number of its request.
 final class FleetNodes: Sendable {
   /// A server with its ports.
   struct Node: Sendable {
@@ -66,31 +28,34 @@ final class FleetNodes: Sendable {
 
   /// Runs `body` with a fleet.
   ///
-  /// - Parameter options: further options of each server.
+  /// - Parameter gate: awaited before each response of the origin.
   static func run(
-    _ options: [String] = [],
-    _ body: @escaping @Sendable (FleetNodes, CountingOrigin, String) async throws -> Void
+    gate: @escaping @Sendable () async -> Void = {},
+    _ body: (FleetNodes, ScriptedOrigin) async throws -> Void
   ) async throws {
-    try await CountingOrigin.run { origin, server in
-      let fleet = try await FleetNodes(upstream: server.base, options)
-      let result: Result<Void, any Error>
-      do { result = .success(try await body(fleet, origin, server.base)) } catch { result = .failure(error) }
-      try await fleet.client.shutdown()
-      try result.get()
+    let origin = try await ScriptedOrigin { request in
+      await gate()
+      let text = "version \(request.number + 1)"
+      return ScriptedOrigin.Answer(
+        head: "HTTP/1.1 200 OK\r\nCache-Control: max-age=3600\r\nContent-Length: \(text.utf8.count)",
+        body: Array(text.utf8), isHeld: true)
     }
+    let fleet = try await FleetNodes(upstream: origin.base)
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(fleet, origin)) } catch { result = .failure(error) }
+    try await fleet.client.shutdown()
+    try await origin.close()
+    try result.get()
   }
 
-  private init(upstream: String, _ options: [String]) async throws {
+  private init(upstream: String) async throws {
     redis = try await RedisServer.start()
     directory = try TemporaryDirectory()
-    token = directory.file("token")
-    try Data(Self.secret.utf8).write(to: URL(fileURLWithPath: token))
-    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: token)
-    let arguments =
-      [
-        "--upstream", upstream, "--fleet", "redis://127.0.0.1:\(redis.port)", "--admin", "127.0.0.1:0",
-        "--admin-token-file", token,
-      ] + options
+    token = try directory.write(Self.secret.utf8, to: "token", mode: 0o600)
+    let arguments = [
+      "--upstream", upstream, "--fleet", "redis://127.0.0.1:\(redis.port)", "--admin", "127.0.0.1:0",
+      "--admin-token-file", token,
+    ]
     var nodes: [Node] = []
     for _ in 0..<3 {
       let process = try await ServeProcess(arguments)
@@ -98,9 +63,7 @@ final class FleetNodes: Sendable {
         Node(process: process, port: try await process.port(), admin: try await process.adminPort()))
     }
     self.nodes = nodes
-    var configuration = HTTPClient.Configuration()
-    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 200
-    client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    client = TestServer.makeClient()
   }
 
   /// The address of the fleet.
@@ -108,12 +71,13 @@ final class FleetNodes: Sendable {
 
   /// Asks a node for a path.
   func get(_ path: String, from node: Int) async throws -> TestAnswer {
-    try await send(.GET, nodes[node].port, path, ["Host": Self.host])
+    try await TestServer(port: nodes[node].port, client: client).send(.GET, path, ["Host": Self.host])
   }
 
   /// Asks the admin listener of a node.
   func admin(_ path: String, _ method: HTTPMethod = .GET, of node: Int) async throws -> TestAnswer {
-    try await send(method, nodes[node].admin, path, ["Authorization": "Bearer \(Self.secret)"])
+    let server = TestServer(port: nodes[node].admin, client: client)
+    return try await server.send(method, path, ["Authorization": "Bearer \(Self.secret)"])
   }
 
   /// Waits until all nodes know of each other: a purge then waits for all of them.
@@ -153,16 +117,5 @@ final class FleetNodes: Sendable {
       all += try JSONDecoder().decode(Stats.self, from: Data(text.utf8)).connections
     }
     return all
-  }
-
-  private func send(
-    _ method: HTTPMethod, _ port: Int, _ path: String, _ headers: [String: String]
-  ) async throws -> TestAnswer {
-    var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
-    request.method = method
-    for (name, value) in headers { request.headers.add(name: name, value: value) }
-    let response = try await client.execute(request, timeout: .seconds(120))
-    let body = String(buffer: try await response.body.collect(upTo: 1 << 20))
-    return TestAnswer(status: Int(response.status.code), headers: response.headers, body: body)
   }
 }

@@ -14,10 +14,7 @@ import Testing
   init() throws { directory = try TemporaryDirectory() }
 
   private func write(_ text: String, _ name: String, mode: Int = 0o600) throws -> String {
-    let path = directory.file(name)
-    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-    return path
+    try directory.write(text.utf8, to: name, mode: mode)
   }
 
   @Test(

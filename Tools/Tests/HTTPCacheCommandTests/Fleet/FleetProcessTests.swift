@@ -1,7 +1,8 @@
-import AsyncHTTPClient
 import Foundation
+import HTTPCacheTesting
 import NIOHTTP1
 import ServerTesting
+import Synchronization
 import Testing
 
 @testable import HTTPCacheCommand
@@ -13,7 +14,8 @@ import Testing
 struct FleetProcessTests {
   @Test("64 requests over three servers for what none has are one request to the origin")
   func concurrentMisses() async throws {
-    try await FleetNodes.run { fleet, origin, _ in
+    let gate = Mutex(Gate())
+    try await FleetNodes.run(gate: { try? await gate.withLock { $0 }.pass() }) { fleet, origin in
       var (attempt, alone, isShown) = (0, 0, false)
       // A server whose question passes its time limit, and one that reads the log late, goes alone, which a busy machine
       // makes happen now and then: such an attempt shows nothing. Only the first is counted as a failure.
@@ -22,19 +24,21 @@ struct FleetProcessTests {
         attempt += 1
         let path = "/misses-\(attempt)"
         let failures = try await fleet.failures()
-        let open = origin.close(path)
+        let asked = { origin.requests.filter { $0.line.contains(path) }.count }
+        let closed = Gate()
+        gate.withLock { $0 = closed }
         try await withThrowingTaskGroup(of: TestAnswer.self) { tasks in
           for number in 0..<64 { tasks.addTask { try await fleet.get(path, from: number % 3) } }
           try await eventually { try await fleet.connections() >= 64 }
-          try await eventually { origin.count(of: path) > 0 }
-          open()
+          try await eventually { asked() > 0 }
+          closed.open()
           for try await answer in tasks {
             #expect(answer.status == 200 && answer.body.hasPrefix("version "), "\(answer)")
           }
         }
-        #expect(origin.count(of: path) <= 3)
+        #expect(asked() <= 3)
         guard try await fleet.failures() == failures else { continue }
-        isShown = origin.count(of: path) == 1
+        isShown = asked() == 1
         if !isShown { alone += 1 }
         try #require(alone < 10)
       }
@@ -45,14 +49,14 @@ struct FleetProcessTests {
 
   @Test("a purge through one server reaches all, and its answer says so")
   func purge() async throws {
-    try await FleetNodes.run { fleet, origin, base in
+    try await FleetNodes.run { fleet, origin in
       try await fleet.settle()
       for node in 0..<3 { #expect(try await fleet.get("/a", from: node).status == 200) }
-      let before = origin.count(of: "/a")
-      var answer = try await fleet.admin("/purge?url=\(base)/a", .POST, of: 1)
+      let before = origin.requests.count
+      var answer = try await fleet.admin("/purge?url=\(origin.base)/a", .POST, of: 1)
       // Only on a machine that is too busy to apply it within the time that a purge waits.
       while !answer.body.hasSuffix(",\"fleet\":{\"applied\":3,\"nodes\":3,\"pending\":0}}\n") {
-        answer = try await fleet.admin("/purge?url=\(base)/a", .POST, of: 1)
+        answer = try await fleet.admin("/purge?url=\(origin.base)/a", .POST, of: 1)
       }
       #expect(answer.status == 200)
       for node in 0..<3 {
@@ -65,13 +69,13 @@ struct FleetProcessTests {
 
   @Test("purge --fleet reaches all servers; fleet shows them")
   func command() async throws {
-    try await FleetNodes.run { fleet, origin, base in
+    try await FleetNodes.run { fleet, origin in
       try await fleet.settle()
       for node in 0..<3 { #expect(try await fleet.get("/c", from: node).status == 200) }
-      let before = origin.count(of: "/c")
-      var run = await CommandRun("purge", "--fleet", fleet.address, "--prefix", "\(base)/c")
+      let before = origin.requests.count
+      var run = await CommandRun("purge", "--fleet", fleet.address, "--prefix", "\(origin.base)/c")
       while run.output != "removed on 3 of 3 nodes\n" {
-        run = await CommandRun("purge", "--fleet", fleet.address, "--prefix", "\(base)/c")
+        run = await CommandRun("purge", "--fleet", fleet.address, "--prefix", "\(origin.base)/c")
       }
       #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
       for node in 0..<3 {
@@ -104,7 +108,7 @@ struct FleetProcessTests {
   @Test(
     "a killed Redis server fails no request; a purge waits, and reaches the others when the server is back")
   func killed() async throws {
-    try await FleetNodes.run { fleet, origin, base in
+    try await FleetNodes.run { fleet, origin in
       try await fleet.settle()
       for node in 0..<3 { #expect(try await fleet.get("/k", from: node).status == 200) }
       await fleet.redis.kill()
@@ -112,14 +116,14 @@ struct FleetProcessTests {
         #expect(try await fleet.get("/k", from: number % 3).status == 200)
         #expect(try await fleet.get("/k-\(number)", from: number % 3).status == 200)
       }
-      let answer = try await fleet.admin("/purge?url=\(base)/k", .POST, of: 0)
+      let answer = try await fleet.admin("/purge?url=\(origin.base)/k", .POST, of: 0)
       #expect(answer.status == 202)
       #expect(answer.body.contains("\"pending\":1}"), "\(answer.body)")
       try await eventually { try await !fleet.figures(of: 0).isConnected }
       let metrics = try await fleet.admin("/metrics", of: 0).body
       #expect(metrics.contains("\nhttpcache_fleet_pending_changes 1\n"))
       #expect(metrics.contains("\nhttpcache_fleet_connected 0\n"))
-      let before = origin.count(of: "/k")
+      let before = origin.requests.count
       try await fleet.redis.restart()
       for node in 0..<3 {
         try await eventually { try await fleet.figures(of: node).isConnected }

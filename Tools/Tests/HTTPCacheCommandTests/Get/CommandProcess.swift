@@ -1,9 +1,9 @@
 import Foundation
-import Testing
+import ServerTesting
 
 /// A run of the built command, for signals and terminals.
 struct CommandProcess {
-  private let process: ChildProcess
+  private let process: TestProcess
   private let errors: URL
 
   /// Starts the command in a directory, where `-O` writes.
@@ -13,8 +13,8 @@ struct CommandProcess {
     errors = URL(fileURLWithPath: directory.file("errors-\(UUID().uuidString)"))
     try Data().write(to: errors)
     let file = try FileHandle(forWritingTo: errors)
-    process = try await ChildProcess(
-      arguments, in: directory.path, output: output, errors: file.fileDescriptor)
+    process = try await TestProcess(
+      command: arguments, in: directory.path, output: output, errors: file.fileDescriptor)
     try file.close()
   }
 

@@ -13,17 +13,10 @@ import Testing
   private func origin(
     _ file: ServedFile, cut: Int = 40_000, writing directory: TemporaryDirectory? = nil
   ) async throws -> ScriptedOrigin {
-    let counter = AnswerCounter()
     var first = file
     first.cut = cut
     first.awaitedFile = directory?.file("out.httpcache-part/body")
-    return try await ScriptedOrigin { [first] request in (counter.next() == 1 ? first : file).answer(request)
-    }
-  }
-
-  private func names(_ directory: TemporaryDirectory) throws -> Set<String> {
-    let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
-    return Set(names.filter { $0 != "cache" && !$0.hasPrefix("errors-") })
+    return try await ScriptedOrigin(first, file)
   }
 
   // MARK: Content codings
@@ -40,7 +33,7 @@ import Testing
       first.errors.contains(
         "nothing is kept: a response in a content coding (gzip) is not continued; "
           + "--no-compressed asks for it without"), "\(first.errors)")
-    #expect(try names(directory).isEmpty)
+    #expect(try directory.names().isEmpty)
     let second = await CommandRun.get(from: origin, in: directory)
     #expect(second.status == 0, "\(second.errors)")
     #expect(origin.requests.last?.fields["range"] == nil)
@@ -61,21 +54,20 @@ import Testing
     let start = try #require(origin.requests.last?.start)
     #expect(second.errors.contains(": continued: \(HumanText.bytes(Int64(start))) from the cache, "))
     #expect(directory.contents("out") == Self.content)
-    #expect(try names(directory) == ["out"])
+    #expect(try directory.names() == ["out"])
     try await origin.close()
   }
 
   @Test("a part without a coding is not continued with octets of a stored body in gzip")
   func variants() async throws {
     let directory = try TemporaryDirectory()
-    let counter = AnswerCounter()
     let plain = ServedFile(content: Self.content, fields: Self.noStore, cut: 40_000)
     let gzip = ServedFile(
       content: CompressedTests.member(Self.content),
       fields: "Content-Encoding: gzip\r\nCache-Control: max-age=60")
     let whole = ServedFile(content: Self.content, fields: Self.noStore)
     let origin = try await ScriptedOrigin { request in
-      [plain, gzip, whole][min(counter.next(), 3) - 1].answer(request)
+      [plain, gzip, whole][min(request.number, 2)].answer(request)
     }
     _ = await CommandRun.get(from: origin, in: directory, options: "--no-compressed")
     _ = await CommandRun(
@@ -127,7 +119,7 @@ import Testing
     let start = try #require(origin.requests.last?.start)
     #expect(run.output == "1 \(Self.content.count - start)")
     #expect(directory.contents("out") == Self.content)
-    #expect(try names(directory) == ["out"])
+    #expect(try directory.names() == ["out"])
     try await origin.close()
   }
 
@@ -174,7 +166,7 @@ import Testing
       _ = await CommandRun(
         ["get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out")]
           + options)
-      #expect(try !names(directory).contains("out.httpcache-part"))
+      #expect(try !directory.names().contains("out.httpcache-part"))
       try await origin.close()
     }
   }
@@ -195,18 +187,17 @@ import Testing
     // The folder has the name from the URL.
     try FileManager.default.createDirectory(
       atPath: directory.file("file"), withIntermediateDirectories: false)
-    let counter = AnswerCounter()
     let name = "\r\nContent-Disposition: attachment; filename=given"
     let first = ServedFile(content: Self.content, fields: Self.noStore + name, cut: 40_000)
     let second = ServedFile(content: Self.content, fields: Self.noStore)
-    let origin = try await ScriptedOrigin { (counter.next() == 1 ? first : second).answer($0) }
+    let origin = try await ScriptedOrigin(first, second)
     _ = try await named(origin, directory)
-    #expect(try names(directory) == ["file", "file.httpcache-part"])
+    #expect(try directory.names() == ["file", "file.httpcache-part"])
     let run = try await named(origin, directory)
     #expect(run.status == 0, "\(run.errors)")
     #expect(origin.requests.last?.start != nil)
     #expect(directory.contents("given") == Self.content)
-    #expect(try names(directory) == ["file", "given"])
+    #expect(try directory.names() == ["file", "given"])
     try await origin.close()
   }
 
@@ -221,7 +212,7 @@ import Testing
     let run = try await named(origin, directory)
     #expect(run.status == ExitStatus.output.rawValue)
     #expect(run.errors.contains("-J does not overwrite given: the file exists"), "\(run.errors)")
-    #expect(try names(directory) == ["given"])
+    #expect(try directory.names() == ["given"])
     try await origin.close()
   }
 

@@ -10,18 +10,6 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ContinueTests {
   private static let content = ServedFile.bytes(100_000)
 
-  /// Serves `first` to the first request and `second` to the others.
-  private func origin(_ first: ServedFile, _ second: ServedFile) async throws -> ScriptedOrigin {
-    let counter = AnswerCounter()
-    return try await ScriptedOrigin { request in
-      (counter.next() == 1 ? first : second).answer(request)
-    }
-  }
-
-  private func names(_ directory: TemporaryDirectory) throws -> Set<String> {
-    Set(try FileManager.default.contentsOfDirectory(atPath: directory.path)).subtracting(["cache"])
-  }
-
   private func file(_ change: (inout ServedFile) -> Void = { _ in }) -> ServedFile {
     var file = ServedFile(content: Self.content)
     change(&file)
@@ -42,13 +30,13 @@ import Testing
   func fromCache() async throws {
     let directory = try TemporaryDirectory()
     let fields = "Cache-Control: max-age=60"
-    let origin = try await origin(
+    let origin = try await ScriptedOrigin(
       cutFile(directory) { $0.fields = fields }, file { $0.fields = fields })
     let first = await CommandRun.get(from: origin, in: directory)
     #expect(first.status == ExitStatus.brokenProtocol.rawValue)
     #expect(first.errors.contains(": the response ended after "))
     #expect(first.errors.contains(" of 100,000 bytes; they are kept, run again to continue\n"))
-    #expect(try names(directory) == ["out.httpcache-part"])
+    #expect(try directory.names() == ["out.httpcache-part"])
     let second = await CommandRun.get(from: origin, in: directory)
     #expect(second.status == 0)
     let start = try #require(origin.requests.last?.start)
@@ -57,7 +45,7 @@ import Testing
         ": continued: \(HumanText.bytes(Int64(start))) from the cache, "
           + "\(HumanText.bytes(Int64(100_000 - start))) fetched; 97.7 KiB in "))
     #expect(directory.contents("out") == Self.content)
-    #expect(try names(directory) == ["out"])
+    #expect(try directory.names() == ["out"])
     try await origin.close()
   }
 
@@ -68,7 +56,7 @@ import Testing
     let directory = try TemporaryDirectory()
     // The second kind is over the limit of the cache.
     let limit = fields.contains("no-store") ? "50%" : "50K"
-    let origin = try await origin(
+    let origin = try await ScriptedOrigin(
       cutFile(directory) { $0.fields = fields }, file { $0.fields = fields })
     let part = directory.file("out.httpcache-part")
     let first = await CommandRun.get(from: origin, in: directory, options: "--largest-entry", limit)
@@ -76,7 +64,7 @@ import Testing
       first.errors.contains(
         " of 100,000 bytes; they are kept in \(part), run again to continue\n"
       ))
-    #expect(try names(directory) == ["out.httpcache-part"])
+    #expect(try directory.names() == ["out.httpcache-part"])
     let second = await CommandRun.get(from: origin, in: directory, options: "--largest-entry", limit)
     #expect(second.status == 0)
     let start = try #require(origin.requests.last?.start)
@@ -86,14 +74,14 @@ import Testing
           + "\(HumanText.bytes(Int64(100_000 - start))) fetched; 97.7 KiB in "))
     #expect(directory.contents("out") == Self.content)
     #expect(origin.requests.last?.fields["if-range"] == "\"v1\"")
-    #expect(try names(directory) == ["out"])
+    #expect(try directory.names() == ["out"])
     try await origin.close()
   }
 
   @Test("a response that is too large for the cache is reported before its body, with the options")
   func tooLarge() async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await origin(file { $0.fields = "Cache-Control: max-age=60" }, file())
+    let origin = try await ScriptedOrigin(file { $0.fields = "Cache-Control: max-age=60" }, file())
     let run = await CommandRun.get(from: origin, in: directory, options: "--largest-entry", "50K")
     let notice = "97.7 KiB is over the limit of 50.0 KiB (--largest-entry, --capacity)"
     let lines = run.errors.split(separator: "\n")
@@ -109,7 +97,7 @@ import Testing
   func changed() async throws {
     let directory = try TemporaryDirectory()
     let other = Array(Self.content.reversed())
-    let origin = try await origin(
+    let origin = try await ScriptedOrigin(
       cutFile(directory) { $0.fields = "Cache-Control: no-store" },
       file { ($0.content, $0.tag) = (other, "\"v2\"") })
     _ = await CommandRun.get(from: origin, in: directory)
@@ -117,14 +105,14 @@ import Testing
     #expect(second.status == 0)
     #expect(second.errors.contains("begun anew: the response has changed since its first part came"))
     #expect(directory.contents("out") == other)
-    #expect(try names(directory) == ["out"])
+    #expect(try directory.names() == ["out"])
     try await origin.close()
   }
 
   @Test("a shorter representation under the validator of the part is an error, and a reload begins anew")
   func shorter() async throws {
     let directory = try TemporaryDirectory()
-    let origin = try await origin(
+    let origin = try await ScriptedOrigin(
       cutFile(directory) { $0.fields = "Cache-Control: no-store" },
       file { $0.content = Array(Self.content.prefix(10)) })
     _ = await CommandRun.get(from: origin, in: directory)
@@ -145,13 +133,11 @@ import Testing
   @Test("a 206 of another representation is not used, even where the origin calls it the rest")
   func wrongRest() async throws {
     let directory = try TemporaryDirectory()
-    let counter = AnswerCounter()
     let first = cutFile(directory) { $0.fields = "Cache-Control: no-store" }
     let second = file { ($0.content, $0.tag) = (Array(Self.content.reversed()), "\"v2\"") }
     let origin = try await ScriptedOrigin { request in
-      let number = counter.next()
-      if number == 1 { return first.answer(request) }
-      if number == 3 { return second.answer(request) }
+      if request.number == 0 { return first.answer(request) }
+      if request.number == 2 { return second.answer(request) }
       let start = request.start ?? 0
       return .init(
         head: "HTTP/1.1 206 Part\r\nContent-Range: bytes \(start)-99999/100000\r\n"
@@ -169,7 +155,7 @@ import Testing
   func noRanges() async throws {
     let directory = try TemporaryDirectory()
     let fields = "Cache-Control: no-store"
-    let origin = try await origin(
+    let origin = try await ScriptedOrigin(
       cutFile(directory) { $0.fields = fields }, file { ($0.fields, $0.hasRanges) = (fields, false) })
     _ = await CommandRun.get(from: origin, in: directory)
     let run = await CommandRun.get(from: origin, in: directory)
@@ -182,27 +168,26 @@ import Testing
   func weak() async throws {
     let directory = try TemporaryDirectory()
     let weak = cutFile(directory) { $0.tag = "W/\"v1\"" }
-    let origin = try await origin(weak, weak)
+    let origin = try await ScriptedOrigin(weak, weak)
     let run = await CommandRun.get(from: origin, in: directory)
     #expect(
       run.errors.contains(
         " of 100,000 bytes; nothing is kept: "
           + "a response without a strong ETag or Last-Modified, or of an origin without ranges, cannot be continued"
       ))
-    #expect(try names(directory).isEmpty)
+    #expect(try directory.names().isEmpty)
     try await origin.close()
   }
 
   @Test("an error in place of the rest keeps the part, and touches no file")
   func unavailable() async throws {
     let directory = try TemporaryDirectory()
-    let counter = AnswerCounter()
     let first = cutFile(directory) { $0.fields = "Cache-Control: no-store" }
     let whole = file { $0.fields = "Cache-Control: no-store" }
     let origin = try await ScriptedOrigin { request in
-      switch counter.next() {
-      case 1: first.answer(request)
-      case 2, 3: .init(head: "HTTP/1.1 503 Busy\r\nContent-Length: 5", body: Array("sorry".utf8))
+      switch request.number {
+      case 0: first.answer(request)
+      case 1, 2: .init(head: "HTTP/1.1 503 Busy\r\nContent-Length: 5", body: Array("sorry".utf8))
       default: whole.answer(request)
       }
     }
@@ -224,12 +209,12 @@ import Testing
   func others() async throws {
     let directory = try TemporaryDirectory()
     let cut = cutFile(directory) { $0.fields = "Cache-Control: no-store" }
-    let origin = try await origin(cut, cut)
+    let origin = try await ScriptedOrigin(cut, cut)
     for option in [["-H", "Range: bytes=10-"], ["-i"]] {
       _ = await CommandRun(
         ["get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out")] + option
       )
-      #expect(try names(directory).isEmpty)
+      #expect(try directory.names().isEmpty)
     }
     try await origin.close()
   }
@@ -237,10 +222,9 @@ import Testing
   @Test("a body without a length that breaks off is continued")
   func chunked() async throws {
     let directory = try TemporaryDirectory()
-    let counter = AnswerCounter()
     let whole = file { $0.fields = "Cache-Control: no-store" }
     let origin = try await ScriptedOrigin { request in
-      guard counter.next() == 1 else { return whole.answer(request) }
+      guard request.number == 0 else { return whole.answer(request) }
       return .init(
         head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\nCache-Control: no-store",
         body: Array("9c40\r\n".utf8) + Self.content.prefix(40_000) + Array("\r\n".utf8))
@@ -258,7 +242,7 @@ import Testing
   func timeLimit() async throws {
     let directory = try TemporaryDirectory()
     let held = file { ($0.cut, $0.isHeld, $0.fields) = (40_000, true, "Cache-Control: max-age=60") }
-    let origin = try await origin(held, held)
+    let origin = try await ScriptedOrigin(held, held)
     let clock = ManualClock(now: SystemClock().now)
     async let end = CommandEnvironment.$clock.withValue(clock) {
       await CommandRun.get(from: origin, in: directory, options: "--max-time", "4")
@@ -271,16 +255,5 @@ import Testing
     #expect(run.errors.contains(": not complete within 4.0 s (--max-time); "))
     #expect(run.errors.contains(" of 97.7 KiB kept, run again to continue"))
     try await origin.close()
-  }
-}
-
-/// Counts answers from 1.
-final class AnswerCounter: Sendable {
-  private let lines = LineRecorder()
-
-  /// The number of this answer.
-  func next() -> Int {
-    lines.add("")
-    return lines.text.count
   }
 }

@@ -34,11 +34,10 @@ import Testing
     "is that of the representation if a 206 without Last-Modified continues it, beside the file or in the cache",
     arguments: ["no-store", "max-age=86400"])
   func continued(directive: String) async throws {
-    let counter = AnswerCounter()
     let fields = "Cache-Control: \(directive)"
     let first = ServedFile(content: Self.content, fields: fields + Self.field, cut: 20_000)
     let rest = ServedFile(content: Self.content, fields: fields)
-    let origin = try await ScriptedOrigin { (counter.next() == 1 ? first : rest).answer($0) }
+    let origin = try await ScriptedOrigin(first, rest)
     #expect(await CommandRun.get(from: origin, in: directory).status != 0)
     let run = await CommandRun.get(from: origin, in: directory)
     #expect(run.status == 0, "\(run.errors)")

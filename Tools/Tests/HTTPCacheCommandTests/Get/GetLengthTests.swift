@@ -160,7 +160,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin { _ in Self.success(status, "Cache-Control: max-age=60") }
     let cache = ["--dir", directory.file("cache")]
-    try Data("old".utf8).write(to: URL(fileURLWithPath: directory.file("out")))
+    try directory.write("old".utf8, to: "out")
     let run = await CommandRun.get(from: origin, in: directory)
     #expect(run.status == ExitStatus.httpError.rawValue)
     #expect(run.errors.contains("has no content to save (RFC 9110 §15.3)"), "\(run.errors)")

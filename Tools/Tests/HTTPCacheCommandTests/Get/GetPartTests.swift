@@ -14,11 +14,10 @@ import Testing
     _ body: (ScriptedOrigin, TemporaryDirectory, _ part: String) async throws -> Void
   ) async throws {
     let directory = try TemporaryDirectory()
-    let counter = AnswerCounter()
     var file = ServedFile(content: Self.content, fields: "Cache-Control: no-store")
     let whole = file
     file.cut = 20_000
-    let origin = try await ScriptedOrigin { [file] in (counter.next() == 1 ? file : whole).answer($0) }
+    let origin = try await ScriptedOrigin(file, whole)
     _ = await CommandRun.get(from: origin, in: directory)
     try await body(origin, directory, directory.file("out.httpcache-part"))
     try await origin.close()
@@ -46,12 +45,11 @@ import Testing
     )
   {
     let directory = try TemporaryDirectory()
-    let counter = AnswerCounter()
     var file = ServedFile(content: Self.content, fields: "Cache-Control: no-store")
     let whole = file
     file.cut = 20_000
     let origin = try await ScriptedOrigin { [file] request in
-      counter.next() == 1 ? file.answer(request) : instead(request) ?? whole.answer(request)
+      request.number == 0 ? file.answer(request) : instead(request) ?? whole.answer(request)
     }
     _ = await CommandRun.get(from: origin, in: directory)
     let run = await CommandRun.get(from: origin, in: directory)
@@ -101,7 +99,7 @@ import Testing
     let fields = "Cache-Control: no-store"
     let first = ServedFile(content: Self.content, fields: fields, cut: 20_000)
     let other = ServedFile(content: Array(Self.content.prefix(10)), fields: fields, hasRanges: false)
-    let origin = try await ScriptedOrigin { ($0.number == 0 ? first : other).answer($0) }
+    let origin = try await ScriptedOrigin(first, other)
     _ = await CommandRun.get(from: origin, in: directory)
     let run = await CommandRun.get(from: origin, in: directory, options: "--queue", "test", "--retry", "0")
     #expect(run.status == ExitStatus.brokenProtocol.rawValue)
@@ -117,13 +115,12 @@ import Testing
   private func redirected(
     _ fields: String, to other: ServedFile, in directory: TemporaryDirectory
   ) async throws -> (run: CommandRun, requests: [ScriptedOrigin.Request]) {
-    let counter = AnswerCounter()
     let first = ServedFile(
       content: Self.content, fields: fields, cut: 20_000,
       awaitedFile: directory.file("out.httpcache-part/body"))
     let origin = try await ScriptedOrigin { request in
       if request.line.contains(" /other ") { return other.answer(request) }
-      if counter.next() == 1 { return first.answer(request) }
+      if request.number == 0 { return first.answer(request) }
       return ScriptedOrigin.Answer(head: "HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 0")
     }
     _ = await CommandRun.get(from: origin, in: directory)
@@ -214,11 +211,10 @@ import Testing
   @Test("a rest that is shorter or longer than its range never passes for complete", arguments: [-1, 1])
   func wrongLength(change: Int) async throws {
     let directory = try TemporaryDirectory()
-    let counter = AnswerCounter()
     var file = ServedFile(content: Self.content, fields: "Cache-Control: no-store")
     file.cut = 20_000
     let origin = try await ScriptedOrigin { [file] request in
-      if counter.next() == 1 { return file.answer(request) }
+      if request.number == 0 { return file.answer(request) }
       let start = request.start ?? 0
       let rest = Array(Self.content[start...].dropLast(change < 0 ? 1 : 0)) + (change > 0 ? [0] : [])
       return .init(

@@ -10,7 +10,7 @@ import Testing
 
   init() throws {
     directory = try TemporaryDirectory()
-    try Data("old".utf8).write(to: URL(fileURLWithPath: directory.file("a")))
+    try directory.write("old".utf8, to: "a")
   }
 
   private func get(_ url: String, _ options: [String] = []) async -> CommandRun {

@@ -8,20 +8,19 @@ import Testing
 @testable import HTTPCacheCommand
 
 @Suite("The client of get", .timeLimit(.minutes(10))) struct OriginClientTests {
-  private func request(to origin: RawHTTP2Origin) -> UpstreamRequest {
-    let authority = String(origin.base.dropFirst("https://".count))
-    return UpstreamRequest(
-      head: HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/"))
+  private func request(to origin: ScriptedOrigin) -> UpstreamRequest {
+    UpstreamRequest(
+      head: HTTPRequest(method: .get, scheme: "https", authority: origin.authority, path: "/"))
   }
 
   @Test("an origin that sends no SETTINGS does not keep a client whose request is over (RFC 9113 §3.4)")
   func silentOrigin() async throws {
-    let origin = try await RawHTTP2Origin(settings: nil) { _ in [] }
+    let origin = try await ScriptedOrigin.frames(settings: nil) { _ in [] }
     var options = OriginClient.Options()
     options.isInsecure = true
     try await OriginClient.withUpstream(options) { upstream in
       let request = Task { try await upstream.send(self.request(to: origin)) }
-      for await _ in origin.connections { break }
+      await origin.arrived()
       request.cancel()
       await #expect(throws: UpstreamError.self) { try await request.value }
     }
@@ -33,7 +32,7 @@ import Testing
     arguments: [nil, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "\0\0\0\u{6}\0\0\0\0\0"]
       as [String?])
   func withoutSettings(_ first: String?) async throws {
-    let origin = try await RawHTTP2Origin(
+    let origin = try await ScriptedOrigin.frames(
       settings: first.map { Array($0.utf8) }, http1: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none"
     ) { _ in [] }
     var options = OriginClient.Options()
@@ -61,10 +60,10 @@ import Testing
 
   @Test("heads that HTTP/2 cannot deliver to get come over HTTP/1.1")
   func largeHead() async throws {
-    let origin = try await RawHTTP2Origin(
-      http1:
-        "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nx-a: \(String(repeating: "a", count: 20_000))\r\n\r\none"
-    ) { RawHTTP2Origin.head($0, RawHTTP2Origin.block(size: 20_000)) }
+    let value = String(repeating: "a", count: 20_000)
+    let origin = try await ScriptedOrigin.frames(
+      http1: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nx-a: \(value)\r\n\r\none"
+    ) { HTTP2Peer.head($0, [0x88] + HTTP2Peer.block([("x-a", value)])) }
     var options = OriginClient.Options()
     options.isInsecure = true
     // The second try has a quarter of it, which must be enough beside other programs.

@@ -36,10 +36,6 @@ import Testing
     FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  private func names(_ directory: TemporaryDirectory) throws -> Set<String> {
-    Set(try FileManager.default.contentsOfDirectory(atPath: directory.path)).subtracting(["cache"])
-  }
-
   @Test("a device gets the bytes and stays a device", .enabled(if: geteuid() == 0))
   func device() async throws {
     let directory = try TemporaryDirectory()
@@ -48,7 +44,7 @@ import Testing
     let run = try await get(directory, "-o", node)
     #expect(run.status == 0, "\(run.errors)")
     #expect(try type(node) == .typeCharacterSpecial)
-    #expect(try names(directory) == ["null"])
+    #expect(try directory.names() == ["null"])
   }
 
   @Test("a device that takes no bytes is an error that names it", .enabled(if: geteuid() == 0))
@@ -131,7 +127,7 @@ import Testing
     let directory = try TemporaryDirectory()
     try FileManager.default.createDirectory(
       atPath: directory.file("folder"), withIntermediateDirectories: false)
-    try Data("old".utf8).write(to: URL(fileURLWithPath: directory.file("folder/target")))
+    try directory.write("old".utf8, to: "folder/target")
     for (name, target) in [("link", "folder/target"), ("second", "link"), ("dangling", "folder/new")] {
       #expect(symlink(target, directory.file(name)) == 0)
     }
@@ -163,13 +159,13 @@ import Testing
     #expect(link(file, directory.file("other")) == 0)
     _ = try await get(directory, "-o", file)
     #expect(text(directory.file("other")) == Self.body)
-    #expect(try names(directory) == ["file", "other"])
+    #expect(try directory.names() == ["file", "other"])
   }
 
   @Test("a new file has the mode that the umask leaves")
   func newMode() async throws {
     let directory = try TemporaryDirectory()
-    try Data().write(to: URL(fileURLWithPath: directory.file("model")))
+    try directory.write("".utf8, to: "model")
     let model = open(directory.file("usual"), O_CREAT | O_WRONLY, 0o666)
     close(model)
     _ = try await get(directory, "-o", directory.file("new"))
@@ -256,7 +252,7 @@ import Testing
     #expect(run.status == ExitStatus.brokenProtocol.rawValue)
     #expect(text(file) == "old")
     #expect(try before != nil && attribute(.systemFileNumber, file) == before)
-    #expect(try names(directory) == ["file"])
+    #expect(try directory.names() == ["file"])
   }
 
   @Test("of transfers that end at once with one name from -J, one gets it")
@@ -327,7 +323,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let file = ServedFile(content: ServedFile.bytes(100))
     let origin = try await ScriptedOrigin { file.answer($0) }
-    if kind != "missing" { try Data("old".utf8).write(to: URL(fileURLWithPath: directory.file("b"))) }
+    if kind != "missing" { try directory.write("old".utf8, to: "b") }
     if kind == "hard" {
       try FileManager.default.linkItem(atPath: directory.file("b"), toPath: directory.file("a"))
     } else {

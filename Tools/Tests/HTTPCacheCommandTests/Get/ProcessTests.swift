@@ -11,11 +11,10 @@ import Testing
 
   /// An origin that holds the first response after `cut` bytes, and sends the rest to the second request.
   private func origin(cut: Int, fields: String) async throws -> ScriptedOrigin {
-    let counter = AnswerCounter()
     var file = ServedFile(content: Self.content, fields: fields)
     let whole = file
     (file.cut, file.isHeld) = (cut, true)
-    return try await ScriptedOrigin { [file] in (counter.next() == 1 ? file : whole).answer($0) }
+    return try await ScriptedOrigin(file, whole)
   }
 
   private func size(_ path: String) -> Int { (FileManager.default.contents(atPath: path) ?? Data()).count }

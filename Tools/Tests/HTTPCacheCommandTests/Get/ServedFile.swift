@@ -38,3 +38,10 @@ struct ServedFile: Sendable {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
   }
 }
+
+extension ScriptedOrigin {
+  /// An origin that sends one file for the first request, and another one for the others.
+  convenience init(_ first: ServedFile, _ later: ServedFile) async throws {
+    try await self.init { ($0.number == 0 ? first : later).answer($0) }
+  }
+}

@@ -116,7 +116,7 @@ import Testing
     let absent = await CommandRun("config", "--dir", directory.file("absent"))
     #expect(absent.status == ExitStatus.cacheUnavailable.rawValue)
     #expect(!FileManager.default.fileExists(atPath: directory.file("absent")))
-    try Data("mine".utf8).write(to: URL(fileURLWithPath: directory.file("letter.txt")))
+    try directory.write("mine".utf8, to: "letter.txt")
     let among = await CommandRun("config", "--dir", directory.path, "--capacity", "1G")
     #expect(among.status == ExitStatus.cacheUnavailable.rawValue)
     #expect(among.errors.contains("has no cache but other files (letter.txt)"), "\(among.errors)")

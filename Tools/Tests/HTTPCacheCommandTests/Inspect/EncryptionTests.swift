@@ -9,10 +9,7 @@ import Testing
   private static let bytes = (0..<32).map { UInt8($0) }
 
   private func write(_ data: Data, mode: Int = 0o600, in directory: TemporaryDirectory) throws -> String {
-    let path = directory.file("key-\(UUID().uuidString)")
-    try data.write(to: URL(fileURLWithPath: path))
-    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-    return path
+    try directory.write(data, to: "key-\(UUID().uuidString)", mode: mode)
   }
 
   @Test("a key file holds bytes, hex digits or base64")

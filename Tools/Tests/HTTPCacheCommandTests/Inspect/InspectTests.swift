@@ -104,6 +104,7 @@ import Testing
       #expect(run.status == 0)
       #expect(run.output.contains("Cache-Control: max-age=600"))
       #expect(run.output.contains("lifetime    10 min (max-age, RFC 9111 §5.2.2.1)"))
+      #expect(run.output.contains("\nreceived    ") && run.output.contains(" ago, or last confirmed\n"))
       let json = await CommandRun("show", filled.url(.page), "--dir", filled.cache, "--json")
       #expect(json.output.contains(#""directives":["#))
       #expect(json.output.contains(#""lifetime":600"#))

@@ -11,11 +11,6 @@ import Testing
     try await ScriptedOrigin.requests(ofGet: arguments, path: path).first ?? ""
   }
 
-  private func file(_ bytes: String, in directory: TemporaryDirectory) throws -> String {
-    try Data(bytes.utf8).write(to: URL(fileURLWithPath: directory.file("input")))
-    return directory.file("input")
-  }
-
   @Test("-d posts a form; several are joined in the order of the command line, whatever their kind")
   func form() async throws {
     let request = try await request("-d", "a=1", "--data-urlencode", "b=x y&z", "--data-raw", "@c", "-dd=4")
@@ -34,7 +29,7 @@ import Testing
   @Test("-d @FILE drops line ends, --data-binary keeps them")
   func files() async throws {
     let directory = try TemporaryDirectory()
-    let path = try file("a\r\nb\n", in: directory)
+    let path = try directory.write("a\r\nb\n".utf8, to: "input")
     #expect(try await request("-d", "@" + path).hasSuffix("\r\n\r\nab"))
     #expect(try await request("--data-binary", "@" + path).hasSuffix("\r\n\r\na\r\nb\n"))
     #expect(try await request("--data-urlencode", "n@" + path).hasSuffix("\r\n\r\nn=a%0D%0Ab%0A"))
@@ -50,7 +45,7 @@ import Testing
   @Test("-T puts a file, under its own name where the URL ends in a slash")
   func upload() async throws {
     let directory = try TemporaryDirectory()
-    let path = try file(String(repeating: "x", count: 200_000), in: directory)
+    let path = try directory.write(String(repeating: "x", count: 200_000).utf8, to: "input")
     let request = try await request("-T", path, path: "/up/")
     #expect(request.hasPrefix("PUT /up/input HTTP/1.1\r\n"))
     #expect(request.lowercased().contains("content-length: 200000\r\n"))

@@ -78,7 +78,7 @@ import Testing
     netrc: String, _ arguments: String..., user: String = "", locationUser: String = ""
   ) async throws -> [String?] {
     let directory = try TemporaryDirectory()
-    try Data(netrc.utf8).write(to: URL(fileURLWithPath: directory.file("netrc")))
+    try directory.write(netrc.utf8, to: "netrc")
     let origin = try await ScriptedOrigin { request in
       guard request.number == 0, let port = request.fields["host"]?.split(separator: ":").last else {
         return ScriptedOrigin.Answer(head: "HTTP/1.1 200 OK\r\nContent-Length: 2", body: Array("ok".utf8))
@@ -132,7 +132,7 @@ import Testing
   /// has it.
   private func sentToMirror(netrc: String, _ option: String) async throws -> [String?] {
     let directory = try TemporaryDirectory()
-    try Data(netrc.utf8).write(to: URL(fileURLWithPath: directory.file("netrc")))
+    try directory.write(netrc.utf8, to: "netrc")
     let origin = try await ScriptedOrigin { request in
       ScriptedOrigin.Answer(
         head: "HTTP/1.1 \(request.number == 0 ? "404 Not Found" : "200 OK")\r\nContent-Length: 2",
@@ -140,7 +140,7 @@ import Testing
     }
     let port = origin.authority.split(separator: ":").last ?? ""
     let list = "\(origin.base)/a\thttp://localhost:\(port)/b\n  out=\(directory.file("out"))\n  \(option)\n"
-    try Data(list.utf8).write(to: URL(fileURLWithPath: directory.file("list")))
+    try directory.write(list.utf8, to: "list")
     let run = await CommandRun(
       "get", "--dir", directory.file("cache"), "--netrc-file", directory.file("netrc"), "--input-file",
       directory.file("list"))

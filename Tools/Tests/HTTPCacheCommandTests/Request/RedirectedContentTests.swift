@@ -36,7 +36,7 @@ import Testing
   @Test("so do 301 and 302 of other methods than POST", arguments: [301, 302, 307, 308])
   func upload(_ status: Int) async throws {
     let directory = try TemporaryDirectory()
-    try Data("content".utf8).write(to: URL(fileURLWithPath: directory.file("in")))
+    try directory.write("content".utf8, to: "in")
     let got = try await get("-T", directory.file("in"), status: status)
     #expect(got.run.status == 0, "\(got.run.errors)")
     #expect(got.requests.last?.line == "PUT /next HTTP/1.1")

@@ -13,11 +13,6 @@ import Testing
     return requests.first?.split(separator: "\r\n", omittingEmptySubsequences: false) ?? []
   }
 
-  private func file(_ text: String, in directory: TemporaryDirectory) throws -> String {
-    try Data(text.utf8).write(to: URL(fileURLWithPath: directory.file("input")))
-    return directory.file("input")
-  }
-
   @Test("-A, -e, -b and -X set the same fields as in curl")
   func fields() async throws {
     let head = try await request("-A", "agent", "-e", "http://from/", "-b", "a=b", "-XDELETE")
@@ -38,7 +33,7 @@ import Testing
   @Test("-H @FILE reads a field from each line")
   func headerFile() async throws {
     let directory = try TemporaryDirectory()
-    let head = try await request("-H", "@" + file("X-A: 1\r\nX-B: 2\n", in: directory))
+    let head = try await request("-H", "@" + directory.write("X-A: 1\r\nX-B: 2\n".utf8, to: "input"))
     #expect(head.contains("X-A: 1") && head.contains("X-B: 2"))
   }
 
@@ -56,7 +51,7 @@ import Testing
   @Test("--netrc-file gives the password of the host")
   func netrc() async throws {
     let directory = try TemporaryDirectory()
-    let path = try file("machine 127.0.0.1 login me password pw", in: directory)
+    let path = try directory.write("machine 127.0.0.1 login me password pw".utf8, to: "input")
     #expect(try await request("--netrc-file", path).contains("Authorization: Basic bWU6cHc="))
   }
 

@@ -124,7 +124,7 @@ import Testing
     let clock = ManualClock(now: Timestamp(seconds: 784_111_777))
     let waits = LineRecorder()
     let upstream = RetryingUpstream(
-      base: AnswerOnce(value),
+      base: ScriptedUpstream([ScriptedResponse(status: 503, headers: ["Retry-After": value])]),
       budget: RetryBudget(.init(count: 1, maxTime: 6), clock: clock) { waits.add($0) },
       content: nil, clock: clock)
     // The pause of seven seconds is longer than there is time, so that the answer stays the first.
@@ -132,17 +132,5 @@ import Testing
       UpstreamRequest(head: try TargetURL(parsing: "example.com").request()))
     #expect(response.head.status.code == 503)
     #expect(waits.lines.isEmpty)
-  }
-}
-
-/// Answers 503 with `Retry-After`.
-private struct AnswerOnce: Upstream {
-  let value: String
-
-  init(_ value: String) { self.value = value }
-
-  func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-    UpstreamResponse(
-      head: HTTPResponse(status: .serviceUnavailable, headerFields: [.retryAfter: value]), body: .empty)
   }
 }

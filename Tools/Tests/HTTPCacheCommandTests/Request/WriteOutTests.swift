@@ -74,7 +74,7 @@ import Testing
   @Test("@FILE holds the format")
   func file() async throws {
     let directory = try TemporaryDirectory()
-    try Data("%{http_code}!".utf8).write(to: URL(fileURLWithPath: directory.file("format")))
+    try directory.write("%{http_code}!".utf8, to: "format")
     #expect(try await get("-w", "@" + directory.file("format")).run.output == "200!")
   }
 

@@ -49,11 +49,9 @@ import Testing
   func tlsFiles() async throws {
     let directory = try TemporaryDirectory()
     let missing = directory.file("missing.pem")
-    let empty = directory.file("empty.pem")
-    try Data().write(to: URL(fileURLWithPath: empty))
-    let (certificate, key) = (directory.file("certificate.pem"), directory.file("key.pem"))
-    try Data(Self.certificate.utf8).write(to: URL(fileURLWithPath: certificate))
-    try Data(Self.otherKey.utf8).write(to: URL(fileURLWithPath: key))
+    let empty = try directory.write("".utf8, to: "empty.pem")
+    let certificate = try directory.write(Self.certificate.utf8, to: "certificate.pem")
+    let key = try directory.write(Self.otherKey.utf8, to: "key.pem")
     let pipe = directory.file("pipe")
     try #require(mkfifo(pipe, 0o600) == 0)
     let cases = [

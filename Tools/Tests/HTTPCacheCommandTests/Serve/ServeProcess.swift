@@ -7,7 +7,7 @@ import Testing
 final class ServeProcess: Sendable {
   /// The text on standard error so far.
   let errors = LineRecorder()
-  private let process: ChildProcess
+  private let process: TestProcess
   private let isReadToEnd = Flag()
 
   private final class Flag: Sendable {
@@ -21,8 +21,8 @@ final class ServeProcess: Sendable {
   ///   - output: its standard output; nil for none.
   init(_ arguments: [String], limit: String = "-c 0", output: Int32? = nil) async throws {
     let pipe = Pipe()
-    process = try await ChildProcess(
-      ["serve", "--listen", "127.0.0.1:0", "--disk", "0"] + arguments, limit: limit,
+    process = try await TestProcess(
+      command: ["serve", "--listen", "127.0.0.1:0", "--disk", "0"] + arguments, limit: limit,
       output: output, errors: pipe.fileHandleForWriting.fileDescriptor)
     try pipe.fileHandleForWriting.close()
     let (errors, isReadToEnd) = (errors, isReadToEnd)

@@ -52,8 +52,8 @@ import Testing
 
     @Test("standard streams that are closed are opened before anything else gets their descriptors")
     func closedStreams() async throws {
-      let serve = try await ChildProcess(
-        ["serve", "--listen", "127.0.0.1:0", "--disk", "0"] + Self.upstream, closes: true)
+      let serve = try await TestProcess(
+        command: ["serve", "--listen", "127.0.0.1:0", "--disk", "0"] + Self.upstream, closes: true)
       try await eventually { try Self.port(of: serve) != nil }
       let client = try RawPeer.connect(try #require(try Self.port(of: serve)))
       #expect(try await Self.answer(to: Self.request, on: client).hasPrefix("HTTP/1.1 502 "))
@@ -63,7 +63,7 @@ import Testing
     }
 
     /// The port that a process listens on, as `/proc` shows it; nil before it listens.
-    private static func port(of process: ChildProcess) throws -> Int? {
+    private static func port(of process: TestProcess) throws -> Int? {
       let files = (0..<64).compactMap { process.file(of: $0) }
       for line in try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).split(separator: "\n") {
         // The second column is address and port, the fourth the state (0A listens), the tenth the inode.

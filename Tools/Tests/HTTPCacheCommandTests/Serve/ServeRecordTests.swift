@@ -10,9 +10,7 @@ import Testing
   func owner() throws {
     let directory = try TemporaryDirectory()
     let record = ServeRecord(try ServeCommand.parse(["--forward"]), nil)
-    let path = directory.file("Cache.serve")
-    try Data("old".utf8).write(to: URL(fileURLWithPath: path))
-    #expect(chmod(path, 0o644) == 0)
+    let path = try directory.write("old".utf8, to: "Cache.serve", mode: 0o644)
     try record.save(in: directory.path)
     var status = stat()
     #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)

@@ -23,9 +23,8 @@ import Testing
   @Test("files that are read again keep the least version of TLS, which counts after a restart")
   func leastVersion() throws {
     let directory = try TemporaryDirectory()
-    let (certificate, key) = (directory.file("certificate.pem"), directory.file("key.pem"))
-    try Data(TestCertificate.certificate.utf8).write(to: URL(fileURLWithPath: certificate))
-    try Data(TestCertificate.key.utf8).write(to: URL(fileURLWithPath: key))
+    let certificate = try directory.write(TestCertificate.certificate.utf8, to: "certificate.pem")
+    let key = try directory.write(TestCertificate.key.utf8, to: "key.pem")
     func files(_ version: String) throws -> ServeFiles {
       let options = ["--tls-certificate", certificate, "--tls-key", key, "--tls-min-version", version]
       return try ServeFiles(try ServeCommand.parse(["--upstream", "http://127.0.0.1:1"] + options))

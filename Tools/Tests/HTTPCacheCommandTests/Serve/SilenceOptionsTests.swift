@@ -55,14 +55,13 @@ import Testing
   @Test("a route of the file has limits of its own")
   func route() throws {
     let directory = try TemporaryDirectory()
-    let path = directory.file("serve.yaml")
     let text = """
       routes:
         - {path: /events, upstream: "http://127.0.0.1:1", origin-silence: 0, client-silence: 5, tunnel-silence: 9}
         - {upstream: "http://127.0.0.1:1"}
         - {upstream: "http://127.0.0.1:1", timeout: 600}
       """
-    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    let path = try directory.write(text.utf8, to: "serve.yaml")
     let routes = try ServeFile(path).routes.all(default: nil)
     #expect(routes[0].silence.origin == .unlimited && routes[0].silence.client == .seconds(5))
     #expect(routes[0].silence.tunnel == .after(.seconds(9)))
@@ -71,7 +70,7 @@ import Testing
     for wrong in [
       "origin-silence: -1", "client-silence: 0", "tunnel-silence: x", "timeout: 0", "timeout: 3601",
     ] {
-      try Data("routes: [{upstream: 'http://h', \(wrong)}]".utf8).write(to: URL(fileURLWithPath: path))
+      try directory.write("routes: [{upstream: 'http://h', \(wrong)}]".utf8, to: "serve.yaml")
       #expect(throws: ConfigFailure.self) { try ServeFile(path) }
     }
   }

@@ -68,6 +68,23 @@ final class TemporaryDirectory: Sendable {
 
   func file(_ name: String) -> String { path + "/" + name }
 
+  /// Writes a file.
+  ///
+  /// - Returns: its path.
+  @discardableResult
+  func write(_ bytes: some Sequence<UInt8>, to name: String, mode: Int? = nil) throws -> String {
+    let path = file(name)
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    if let mode { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path) }
+    return path
+  }
+
+  /// The names in it, without the cache and the files of a `CommandProcess`.
+  func names() throws -> Set<String> {
+    let names = try FileManager.default.contentsOfDirectory(atPath: path)
+    return Set(names.filter { $0 != "cache" && !$0.hasPrefix("errors-") })
+  }
+
   func contents(_ name: String) -> [UInt8]? {
     FileManager.default.contents(atPath: file(name)).map(Array.init)
   }

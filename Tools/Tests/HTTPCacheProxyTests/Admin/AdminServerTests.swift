@@ -146,7 +146,7 @@ import Testing
       group: MultiThreadedEventLoopGroup.singleton
     ) { _ in AdminResponse(body: "ok") }
     try await server.listener.channel.close()
-    await poll { server.listener.channel.isActive }
+    try await eventually { server.listener.channel.isActive }
     let page = try await answer(
       try #require(server.port), "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
     #expect(page.hasSuffix("ok"))

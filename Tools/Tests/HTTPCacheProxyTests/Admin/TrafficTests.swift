@@ -56,13 +56,13 @@ import Testing
 
   @Test("a server counts what it answers: misses, hits and refusals")
   func server() async throws {
-    try await withProxy(cache: memoryCache()) { fixture in
-      try await fixture.miss("/a", answer: "body")
-      _ = try await fixture.hit("/a")
-      let client = try fixture.connect(sending: "nonsense\r\n\r\n")
+    try await withProxy(cache: memoryCache()) { proxy in
+      try await proxy.miss("/a", answer: "body")
+      _ = try await proxy.hit("/a")
+      let client = try proxy.connect(sending: "nonsense\r\n\r\n")
       _ = try await client.receiveAll()
       var text = PrometheusText()
-      fixture.server.addMetrics(to: &text)
+      proxy.server.addMetrics(to: &text)
       #expect(text.text.contains("httpcache_requests_total{outcome=\"miss\",status=\"200\"} 1\n"))
       #expect(text.text.contains("httpcache_requests_total{outcome=\"hit\",status=\"200\"} 1\n"))
       #expect(text.text.contains("httpcache_requests_total{outcome=\"bad-request\",status=\"400\"} 1\n"))

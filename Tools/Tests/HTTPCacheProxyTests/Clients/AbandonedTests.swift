@@ -16,8 +16,8 @@ import Testing
     arguments: [true, false])
   func cancelled(_ isAtOnce: Bool) async throws {
     if isAtOnce { return try await expectCancelled(request) }
-    try await withProxy(configure: { $0.abandonedTimeout = .milliseconds(200) }) { fixture in
-      let (client, peer, _) = try await fixture.open(request)
+    try await withProxy(configure: { $0.abandonedTimeout = .milliseconds(200) }) { proxy in
+      let (client, peer, _) = try await proxy.open(request)
       client.finish()
       #expect(try await peer.receiveAll() == "")
       #expect(try await client.receiveAll() == "")
@@ -34,11 +34,11 @@ import Testing
   private func expectCancelled(_ request: String) async throws {
     try await withRisingLimits { limit in
       var received: String?
-      try await withProxy(configure: { $0.abandonedTimeout = limit }) { fixture in
-        let client = try fixture.connect(sending: request)
+      try await withProxy(configure: { $0.abandonedTimeout = limit }) { proxy in
+        let client = try proxy.connect(sending: request)
         client.finish()
         #expect(try await client.receiveAll() == "")
-        received = try await fixture.origin.acceptIfAny()?.receiveAll()
+        received = try await proxy.origin.acceptIfAny()?.receiveAll()
       }
       return received?.hasSuffix("\r\n\r\n") == true
     }
@@ -47,10 +47,10 @@ import Testing
   @Test(
     "without a limit, and within it, the client gets its answer", arguments: [nil, TimeAmount.seconds(600)])
   func waits(_ limit: TimeAmount?) async throws {
-    try await withProxy(configure: { $0.abandonedTimeout = limit }) { fixture in
-      let client = try fixture.connect(sending: request)
+    try await withProxy(configure: { $0.abandonedTimeout = limit }) { proxy in
+      let client = try proxy.connect(sending: request)
       client.finish()
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
       #expect(try await client.receiveAll().hasSuffix("ok"))
     }
@@ -59,25 +59,25 @@ import Testing
   @Test("a request that others wait for goes on")
   func awaited() async throws {
     let cache = try memoryCache()
-    try await withProxy(cache: cache, configure: { $0.abandonedTimeout = .milliseconds(1) }) { fixture in
-      let first = try fixture.connect()
+    try await withProxy(cache: cache, configure: { $0.abandonedTimeout = .milliseconds(1) }) { proxy in
+      let first = try proxy.connect()
       first.send(request)
-      let (peer, _) = try await fixture.origin.acceptRequest()
-      let second = try fixture.connect()
+      let (peer, _) = try await proxy.origin.acceptRequest()
+      let second = try proxy.connect()
       second.send(request)
       let target = HTTPRequest(
-        method: .get, scheme: "http", authority: "127.0.0.1:\(fixture.origin.port)", path: "/")
-      await poll { cache.isAwaited(target, partition: "http://h") }
+        method: .get, scheme: "http", authority: "127.0.0.1:\(proxy.origin.port)", path: "/")
+      try await eventually { cache.isAwaited(target, partition: "http://h") }
       first.finish()
       // Other requests pass meanwhile, for longer than the limit.
       for number in 0..<50 {
-        _ = try await fixture.exchange(
+        _ = try await proxy.exchange(
           "GET /\(number) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
           "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
       }
       peer.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok")
       #expect(try await second.receiveAll().hasSuffix("ok"))
-      #expect(try await fixture.origin.acceptIfAny() == nil)
+      #expect(try await proxy.origin.acceptIfAny() == nil)
     }
   }
 
@@ -94,7 +94,7 @@ import Testing
     #expect(!client.stream.state.withLock { $0.isClosed })
     isNeeded.withLock { $0 = false }
     await loop.advanceTime(by: .seconds(31))
-    await poll { client.stream.state.withLock { $0.isClosed } }
+    try await eventually { client.stream.state.withLock { $0.isClosed } }
   }
 
   @Test("an answer that has begun is not cut")

@@ -98,15 +98,15 @@ import Testing
 
   @Test("is refused, closes the connection, and never reaches the origin", arguments: cases)
   func refused(_ testCase: Case) async throws {
-    try await withProxy { fixture in
-      let client = try fixture.connect()
+    try await withProxy { proxy in
+      let client = try proxy.connect()
       // If the connection stayed open, the rest would be read as a second request.
       client.send(testCase.request + "GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n")
       let all = try await client.receiveAll()
       #expect(all.hasPrefix("HTTP/1.1 \(testCase.status) "))
       #expect(all.components(of: "HTTP/1.1 ").count == 2)
       #expect(field("Connection", in: all) == "close")
-      #expect(try await fixture.origin.acceptIfAny() == nil)
+      #expect(try await proxy.origin.acceptIfAny() == nil)
     }
   }
 
@@ -119,13 +119,13 @@ import Testing
 
   @Test("invalid chunks end the exchange with 400", arguments: chunks)
   func badChunks(_ chunks: String) async throws {
-    try await withProxy { fixture in
-      let client = try fixture.connect(
+    try await withProxy { proxy in
+      let client = try proxy.connect(
         sending: "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)")
       let all = try await client.receiveAll()
       #expect(all.hasPrefix("HTTP/1.1 400 "))
       // The origin sees at most an unfinished request.
-      if let peer = try await fixture.origin.acceptIfAny() {
+      if let peer = try await proxy.origin.acceptIfAny() {
         #expect(!(try await peer.receiveAll()).hasSuffix("0\r\n\r\n"))
       }
     }
@@ -133,8 +133,8 @@ import Testing
 
   @Test("equal lengths count as one (RFC 9110 §8.6), and an empty line before a request is forgiven")
   func tolerated() async throws {
-    try await withProxy { fixture in
-      let (client, peer, head) = try await fixture.open(
+    try await withProxy { proxy in
+      let (client, peer, head) = try await proxy.open(
         "\r\n\r\nPOST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nContent-Length: 2, 2\r\n\r\nab")
       #expect(field("Content-Length", in: head) == "2")
       #expect(head.components(of: "Content-Length").count == 2)
@@ -146,16 +146,16 @@ import Testing
 
   @Test("a head that does not come in time is answered with 408")
   func slowHead() async throws {
-    try await withProxy(configure: { $0.headTimeout = .milliseconds(50) }) { fixture in
-      let client = try fixture.connect(sending: "GET / HTTP/1.1\r\nHo")
+    try await withProxy(configure: { $0.headTimeout = .milliseconds(50) }) { proxy in
+      let client = try proxy.connect(sending: "GET / HTTP/1.1\r\nHo")
       #expect(try await client.receiveAll().hasPrefix("HTTP/1.1 408 "))
     }
   }
 
   @Test("a connection without a request is closed without an answer")
   func idle() async throws {
-    try await withProxy(configure: { $0.idleTimeout = .milliseconds(50) }) { fixture in
-      let client = try fixture.connect()
+    try await withProxy(configure: { $0.idleTimeout = .milliseconds(50) }) { proxy in
+      let client = try proxy.connect()
       #expect(try await client.receiveAll() == "")
     }
   }

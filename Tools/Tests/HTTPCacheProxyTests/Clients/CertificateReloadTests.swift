@@ -28,24 +28,14 @@ import Testing
     -----END PRIVATE KEY-----
     """
 
-  private static func server(_ certificate: String, _ key: String) throws -> TLSConfiguration {
-    TLSConfiguration.makeServerConfiguration(
-      certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8)).map { .certificate($0) },
-      privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
-  }
-
   @Test("new connections get the new certificate; a configuration that cannot be used changes nothing")
   func reload() async throws {
-    let first = try Self.server(TLSTests.certificate, TLSTests.key)
-    let second = try Self.server(Self.certificate, Self.key)
-    var trusting = TLSConfiguration.makeClientConfiguration()
-    trusting.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(Self.certificate.utf8)))
+    let first = try TestCertificate.server()
+    let second = try TestCertificate.server(Self.certificate, Self.key)
+    let trusting = try TestCertificate.client(Self.certificate)
     try await withProxy(configure: { $0.tls = first }) { inner in
       try await withProxy(
-        upstream: .with { $0.tls = trusting },
-        configure: {
-          $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: inner.port), basePath: "")
-        }
+        upstream: .with { $0.tls = trusting }, configure: { $0.mode = .reverse(toTLS: inner.port) }
       ) { outer in
         let request = "GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
         let refused = try outer.connect()
@@ -53,7 +43,7 @@ import Testing
         #expect(try await refused.receiveAll().hasPrefix("HTTP/1.1 502 "))
         try inner.server.setTLS(second)
         var broken = second
-        broken.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: Array(TLSTests.key.utf8), format: .pem))
+        broken.privateKey = first.privateKey
         #expect(throws: (any Error).self) { try inner.server.setTLS(broken) }
         let client = try outer.connect()
         client.send(request)

@@ -15,24 +15,24 @@ import Testing
     try await withProxy(configure: {
       $0.connectionsPerClient = 1
       $0.limitsLoopback = true
-    }) { fixture in
-      let first = try fixture.connect()
+    }) { proxy in
+      let first = try proxy.connect()
       first.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
       _ = try await first.receiveHead()
-      let refused = try await fixture.connect().receiveAll()
+      let refused = try await proxy.connect().receiveAll()
       #expect(refused.hasPrefix("HTTP/1.1 429 "))
       #expect(field("Connection", in: refused) == "close")
       first.end()
       #expect(try await peer.receiveAll() == "")
       peer.end()
-      await poll { fixture.server.connectionCount == 0 }
-      #expect(fixture.server.takeHighestConnectionCount() == 1)
-      #expect(fixture.server.takeHighestConnectionCount() == 0)
-      let second = try fixture.connect()
+      try await eventually { proxy.server.connectionCount == 0 }
+      #expect(proxy.server.takeHighestConnectionCount() == 1)
+      #expect(proxy.server.takeHighestConnectionCount() == 0)
+      let second = try proxy.connect()
       second.send(get)
-      let (other, _) = try await fixture.origin.acceptRequest()
+      let (other, _) = try await proxy.origin.acceptRequest()
       other.send("HTTP/1.1 204 No Content\r\n\r\n")
       #expect(try await second.receiveHead().hasPrefix("HTTP/1.1 204 "))
     }
@@ -40,11 +40,11 @@ import Testing
 
   @Test("clients on this machine are not limited unless the configuration says so")
   func loopback() async throws {
-    try await withProxy(configure: { $0.connectionsPerClient = 1 }) { fixture in
-      let clients = try (1...3).map { _ in try fixture.connect() }
+    try await withProxy(configure: { $0.connectionsPerClient = 1 }) { proxy in
+      let clients = try (1...3).map { _ in try proxy.connect() }
       for client in clients {
         client.send(get)
-        let (peer, _) = try await fixture.origin.acceptRequest()
+        let (peer, _) = try await proxy.origin.acceptRequest()
         peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
         #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
       }
@@ -58,11 +58,11 @@ import Testing
       $0.connectionsPerClient = 1
       $0.limitsLoopback = true
       $0.trustedForwarders = [loopback]
-    }) { fixture in
-      let clients = try (1...3).map { _ in try fixture.connect() }
+    }) { proxy in
+      let clients = try (1...3).map { _ in try proxy.connect() }
       for client in clients {
         client.send(get)
-        let (peer, _) = try await fixture.origin.acceptRequest()
+        let (peer, _) = try await proxy.origin.acceptRequest()
         peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
         #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
       }

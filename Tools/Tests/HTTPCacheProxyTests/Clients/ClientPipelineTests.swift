@@ -18,8 +18,7 @@ import Testing
     configuration.connectionLimit = 0
     configuration.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let context = ProxyContext(
-      configuration: configuration,
-      cache: HTTPCache(configuration: HTTPCache.Configuration(memoryCapacity: 0), store: NoStore()),
+      configuration: configuration, cache: storelessCache(),
       upstream: try NIOUpstream(group: MultiThreadedEventLoopGroup.singleton, configuration: .init()),
       exchanges: nil, loops: [])
     let pipeline = ClientPipeline(context: context)

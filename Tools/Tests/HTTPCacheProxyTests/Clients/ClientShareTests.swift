@@ -12,7 +12,7 @@ struct ClientShareTests {
   private func withShare(
     of count: Int, all: Int = 4096, cache: HTTPCache? = nil,
     configure: (inout ProxyServer.Configuration) -> Void = { $0.isHTTP2WithoutTLS = true },
-    _ body: (Fixture) async throws -> Void
+    _ body: (RunningProxy) async throws -> Void
   ) async throws {
     try await withProxy(
       cache: cache,
@@ -28,12 +28,12 @@ struct ClientShareTests {
 
   @Test("streams of HTTP/2: one too many gets 429, until another has ended")
   func streams() async throws {
-    try await withShare(of: 2) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withShare(of: 2) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, "/1")
       client.request(3, "/3")
-      let (first, _) = try await fixture.origin.acceptRequest()
-      let (second, _) = try await fixture.origin.acceptRequest()
+      let (first, _) = try await proxy.origin.acceptRequest()
+      let (second, _) = try await proxy.origin.acceptRequest()
       client.request(5, "/5")
       let refused = try await client.response(5)
       #expect(refused.status == "429" && refused.reset == nil)
@@ -47,7 +47,7 @@ struct ClientShareTests {
       #expect(try await client.response(1).status == "204")
       #expect(try await client.response(3).status == "204")
       client.request(9, "/9")
-      let (third, _) = try await fixture.origin.acceptRequest()
+      let (third, _) = try await proxy.origin.acceptRequest()
       third.send(done)
       #expect(try await client.response(9).status == "204")
       client.end()
@@ -63,28 +63,28 @@ struct ClientShareTests {
         $0.isHTTP2WithoutTLS = true
         $0.trustedForwarders = [range]
       }
-    ) { fixture in
+    ) { proxy in
       let (one, other) = ("192.0.2.7", "192.0.2.8")
       func ask(_ client: String) throws -> RawPeer {
-        let peer = try fixture.connect()
+        let peer = try proxy.connect()
         peer.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nX-Forwarded-For: \(client)\r\n\r\n")
         return peer
       }
       let first = try ask(one)
-      let (held, _) = try await fixture.origin.acceptRequest()
+      let (held, _) = try await proxy.origin.acceptRequest()
       #expect(try await ask(one).receiveAll().hasPrefix("HTTP/1.1 429 "))
-      let http2 = try HTTP2Peer(fixture.port)
+      let http2 = try HTTP2Peer(proxy.port)
       http2.request(1, "/", [("x-forwarded-for", one)])
       #expect(try await http2.response(1).status == "429")
       // Another path: a request for the same one would wait for the first.
       http2.request(3, "/other", [("x-forwarded-for", other)])
-      let (second, _) = try await fixture.origin.acceptRequest()
+      let (second, _) = try await proxy.origin.acceptRequest()
       second.send(done)
       #expect(try await http2.response(3).status == "204")
       held.send(done)
       #expect(try await first.receiveAll().hasPrefix("HTTP/1.1 204 "))
       http2.request(5, "/", [("x-forwarded-for", one)])
-      let (third, _) = try await fixture.origin.acceptRequest()
+      let (third, _) = try await proxy.origin.acceptRequest()
       third.send(done)
       #expect(try await http2.response(5).status == "204")
       http2.end()
@@ -93,10 +93,10 @@ struct ClientShareTests {
 
   @Test("bodies of many refused requests that are on their way end no other stream (RFC 9113 §5.1)")
   func refusedBodies() async throws {
-    try await withShare(of: 1) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withShare(of: 1) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, "/1")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       let refused = (1...90).map { UInt32($0 * 2 + 1) }
       for stream in refused { client.request(stream, "/\(stream)", method: "POST", ends: false) }
       for stream in refused { #expect(try await client.response(stream).status == "429") }
@@ -109,28 +109,28 @@ struct ClientShareTests {
 
   @Test("requests of HTTP/1.1 and streams of HTTP/2 together; a connection that ends gives its share back")
   func together() async throws {
-    try await withShare(of: 2) { fixture in
-      var plain: RawPeer? = try fixture.connect()
+    try await withShare(of: 2) { proxy in
+      var plain: RawPeer? = try proxy.connect()
       plain?.send("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (first, _) = try await fixture.origin.acceptRequest()
-      let client = try HTTP2Peer(fixture.port)
+      let (first, _) = try await proxy.origin.acceptRequest()
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, "/1")
-      let (second, _) = try await fixture.origin.acceptRequest()
+      let (second, _) = try await proxy.origin.acceptRequest()
       client.request(3, "/3")
       #expect(try await client.response(3).status == "429")
       plain?.resetWhenClosed()
       plain = nil
       #expect(try await first.receiveAll() == "")
-      await poll { fixture.server.connectionCount == 1 }
+      try await eventually { proxy.server.connectionCount == 1 }
       client.request(5, "/5")
-      let (third, _) = try await fixture.origin.acceptRequest()
+      let (third, _) = try await proxy.origin.acceptRequest()
       client.end()
       for peer in [second, third] { #expect(try await peer.receiveAll() == "") }
-      await poll { fixture.server.connectionCount == 0 }
-      let next = try HTTP2Peer(fixture.port)
+      try await eventually { proxy.server.connectionCount == 0 }
+      let next = try HTTP2Peer(proxy.port)
       next.request(1, "/1")
       next.request(3, "/3")
-      let answered = [try await fixture.origin.acceptRequest(), try await fixture.origin.acceptRequest()]
+      let answered = [try await proxy.origin.acceptRequest(), try await proxy.origin.acceptRequest()]
       for (peer, _) in answered { peer.send(done) }
       #expect(try await next.response(1).status == "204")
       #expect(try await next.response(3).status == "204")
@@ -140,11 +140,11 @@ struct ClientShareTests {
 
   @Test("requests of all clients: one too many gets 503")
   func all() async throws {
-    try await withShare(of: 9, all: 2) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withShare(of: 9, all: 2) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, "/1")
       client.request(3, "/3")
-      let peers = [try await fixture.origin.acceptRequest(), try await fixture.origin.acceptRequest()]
+      let peers = [try await proxy.origin.acceptRequest(), try await proxy.origin.acceptRequest()]
       client.request(5, "/5")
       #expect(try await client.response(5).status == "503")
       for (peer, _) in peers { peer.send(done) }
@@ -155,12 +155,12 @@ struct ClientShareTests {
 
   @Test("answers from memory that leave at once count in no share")
   func hits() async throws {
-    try await withShare(of: 1, cache: memoryCache()) { fixture in
-      try await fixture.miss("/a")
-      await poll { fixture.server.connectionCount == 0 }
-      let client = try HTTP2Peer(fixture.port)
+    try await withShare(of: 1, cache: memoryCache()) { proxy in
+      try await proxy.miss("/a")
+      try await eventually { proxy.server.connectionCount == 0 }
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, "/other")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       client.request(3, "/a")
       client.request(5, "/a")
       #expect(try await client.response(3).text == "x")
@@ -174,16 +174,16 @@ struct ClientShareTests {
   @Test("connections on which no protocol is chosen", arguments: [false, true])
   func undecided(isTLS: Bool) async throws {
     let configure: (inout ProxyServer.Configuration) -> Void = {
-      if isTLS { $0.tls = try? TLSTests.server() } else { $0.isHTTP2WithoutTLS = true }
+      if isTLS { $0.tls = try? TestCertificate.server() } else { $0.isHTTP2WithoutTLS = true }
     }
-    try await withShare(of: 1, configure: configure) { fixture in
-      let silent = try fixture.connect()
-      await poll { fixture.server.connectionCount == 1 }
-      #expect(try await fixture.connect().receiveAll() == "")
+    try await withShare(of: 1, configure: configure) { proxy in
+      let silent = try proxy.connect()
+      try await eventually { proxy.server.connectionCount == 1 }
+      #expect(try await proxy.connect().receiveAll() == "")
       silent.end()
-      await poll { fixture.server.connectionCount == 0 }
-      let next = try fixture.connect()
-      await poll { fixture.server.connectionCount == 1 }
+      try await eventually { proxy.server.connectionCount == 0 }
+      let next = try proxy.connect()
+      try await eventually { proxy.server.connectionCount == 1 }
       next.end()
     }
   }
@@ -191,14 +191,14 @@ struct ClientShareTests {
   @Test("a connection of TLS without HTTP/2 counts too, and ends if there is no handshake")
   func noHandshake() async throws {
     let configure: (inout ProxyServer.Configuration) -> Void = {
-      $0.tls = try? TLSTests.server()
+      $0.tls = try? TestCertificate.server()
       $0.isHTTP2 = false
       $0.headTimeout = .milliseconds(50)
     }
-    try await withShare(of: 1, configure: configure) { fixture in
-      let silent = try fixture.connect()
+    try await withShare(of: 1, configure: configure) { proxy in
+      let silent = try proxy.connect()
       #expect(try await silent.receiveAll() == "")
-      await poll { fixture.server.connectionCount == 0 }
+      try await eventually { proxy.server.connectionCount == 0 }
     }
   }
 

@@ -10,8 +10,8 @@ import Testing
 
   @Test("both connections serve one request after the other")
   func keepAlive() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open(get)
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open(get)
       for number in 1...3 {
         peer.send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(number)")
         _ = try await client.receiveHead()
@@ -19,18 +19,18 @@ import Testing
         client.send(get)
         _ = try await peer.receiveHead()
       }
-      #expect(try await fixture.origin.acceptIfAny() == nil)
+      #expect(try await proxy.origin.acceptIfAny() == nil)
     }
   }
 
   @Test("pipelined requests are answered in their order (RFC 9112 §9.3.2)")
   func pipelining() async throws {
-    try await withProxy { fixture in
-      let client = try fixture.connect(
+    try await withProxy { proxy in
+      let client = try proxy.connect(
         sending:
           "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcGET /2 HTTP/1.1\r\nHost: h\r\n\r\nGET /3 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
       )
-      let (first, head) = try await fixture.origin.acceptRequest()
+      let (first, head) = try await proxy.origin.acceptRequest()
       #expect(head.hasPrefix("POST /1 "))
       #expect(try await first.receive(count: 3) == "abc")
       first.send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1")
@@ -49,10 +49,10 @@ import Testing
 
   @Test("a client that has ended its output is still answered")
   func halfClosed() async throws {
-    try await withProxy { fixture in
-      let client = try fixture.connect(sending: get)
+    try await withProxy { proxy in
+      let client = try proxy.connect(sending: get)
       client.finish()
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
       #expect(try await client.receiveAll().hasSuffix("\r\n\r\nok"))
     }
@@ -60,11 +60,11 @@ import Testing
 
   @Test("a body that the origin's answer did not wait for is drained from the connection")
   func unreadBody() async throws {
-    try await withProxy { fixture in
-      let client = try fixture.connect(
+    try await withProxy { proxy in
+      let client = try proxy.connect(
         sending: "OPTIONS / HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\nContent-Length: 5\r\n\r\nabcde\(get)")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 "))
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
     }
@@ -72,13 +72,13 @@ import Testing
 
   @Test("an origin's Connection: close is obeyed")
   func originCloses() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open(get)
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open(get)
       peer.send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
       _ = try await client.receiveHead()
       #expect(try await peer.receiveAll() == "")
       client.send(get)
-      let (second, _) = try await fixture.origin.acceptRequest()
+      let (second, _) = try await proxy.origin.acceptRequest()
       second.send("HTTP/1.1 204 No Content\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
     }
@@ -86,14 +86,14 @@ import Testing
 
   @Test("a GET is sent again when the kept connection turns out to be closed")
   func retry() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open(get)
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open(get)
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       _ = try await client.receiveHead()
       client.send("GET /again HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(try await peer.receiveHead().hasPrefix("GET /again "))
       peer.end()
-      let (second, head) = try await fixture.origin.acceptRequest()
+      let (second, head) = try await proxy.origin.acceptRequest()
       #expect(head.hasPrefix("GET /again "))
       second.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 "))
@@ -102,24 +102,24 @@ import Testing
 
   @Test("a request is not sent a third time")
   func noSecondRetry() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open(get)
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open(get)
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       _ = try await client.receiveHead()
       client.send(get)
       _ = try await peer.receiveHead()
       peer.end()
-      let (second, _) = try await fixture.origin.acceptRequest()
+      let (second, _) = try await proxy.origin.acceptRequest()
       second.end()
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 502 "))
-      #expect(try await fixture.origin.acceptIfAny() == nil)
+      #expect(try await proxy.origin.acceptIfAny() == nil)
     }
   }
 
   @Test("nothing is sent again once a byte of an answer has come")
   func noRetryAfterFirstByte() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open(get)
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open(get)
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       _ = try await client.receiveHead()
       client.send(get)
@@ -128,35 +128,35 @@ import Testing
       _ = try await client.receiveHead()
       peer.end()
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 502 "))
-      #expect(try await fixture.origin.acceptIfAny() == nil)
+      #expect(try await proxy.origin.acceptIfAny() == nil)
     }
   }
 
   @Test("a POST gets a connection of its own and is never sent again (RFC 9110 §9.2.2)")
   func postIsNotRepeated() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open(get)
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open(get)
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       _ = try await client.receiveHead()
       client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n")
-      let (second, head) = try await fixture.origin.acceptRequest()
+      let (second, head) = try await proxy.origin.acceptRequest()
       #expect(head.hasPrefix("POST / "))
       second.end()
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 502 "))
-      #expect(try await fixture.origin.acceptIfAny() == nil)
+      #expect(try await proxy.origin.acceptIfAny() == nil)
     }
   }
 
   @Test("a kept connection on which the origin speaks unasked is not used")
   func unasked() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open(get)
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open(get)
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       _ = try await client.receiveHead()
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
       #expect(try await peer.receiveAll() == "")
       client.send(get)
-      let (second, _) = try await fixture.origin.acceptRequest()
+      let (second, _) = try await proxy.origin.acceptRequest()
       second.send("HTTP/1.1 204 No Content\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
     }
@@ -164,25 +164,25 @@ import Testing
 
   @Test("a kept connection is given up after its time")
   func idleTimeout() async throws {
-    try await withProxy(upstream: .with { $0.idleTimeout = .milliseconds(50) }) { fixture in
-      let (client, peer, _) = try await fixture.open(get)
+    try await withProxy(upstream: .with { $0.idleTimeout = .milliseconds(50) }) { proxy in
+      let (client, peer, _) = try await proxy.open(get)
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       _ = try await client.receiveHead()
       #expect(try await peer.receiveAll() == "")
-      #expect(fixture.upstream.connectionCounts.idle == 0)
+      #expect(proxy.upstream.connectionCounts.idle == 0)
     }
   }
 
   @Test("connections to an origin are limited; a waiting request gets the next free one")
   func bound() async throws {
-    try await withProxy(upstream: .with { $0.connectionsPerOrigin = 1 }) { fixture in
-      let first = try fixture.connect()
-      let second = try fixture.connect()
+    try await withProxy(upstream: .with { $0.connectionsPerOrigin = 1 }) { proxy in
+      let first = try proxy.connect()
+      let second = try proxy.connect()
       first.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       second.send("GET /2 HTTP/1.1\r\nHost: h\r\n\r\n")
-      await poll { fixture.upstream.pool.waiting.load(ordering: .relaxed) == 1 }
-      #expect(try await fixture.origin.acceptIfAny() == nil)
+      try await eventually { proxy.upstream.pool.waiting.load(ordering: .relaxed) == 1 }
+      #expect(try await proxy.origin.acceptIfAny() == nil)
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
       _ = try await first.receiveHead()
       #expect(try await peer.receiveHead().hasPrefix("GET /2 "))
@@ -196,16 +196,16 @@ import Testing
     try await withProxy(
       upstream: .with { $0.connectionsPerOrigin = 1 },
       configure: { $0.addRoute("/second", head: .milliseconds(100)) }
-    ) { fixture in
-      let first = try fixture.connect()
-      let second = try fixture.connect()
+    ) { proxy in
+      let first = try proxy.connect()
+      let second = try proxy.connect()
       first.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
       _ = try await first.receiveHead()
       second.send("GET /second HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(try await second.receiveHead().hasPrefix("HTTP/1.1 504 "))
-      #expect(try await fixture.origin.acceptIfAny() == nil)
+      #expect(try await proxy.origin.acceptIfAny() == nil)
     }
   }
 
@@ -213,20 +213,20 @@ import Testing
   func failures() async throws {
     try await withRisingLimits { limit in
       var received: String?
-      try await withProxy(upstream: .with { $0.headTimeout = limit }) { fixture in
-        let client = try fixture.connect(sending: get)
+      try await withProxy(upstream: .with { $0.headTimeout = limit }) { proxy in
+        let client = try proxy.connect(sending: get)
         let timedOut = try await client.receiveHead()
         #expect(timedOut.hasPrefix("HTTP/1.1 504 "))
         #expect(field("Cache-Status", in: timedOut) == nil)
-        received = try await fixture.origin.acceptIfAny()?.receiveAll()
+        received = try await proxy.origin.acceptIfAny()?.receiveAll()
       }
       return received?.hasSuffix("\r\n\r\n") == true
     }
     let unused = try UnusedPort()
     try await withProxy(configure: {
       $0.mode = .reverse(Origin(isSecure: false, host: "127.0.0.1", port: unused.number), basePath: "")
-    }) { fixture in
-      let client = try fixture.connect(sending: get)
+    }) { proxy in
+      let client = try proxy.connect(sending: get)
       let refused = try await client.receiveHead()
       #expect(refused.hasPrefix("HTTP/1.1 502 "))
       #expect(field("Cache-Status", in: refused) == nil)
@@ -235,8 +235,8 @@ import Testing
 
   @Test("a body that stalls is cut off")
   func stall() async throws {
-    try await withProxy(upstream: .with { $0.bodyTimeout = .milliseconds(50) }) { fixture in
-      let (client, peer, _) = try await fixture.open(get)
+    try await withProxy(upstream: .with { $0.bodyTimeout = .milliseconds(50) }) { proxy in
+      let (client, peer, _) = try await proxy.open(get)
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
       let all = try await client.receiveAll()
       #expect(all.isEmpty || all.hasSuffix("abc"))
@@ -246,8 +246,8 @@ import Testing
 
   @Test("a client that leaves ends its request to the origin")
   func clientLeaves() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open(get)
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open(get)
       peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
       _ = try await client.receive(through: "a\r\n")
       client.end()
@@ -263,11 +263,11 @@ import Testing
 
   @Test("connections beyond the limit are told so")
   func connectionLimit() async throws {
-    try await withProxy(configure: { $0.connectionLimit = 1 }) { fixture in
-      let first = try fixture.connect()
+    try await withProxy(configure: { $0.connectionLimit = 1 }) { proxy in
+      let first = try proxy.connect()
       first.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
-      let second = try fixture.connect()
+      let (peer, _) = try await proxy.origin.acceptRequest()
+      let second = try proxy.connect()
       #expect(try await second.receiveAll().hasPrefix("HTTP/1.1 503 "))
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       #expect(try await first.receiveHead().hasPrefix("HTTP/1.1 204 "))

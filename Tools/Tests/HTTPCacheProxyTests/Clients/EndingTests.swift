@@ -8,19 +8,19 @@ import Testing
 @Suite("How the proxy ends", .timeLimit(.minutes(10))) struct EndingTests {
   @Test("an answer without a length that the end cuts does not look complete", arguments: ["1.0", "1.1"])
   func cutAnswer(_ version: String) async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open("GET / HTTP/\(version)\r\nHost: h\r\n\r\n")
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open("GET / HTTP/\(version)\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\n\r\npart")
       _ = try await client.receive(through: "part")
-      await fixture.server.shutDown(deadline: .zero)
+      await proxy.server.shutDown(deadline: .zero)
       #expect(try await client.endsWithReset())
     }
   }
 
   @Test("an answer that the end of the connection ends is not reset when it is whole")
   func wholeAnswer() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open("GET / HTTP/1.0\r\nHost: h\r\n\r\n")
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open("GET / HTTP/1.0\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\n\r\nwhole")
       peer.finish()
       _ = try await client.receive(through: "whole")
@@ -38,8 +38,8 @@ import Testing
     while write(ends[1], full, full.count) > 0 {}
     #expect(fcntl(ends[1], F_SETFL, 0) == 0)
     let log = AccessLog(.plain, descriptor: ends[1])
-    try await withProxy(configure: { $0.accessLog = log }) { fixture in
-      for _ in 1...3 { try await fixture.miss("/") }
+    try await withProxy(configure: { $0.accessLog = log }) { proxy in
+      for _ in 1...3 { try await proxy.miss("/") }
     }
   }
 

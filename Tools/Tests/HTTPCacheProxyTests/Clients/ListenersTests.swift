@@ -30,9 +30,8 @@ import Testing
       host: "127.0.0.1", port: port,
       mode: .reverse(Origin(isSecure: false, host: "127.0.0.1", port: 1), basePath: ""))
     configure(&configuration)
-    let cache = HTTPCache(configuration: HTTPCache.Configuration(memoryCapacity: 0), store: NoStore())
     return try await ProxyServer.start(
-      configuration, cache: cache, upstream: try NIOUpstream(group: group, configuration: .init()),
+      configuration, cache: storelessCache(), upstream: try NIOUpstream(group: group, configuration: .init()),
       group: group)
   }
 
@@ -73,7 +72,7 @@ import Testing
     try await withServer(loops: loops) { server, _ in
       let listeners = [server.listeners.first] + server.listeners.others
       for listener in listeners { try await listener.channel.close() }
-      await poll { listeners.allSatisfy { $0.channel.isActive } }
+      try await eventually { listeners.allSatisfy { $0.channel.isActive } }
       for _ in 0..<8 {
         let client = try RawPeer.connect(server.port ?? 0)
         client.send("OPTIONS * HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\n\r\n")

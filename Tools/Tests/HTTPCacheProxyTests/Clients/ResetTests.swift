@@ -43,7 +43,7 @@ import Testing
   /// The first flight of a TLS client.
   private static func clientHello() throws -> [UInt8] {
     let channel = EmbeddedChannel()
-    var tls = try TLSTests.client()
+    var tls = try TestCertificate.client()
     tls.applicationProtocols = ["h2", "http/1.1"]
     let context = try NIOSSLContext(configuration: tls)
     try channel.pipeline.syncOperations.addHandler(
@@ -54,20 +54,31 @@ import Testing
     return bytes
   }
 
+  /// Answers an upgrade with 101, then with what it gets; any other request with 200.
+  private static func answer(_ request: ScriptedOrigin.Request) -> ScriptedOrigin.Answer {
+    if request.fields["upgrade"] != nil {
+      let head = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket"
+      return ScriptedOrigin.Answer(head: head, isHeld: true)
+    }
+    guard request.line.hasSuffix(" HTTP/1.1") else { return .init(bytes: request.text.utf8, isHeld: true) }
+    let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2"
+    return ScriptedOrigin.Answer(head: head, body: Array("ok".utf8), isHeld: true)
+  }
+
   /// Makes connections that end after each number of bytes in turn, by a reset or an end, and asks whether the proxy
   /// still serves another client.
   private func expectServed(
     _ transcripts: [[UInt8]], configure: @escaping (inout ProxyServer.Configuration) -> Void,
-    isServed: (Fixture) async throws -> Bool
+    isServed: (RunningProxy) async throws -> Bool
   ) async throws {
-    let origin = try await AnsweringOrigin()
+    let origin = try await ScriptedOrigin { Self.answer($0) }
     try await withProxy(
       cache: memoryCache(),
       configure: {
         $0.mode = .reverse(Origin(isSecure: false, host: "127.0.0.1", port: origin.port), basePath: "")
         configure(&$0)
       }
-    ) { fixture in
+    ) { proxy in
       for start in stride(from: 0, to: Self.count, by: 500) {
         await withCheckedContinuation { continuation in
           Thread.detachNewThread {
@@ -75,23 +86,23 @@ import Testing
               let transcript = transcripts[number % transcripts.count]
               // Long transcripts end at more places than their first bytes.
               let cut = (number / transcripts.count) * 7 % (transcript.count + 1)
-              guard let peer = try? RawPeer.connect(fixture.port) else { continue }
+              guard let peer = try? RawPeer.connect(proxy.port) else { continue }
               if number % 3 > 0 { peer.resetWhenClosed() }
               peer.sendNow(Array(transcript[..<cut]))
             }
             continuation.resume()
           }
         }
-        let isAnswered = try await isServed(fixture)
+        let isAnswered = try await isServed(proxy)
         #expect(isAnswered)
       }
-      await poll { fixture.server.connectionCount == 0 }
+      try await eventually { proxy.server.connectionCount == 0 }
     }
     try await origin.close()
   }
 
-  private func get(_ fixture: Fixture) async throws -> Bool {
-    let client = try fixture.connect(sending: "GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+  private func get(_ proxy: RunningProxy) async throws -> Bool {
+    let client = try proxy.connect(sending: "GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
     return try await client.receiveAll().hasSuffix("\r\n\r\nok")
   }
 
@@ -110,15 +121,11 @@ import Testing
   func handshakes() async throws {
     let hello = try Self.clientHello()
     try #require(hello.count > 100)
-    let client = try TLSTests.client()
-    try await expectServed([hello, hello + hello], configure: { $0.tls = try? TLSTests.server() }) { inner in
+    try await expectServed(
+      [hello, hello + hello], configure: { $0.tls = try? TestCertificate.server() }
+    ) { inner in
       var isServed = false
-      try await withProxy(
-        upstream: .with { $0.tls = client },
-        configure: {
-          $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: inner.port), basePath: "")
-        }
-      ) { outer in
+      try await withProxy(upstream: .tls(), configure: { $0.mode = .reverse(toTLS: inner.port) }) { outer in
         isServed = try await self.get(outer)
       }
       return isServed

@@ -10,34 +10,34 @@ import Testing
   @Test("shutting down closes idle connections and lets requests under way end")
   func shutdown() async throws {
     // With one place, both requests use the same connection to the origin, whichever event loop they are on.
-    try await withProxy(upstream: .with { $0.connectionsPerOrigin = 1 }) { fixture in
-      let idle = try fixture.connect()
-      let busy = try fixture.connect()
+    try await withProxy(upstream: .with { $0.connectionsPerOrigin = 1 }) { proxy in
+      let idle = try proxy.connect()
+      let busy = try proxy.connect()
       idle.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       _ = try await idle.receiveHead()
       busy.send(get)
       _ = try await peer.receiveHead()
-      async let end: Void = fixture.server.shutDown(deadline: .seconds(600))
+      async let end: Void = proxy.server.shutDown(deadline: .seconds(600))
       #expect(try await idle.receiveAll() == "")
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlast")
       let all = try await busy.receiveAll()
       #expect(all.hasSuffix("\r\n\r\nlast"))
       #expect(field("Connection", in: all) == "close")
       await end
-      #expect(fixture.server.connectionCount == 0)
-      #expect(throws: RawPeer.Failure.self) { try fixture.connect() }
+      #expect(proxy.server.connectionCount == 0)
+      #expect(throws: RawPeer.Failure.self) { try proxy.connect() }
     }
   }
 
   @Test("shutting down does not wait beyond its deadline")
   func shutdownDeadline() async throws {
-    try await withProxy { fixture in
-      let busy = try fixture.connect()
+    try await withProxy { proxy in
+      let busy = try proxy.connect()
       busy.send(get)
-      let (peer, _) = try await fixture.origin.acceptRequest()
-      await fixture.server.shutDown(deadline: .milliseconds(50))
+      let (peer, _) = try await proxy.origin.acceptRequest()
+      await proxy.server.shutDown(deadline: .milliseconds(50))
       #expect(try await busy.receiveAll() == "")
       #expect(try await peer.receiveAll() == "")
     }

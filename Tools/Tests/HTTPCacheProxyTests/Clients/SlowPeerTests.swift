@@ -178,11 +178,11 @@ import Testing
       "GET / HTTP/1.1\r\nHost: h\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
     ])
   func endedClient(_ request: String) async throws {
-    try await withProxy { fixture in
-      let client = try RawPeer.connect(fixture.port, receiveBuffer: 4096)
+    try await withProxy { proxy in
+      let client = try RawPeer.connect(proxy.port, receiveBuffer: 4096)
       client.send(request)
       client.finish()
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       let size = 1 << 20
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
       async let sent = peer.send([UInt8](repeating: 7, count: size))
@@ -202,8 +202,8 @@ import Testing
       configure: {
         $0.mode = .reverse(Origin(isSecure: false, host: "127.0.0.1", port: full.port), basePath: "")
       }
-    ) { fixture in
-      let client = try fixture.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    ) { proxy in
+      let client = try proxy.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 504 "))
     }
     withExtendedLifetime(waiting) {}

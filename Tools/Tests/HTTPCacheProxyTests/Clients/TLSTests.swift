@@ -9,21 +9,10 @@ import Testing
 @testable import HTTPCacheProxy
 
 @Suite("TLS on both sides", .timeLimit(.minutes(10))) struct TLSTests {
-  static let (certificate, key) = (TestCertificate.certificate, TestCertificate.key)
-
-  static func server() throws -> TLSConfiguration { try TestCertificate.server() }
-
-  static func client() throws -> TLSConfiguration { try TestCertificate.client() }
-
   @Test("a proxy that listens with TLS serves a proxy that asks https origins")
   func both() async throws {
-    try await withProxy(configure: { $0.tls = try? Self.server() }) { inner in
-      try await withProxy(
-        upstream: .with { $0.tls = try Self.client() },
-        configure: {
-          $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: inner.port), basePath: "")
-        }
-      ) { outer in
+    try await withProxy(configure: { $0.tls = try? TestCertificate.server() }) { inner in
+      try await withProxy(upstream: .tls(), configure: { $0.mode = .reverse(toTLS: inner.port) }) { outer in
         let client = try outer.connect()
         client.send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc")
         let (peer, head) = try await inner.origin.acceptRequest()
@@ -52,7 +41,7 @@ import Testing
   ]
 
   private func handshakes(_ port: Int, _ change: (inout TLSConfiguration) -> Void) async throws -> Bool {
-    var tls = try Self.client()
+    var tls = try TestCertificate.client()
     tls.applicationProtocols = ["http/1.1"]
     change(&tls)
     let context = try NIOSSLContext(configuration: tls)
@@ -86,12 +75,12 @@ import Testing
   func weakClient(_ index: Int) async throws {
     for isHTTP2 in [true, false] {
       try await withProxy(configure: {
-        $0.tls = try? Self.server()
+        $0.tls = try? TestCertificate.server()
         $0.isHTTP2 = isHTTP2
-      }) { fixture in
-        let isWeakServed = try await handshakes(fixture.port, Self.weak[index])
-        let is12Served = try await handshakes(fixture.port) { $0.maximumTLSVersion = .tlsv12 }
-        let is13Served = try await handshakes(fixture.port) { $0.minimumTLSVersion = .tlsv13 }
+      }) { proxy in
+        let isWeakServed = try await handshakes(proxy.port, Self.weak[index])
+        let is12Served = try await handshakes(proxy.port) { $0.maximumTLSVersion = .tlsv12 }
+        let is13Served = try await handshakes(proxy.port) { $0.minimumTLSVersion = .tlsv13 }
         #expect(!isWeakServed && is12Served && is13Served)
       }
     }
@@ -99,40 +88,24 @@ import Testing
 
   @Test("origins with old versions or weak suites get 502", arguments: weak.indices)
   func weakOrigin(_ index: Int) async throws {
-    var tls = try Self.server()
+    var tls = try TestCertificate.server()
     Self.weak[index](&tls)
-    let context = try NIOSSLContext(configuration: tls)
-    let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
-        }
-      }
-      .bind(host: "127.0.0.1", port: 0).get()
-    let port = try #require(listener.localAddress?.port)
+    let origin = try await ScriptedOrigin(tls: tls) { _ in nil }
     for offersHTTP2 in [true, false] {
-      var upstream = NIOUpstream.Configuration()
-      upstream.tls = try Self.client()
-      upstream.offersHTTP2 = offersHTTP2
       try await withProxy(
-        upstream: upstream,
-        configure: {
-          $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: port), basePath: "")
-        }
-      ) { fixture in
-        let client = try fixture.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        upstream: .tls(offersHTTP2: offersHTTP2), configure: { $0.mode = .reverse(toTLS: origin.port) }
+      ) { proxy in
+        let client = try proxy.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 502 "))
       }
     }
-    try await listener.close()
+    try await origin.close()
   }
 
   @Test("a certificate that is not trusted is 502 and an error of kind tls")
   func untrusted() async throws {
-    try await withProxy(configure: { $0.tls = try? Self.server() }) { inner in
-      try await withProxy(configure: {
-        $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: inner.port), basePath: "")
-      }) { outer in
+    try await withProxy(configure: { $0.tls = try? TestCertificate.server() }) { inner in
+      try await withProxy(configure: { $0.mode = .reverse(toTLS: inner.port) }) { outer in
         let client = try outer.connect()
         client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         let head = try await client.receiveHead()
@@ -144,9 +117,9 @@ import Testing
 
   @Test("a certificate for another host is not trusted")
   func wrongHost() async throws {
-    try await withProxy(configure: { $0.tls = try? Self.server() }) { inner in
+    try await withProxy(configure: { $0.tls = try? TestCertificate.server() }) { inner in
       try await withProxy(
-        upstream: .with { $0.tls = try Self.client() },
+        upstream: .tls(),
         configure: {
           $0.mode = .reverse(Origin(isSecure: true, host: "127.0.0.2", port: inner.port), basePath: "")
         }

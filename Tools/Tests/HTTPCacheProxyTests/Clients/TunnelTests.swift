@@ -12,8 +12,8 @@ import Testing
 
   @Test("the client is told of an upgrade though neither side speaks")
   func toldAtOnce() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open(Self.ask)
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open(Self.ask)
       peer.send(Self.agreed)
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 101 "))
     }
@@ -21,8 +21,8 @@ import Testing
 
   @Test("a 101 to a protocol that was not requested is an error (RFC 9110 §7.8)")
   func otherProtocol() async throws {
-    try await withProxy { fixture in
-      let (client, peer, _) = try await fixture.open(Self.ask)
+    try await withProxy { proxy in
+      let (client, peer, _) = try await proxy.open(Self.ask)
       peer.send(
         "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket, other\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 502 "))
@@ -35,11 +35,11 @@ import Testing
   ) async throws {
     let target = try RawOrigin()
     let rules = upgrades ? nil : ForwardRules(connectPorts: [target.port])
-    try await withProxy(forward: rules) { fixture in
-      let client = try RawPeer.connect(fixture.port, receiveBuffer: 4096)
+    try await withProxy(forward: rules) { proxy in
+      let client = try RawPeer.connect(proxy.port, receiveBuffer: 4096)
       if upgrades {
         client.send(Self.ask)
-        let (peer, _) = try await fixture.origin.acceptRequest()
+        let (peer, _) = try await proxy.origin.acceptRequest()
         peer.send(Self.agreed)
         _ = try await client.receiveHead()
         try await body(client, peer)

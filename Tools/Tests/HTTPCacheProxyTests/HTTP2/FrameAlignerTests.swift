@@ -1,6 +1,7 @@
 import HTTPCacheTesting
 import NIOCore
 import NIOEmbedded
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy

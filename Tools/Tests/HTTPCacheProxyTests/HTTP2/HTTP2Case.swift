@@ -45,10 +45,10 @@ struct HTTP2Case: Sendable, CustomTestStringConvertible {
 
   /// Sends the frames to a proxy whose origin answers each request, and checks what comes.
   func check() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
+    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
       let answering = Task {
         while !Task.isCancelled {
-          guard let peer = try await fixture.origin.acceptIfAny(within: 100) else { continue }
+          guard let peer = try await proxy.origin.acceptIfAny(within: 100) else { continue }
           Task {
             let head = try await peer.receiveHead()
             if head.contains("chunked") { _ = try await peer.receive(count: 5) }
@@ -57,7 +57,7 @@ struct HTTP2Case: Sendable, CustomTestStringConvertible {
         }
       }
       defer { answering.cancel() }
-      let client = try HTTP2Peer(fixture.port)
+      let client = try HTTP2Peer(proxy.port)
       // Together, so that no answer comes between them.
       client.send(
         together: frames.map {

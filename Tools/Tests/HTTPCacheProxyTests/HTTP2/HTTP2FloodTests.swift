@@ -7,13 +7,13 @@ import Testing
 @Suite("Floods of HTTP/2 (RFC 9113 §10.5)", .timeLimit(.minutes(10))) struct HTTP2FloodTests {
   /// Runs a test against a proxy, then checks that another client is still served.
   private func expectClosed(hasReason: Bool = true, _ flood: (HTTP2Peer) throws -> Void) async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       try flood(client)
       let frames = await client.rest()
       #expect(!hasReason || frames.contains { $0.type == HTTP2Peer.goAway })
-      await poll { fixture.server.connectionCount == 0 }
-      let other = try HTTP2Peer(fixture.port)
+      try await eventually { proxy.server.connectionCount == 0 }
+      let other = try HTTP2Peer(proxy.port)
       other.send(HTTP2Peer.ping, 0, [1, 2, 3, 4, 5, 6, 7, 8])
       var frame = try await other.next()
       while frame.type != HTTP2Peer.ping { frame = try await other.next() }
@@ -99,11 +99,11 @@ import Testing
     try await withProxy(configure: {
       $0.isHTTP2WithoutTLS = true
       $0.bodyTimeout = .seconds(1)
-    }) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    }) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.send(HTTP2Peer.settings, 0, [0, 4, 0, 0, 0, 0])
       client.request(1)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
       let response = try await client.response(1)
       #expect(response.reset != nil && response.body.isEmpty)
@@ -113,17 +113,17 @@ import Testing
 
   /// A GET whose answer is sent in chunks, and then a window that is smaller than what has come.
   private func withSmallerWindow(
-    _ body: (Fixture, HTTP2Peer, RawPeer) async throws -> Void
+    _ body: (RunningProxy, HTTP2Peer, RawPeer) async throws -> Void
   ) async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1)
-      let (origin, _) = try await fixture.origin.acceptRequest()
-      try await body(fixture, client, origin)
+      let (origin, _) = try await proxy.origin.acceptRequest()
+      try await body(proxy, client, origin)
       client.end()
-      let other = try HTTP2Peer(fixture.port)
+      let other = try HTTP2Peer(proxy.port)
       other.request(1, "/other")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nother")
       #expect(try await other.response(1).text == "other")
       other.end()
@@ -168,8 +168,8 @@ import Testing
   }
 
   @Test("no stream beyond the number that the server allows") func streams() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       for number in 0..<101 { client.request(UInt32(number * 2 + 1)) }
       let refused = try? await client.response(201)
       #expect(refused == nil || refused?.reset != nil)
@@ -185,9 +185,9 @@ import Testing
         $0.isHTTP2WithoutTLS = true
         // Also the time for the preface.
         $0.idleTimeout = limit
-      }) { fixture in
-        let silent = try RawPeer.connect(fixture.port)
-        let client = try HTTP2Peer(fixture.port)
+      }) { proxy in
+        let silent = try RawPeer.connect(proxy.port)
+        let client = try HTTP2Peer(proxy.port)
         #expect(try await silent.receiveAll() == "")
         guard var frame = try? await client.next() else { return }
         isInTime = true

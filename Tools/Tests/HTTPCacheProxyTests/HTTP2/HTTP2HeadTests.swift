@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  private func withHTTP2(_ body: (Fixture) async throws -> Void) async throws {
+  private func withHTTP2(_ body: (RunningProxy) async throws -> Void) async throws {
     try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }, body)
   }
 
@@ -36,19 +36,19 @@ import Testing
     "each size up to 64 KiB is answered, whether the SETTINGS are confirmed or not",
     arguments: [16_000, 16_384, 20_000, 40_000, 65_000], Form.allCases)
   func sizes(_ size: Int, _ form: Form) async throws {
-    try await withHTTP2 { fixture in
+    try await withHTTP2 { proxy in
       for confirms in [false, true] {
-        let client = try HTTP2Peer(fixture.port)
+        let client = try HTTP2Peer(proxy.port)
         if confirms { try await client.confirmSettings() }
         client.longRequest(1, form.fields(size))
-        let (peer, head) = try await fixture.origin.acceptRequest()
+        let (peer, head) = try await proxy.origin.acceptRequest()
         #expect(head.utf8.count > size - 100)
         peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
         if !confirms { client.send(HTTP2Peer.settings, flags: 1, 0) }
         #expect(try await client.response(1).text == "ok")
         // The connection goes on, and its table of fields is right.
         client.request(3)
-        let (next, _) = try await fixture.origin.acceptRequest()
+        let (next, _) = try await proxy.origin.acceptRequest()
         next.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
         #expect(try await client.response(3).status == "204")
         client.end()
@@ -60,18 +60,18 @@ import Testing
     "a longer head gets 431 on its stream, and other streams go on", arguments: [66_000, 70_000, 100_000],
     Form.allCases)
   func tooLong(_ size: Int, _ form: Form) async throws {
-    try await withHTTP2 { fixture in
+    try await withHTTP2 { proxy in
       for confirms in [false, true] {
-        let client = try HTTP2Peer(fixture.port)
+        let client = try HTTP2Peer(proxy.port)
         if confirms { try await client.confirmSettings() }
         client.request(1, "/before")
-        let (peer, _) = try await fixture.origin.acceptRequest()
+        let (peer, _) = try await proxy.origin.acceptRequest()
         client.longRequest(3, form.fields(size))
         #expect(try await client.response(3).status == "431")
         peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
         #expect(try await client.response(1).text == "ok")
         client.request(5, "/after")
-        let (next, head) = try await fixture.origin.acceptRequest()
+        let (next, head) = try await proxy.origin.acceptRequest()
         #expect(head.hasPrefix("GET /after "))
         next.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
         #expect(try await client.response(5).status == "204")
@@ -82,10 +82,10 @@ import Testing
 
   @Test("a head in many short frames is answered")
   func shortFrames() async throws {
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.longRequest(1, Form.field.fields(20_000), frameBytes: 1_300)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
       #expect(try await client.response(1).status == "204")
       client.end()
@@ -94,22 +94,16 @@ import Testing
 
   @Test("trailers that are too long end their stream alone")
   func trailers() async throws {
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, method: "POST", ends: false)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       let block = HTTP2Peer.block((0..<5).map { ("x-\($0)", String(repeating: "~", count: 15_000)) })
-      for start in stride(from: 0, to: block.count, by: 16_384) {
-        let isLast = start + 16_384 >= block.count
-        client.send(
-          start == 0 ? HTTP2Peer.headers : HTTP2Peer.continuation,
-          flags: (start == 0 ? 1 : 0) | (isLast ? 4 : 0),
-          1, Array(block[start..<min(block.count, start + 16_384)]))
-      }
+      client.send(each: HTTP2Peer.head(1, block, ends: true))
       #expect(try await client.response(1).reset != nil)
       #expect(try await !peer.receiveAll().contains("0\r\n"))
       client.request(3)
-      let (next, _) = try await fixture.origin.acceptRequest()
+      let (next, _) = try await proxy.origin.acceptRequest()
       next.send("HTTP/1.1 204 No Content\r\n\r\n")
       #expect(try await client.response(3).status == "204")
       client.end()
@@ -118,8 +112,8 @@ import Testing
 
   @Test("the SETTINGS of the server name the limit of 64 KiB")
   func announced() async throws {
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
       var frame = try await client.next()
       while frame.type != HTTP2Peer.settings || frame.flags & 1 == 1 { frame = try await client.next() }
       let settings = stride(from: 0, to: frame.payload.count, by: 6).map { Array(frame.payload[$0..<$0 + 6]) }
@@ -130,15 +124,9 @@ import Testing
 
   @Test("over TLS, a first request with a long head is answered", arguments: [20_000, 60_000])
   func overTLS(_ size: Int) async throws {
-    try await withProxy(configure: { $0.tls = try? TLSTests.server() }) { inner in
-      var upstream = NIOUpstream.Configuration()
-      upstream.tls = try TLSTests.client()
-      upstream.offersHTTP2 = true
+    try await withProxy(configure: { $0.tls = try? TestCertificate.server() }) { inner in
       try await withProxy(
-        upstream: upstream,
-        configure: {
-          $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: inner.port), basePath: "")
-        }
+        upstream: .tls(offersHTTP2: true), configure: { $0.mode = .reverse(toTLS: inner.port) }
       ) { outer in
         let client = try outer.connect()
         let long = String(repeating: "~", count: size)
@@ -155,23 +143,17 @@ import Testing
   @Test("an origin's head that is too long is an error of its request alone")
   func fromOrigin() async throws {
     let count = Counter()
-    let origin = try await RawHTTP2Origin { stream in
-      let block = RawHTTP2Origin.block(size: count.increment() == 1 ? 70_000 : 60_000)
-      return RawHTTP2Origin.head(stream, block) + RawHTTP2Origin.frame(0, 1, stream, Array("ok".utf8))
+    let origin = try await ScriptedOrigin.frames { stream in
+      let field = ("x-a", String(repeating: "~", count: count.increment() == 1 ? 70_000 : 60_000))
+      return HTTP2Peer.head(stream, [0x88] + HTTP2Peer.block([field]))
+        + [HTTP2Peer.frame(HTTP2Peer.data, flags: 1, stream: stream, payload: Array("ok".utf8))]
     }
-    let port = try #require(origin.base.split(separator: ":").last.flatMap { Int($0) })
-    var upstream = NIOUpstream.Configuration()
-    upstream.tls = try TLSTests.client()
-    upstream.offersHTTP2 = true
     try await withProxy(
-      upstream: upstream,
-      configure: {
-        $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: port), basePath: "")
-      }
-    ) { fixture in
-      let client = try fixture.connect(sending: "GET /long HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      upstream: .tls(offersHTTP2: true), configure: { $0.mode = .reverse(toTLS: origin.port) }
+    ) { proxy in
+      let client = try proxy.connect(sending: "GET /long HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
       #expect(try await client.receiveAll().hasPrefix("HTTP/1.1 502 "))
-      let other = try fixture.connect()
+      let other = try proxy.connect()
       other.send("GET /short HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
       #expect(try await other.receiveAll().contains("\r\nok\r\n"))
     }

@@ -102,10 +102,10 @@ struct HTTP2MessageSpecTests {
 
   @Test("8.1.1: malformed requests end their streams; another stream of the connection gets its answer")
   func neighbour() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, "/good")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       client.request(3, "/", [("Upper", "a")])
       client.request(5, "/", [("connection", "close")])
       client.request(7, "")

@@ -15,8 +15,8 @@ extension HTTP2OriginTests {
       request.head([":status": "200"])
       request.body("body")
       request.head(["x-sum": "7"], ends: true)
-    }) { fixture in
-      let response = try await get("/", from: fixture)
+    }) { proxy in
+      let response = try await get("/", from: proxy)
       #expect(response.hasPrefix("HTTP/1.1 103 ") && response.contains("HTTP/1.1 200 OK\r\n"))
       #expect(response.contains("\r\nbody\r\n") && response.hasSuffix("0\r\nx-sum: 7\r\n\r\n"))
     }
@@ -30,10 +30,10 @@ extension HTTP2OriginTests {
         request.head([":status": "200", "content-length": "\(length)", "cache-control": "max-age=60"])
         if length > 0 { request.body("body") }
       }
-    ) { fixture in
-      let first = try await get("/", from: fixture)
+    ) { proxy in
+      let first = try await get("/", from: proxy)
       #expect(first.hasSuffix(length > 0 ? "\r\n\r\nbody" : "\r\n\r\n"))
-      #expect(try await get("/", from: fixture).contains("httpcache; hit"))
+      #expect(try await get("/", from: proxy).contains("httpcache; hit"))
     }
   }
 
@@ -43,8 +43,8 @@ extension HTTP2OriginTests {
       request.head([":status": "200", "content-length": "4"])
       request.body("body")
       request.head(["x-sum": "7"], ends: true)
-    }) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    }) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, "/")
       let response = try await client.response(1)
       #expect(response.text == "body" && response.trailers.map(\.0) == ["x-sum"])
@@ -68,9 +68,9 @@ extension HTTP2OriginTests {
         request.body("bod", flushes: false)
         request.body("y", ends: true)
       }
-    ) { fixture in
+    ) { proxy in
       for number in 1...2 {
-        let response = (try? await get("/", from: fixture)) ?? ""
+        let response = (try? await get("/", from: proxy)) ?? ""
         #expect(!response.contains("hit") && count.value == number)
         if length != 3 { #expect(response.hasPrefix("HTTP/1.1 502 ")) }
       }
@@ -92,12 +92,12 @@ extension HTTP2OriginTests {
           if !isHead { request.body("body", ends: true) }
         }
       }
-    ) { fixture in
+    ) { proxy in
       for _ in 0..<2 {
-        let response = try await get("/", from: fixture)
+        let response = try await get("/", from: proxy)
         #expect(response.hasSuffix("\r\n\r\nbody"))
       }
-      let client = try fixture.connect(sending: "HEAD /h HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      let client = try proxy.connect(sending: "HEAD /h HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
       #expect(field("Content-Length", in: try await client.receiveAll()) == "4")
     }
   }

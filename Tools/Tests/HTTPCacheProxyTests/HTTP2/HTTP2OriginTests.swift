@@ -13,18 +13,17 @@ import Testing
 @Suite("HTTP/2 to origins (RFC 9113)", .timeLimit(.minutes(10))) struct HTTP2OriginTests {
   private func withOrigin(
     at port: Int, cache: HTTPCache? = nil, idle: TimeAmount = .seconds(30), connections: Int = 1_024,
-    configure: (inout ProxyServer.Configuration) -> Void = { _ in }, _ body: (Fixture) async throws -> Void
+    configure: (inout ProxyServer.Configuration) -> Void = { _ in },
+    _ body: (RunningProxy) async throws -> Void
   ) async throws {
-    var upstream = NIOUpstream.Configuration()
+    var upstream = try NIOUpstream.Configuration.tls(offersHTTP2: true)
     upstream.idleTimeout = idle
     upstream.connectionsPerOrigin = connections
-    upstream.tls = try TLSTests.client()
     upstream.clientPatience = .milliseconds(1)
-    upstream.offersHTTP2 = true
     try await withProxy(
       upstream: upstream, cache: cache,
       configure: {
-        $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: port), basePath: "")
+        $0.mode = .reverse(toTLS: port)
         $0.isHTTP2WithoutTLS = true
         configure(&$0)
       },
@@ -34,34 +33,34 @@ import Testing
   /// Runs a test with an origin that answers as the closure says.
   func withAnswers(
     protocols: [String] = ["h2", "http/1.1"], cache: HTTPCache? = nil, idle: TimeAmount = .seconds(30),
-    _ answer: @escaping @Sendable (HTTP2TestOrigin.Request) -> Void, _ body: (Fixture) async throws -> Void
+    _ answer: @escaping @Sendable (StreamRequest) -> Void, _ body: (RunningProxy) async throws -> Void
   ) async throws {
-    let origin = try await HTTP2TestOrigin(protocols: protocols, answer)
+    let origin = try await ScriptedOrigin.http2(protocols: protocols, answer)
     try await withOrigin(at: origin.port, cache: cache, idle: idle, body)
     try await origin.close()
   }
 
   /// Takes all streams of a connection with bodies that its client does not read, then sends other requests.
   private func expectOthersServed(connections: Int, slow: Int) async throws {
-    let origin = try await HTTP2TestOrigin(streams: 2) { request in
+    let origin = try await ScriptedOrigin.http2(streams: 2) { request in
       request.head([":status": "200", "cache-control": "no-store"])
       let isLong = request.headers.first(name: ":path")?.hasPrefix("/long") == true
       request.body(isLong ? String(repeating: "x", count: 4 << 20) : "ok", ends: true)
     }
-    try await withOrigin(at: origin.port, connections: connections) { fixture in
+    try await withOrigin(at: origin.port, connections: connections) { proxy in
       // One connection for the loop of each client's connection.
       var readers: [RawPeer] = []
       for number in 0..<slow {
-        let reader = try RawPeer.connect(fixture.port, receiveBuffer: 4096)
+        let reader = try RawPeer.connect(proxy.port, receiveBuffer: 4096)
         reader.send("GET /long\(number) HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(try await reader.receiveHead().hasPrefix("HTTP/1.1 200 "))
         readers.append(reader)
       }
       for number in 0..<4 {
-        let answer = try await get("/\(number)", from: fixture)
+        let answer = try await get("/\(number)", from: proxy)
         #expect(answer.contains("\r\nok\r\n"))
       }
-      #expect(fixture.upstream.connectionCounts.open <= connections)
+      #expect(proxy.upstream.connectionCounts.open <= connections)
       withExtendedLifetime(readers) {}
     }
     try await origin.close()
@@ -77,16 +76,16 @@ import Testing
     "one place: requests of every event loop share its streams, and a request that needs HTTP/1.1 takes it over"
   )
   func onePlace() async throws {
-    let origin = try await HTTP2TestOrigin { request in
+    let origin = try await ScriptedOrigin.http2 { request in
       request.head([":status": "200", "cache-control": "no-store"])
       request.body("two", ends: true)
     }
-    try await withOrigin(at: origin.port, connections: 1) { fixture in
+    try await withOrigin(at: origin.port, connections: 1) { proxy in
       for number in 0..<(4 * System.coreCount) {
-        let answer = try await get("/\(number)", from: fixture)
+        let answer = try await get("/\(number)", from: proxy)
         #expect(answer.contains("\r\ntwo\r\n"))
       }
-      let client = try fixture.connect(
+      let client = try proxy.connect(
         sending: "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx")
       #expect(try await client.receiveAll().hasSuffix("\r\n\r\none"))
     }
@@ -95,16 +94,16 @@ import Testing
 
   @Test("requests that wait get streams as soon as the origin allows more")
   func allowedLater() async throws {
-    let held = Mutex<HTTP2TestOrigin.Request?>(nil)
-    let origin = try await HTTP2TestOrigin(streams: 1) { request in
+    let held = Mutex<StreamRequest?>(nil)
+    let origin = try await ScriptedOrigin.http2(streams: 1) { request in
       if request.headers.first(name: ":path") == "/held" { return held.withLock { $0 = request } }
       request.head([":status": "204"], ends: true)
     }
-    try await withOrigin(at: origin.port, connections: 1) { fixture in
-      let first = try fixture.connect()
+    try await withOrigin(at: origin.port, connections: 1) { proxy in
+      let first = try proxy.connect()
       first.send("GET /held HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
-      await poll { held.withLock { $0 != nil } }
-      let waiting = try (0..<4).map { _ in try fixture.connect() }
+      try await eventually { held.withLock { $0 != nil } }
+      let waiting = try (0..<4).map { _ in try proxy.connect() }
       for (number, client) in waiting.enumerated() {
         client.send("GET /\(number) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
       }
@@ -121,15 +120,15 @@ import Testing
     try await withAnswers({ request in
       for _ in 0..<10_000 { request.head([":status": "103", "link": "</a>"]) }
       request.head([":status": "200"], ends: true)
-    }) { fixture in
-      let answer = try await get("/", from: fixture)
+    }) { proxy in
+      let answer = try await get("/", from: proxy)
       #expect(answer.contains("HTTP/1.1 502 ") && !answer.contains("HTTP/1.1 200 "))
       #expect(answer.components(separatedBy: "HTTP/1.1 103 ").count - 1 <= UpstreamExchange.mostInterim)
     }
   }
 
-  func get(_ path: String, _ fields: String = "", from fixture: Fixture) async throws -> String {
-    let client = try fixture.connect(
+  func get(_ path: String, _ fields: String = "", from proxy: RunningProxy) async throws -> String {
+    let client = try proxy.connect(
       sending: "GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(fields)\r\n")
     return try await client.receiveAll()
   }
@@ -146,17 +145,17 @@ import Testing
         ])
         request.body("body of \(request.headers.first(name: ":path") ?? "")", ends: true)
       }
-    ) { fixture in
-      let first = try await get("/a", "Cookie: a=1\r\nTE: trailers\r\nConnection: TE\r\n", from: fixture)
+    ) { proxy in
+      let first = try await get("/a", "Cookie: a=1\r\nTE: trailers\r\nConnection: TE\r\n", from: proxy)
       #expect(first.hasPrefix("HTTP/1.1 200 OK\r\n") && first.contains("\r\nbody of /a\r\n"))
       #expect(field("X-Fields", in: first) == "a=1,trailers,-,https")
       #expect(field("X-Connection", in: first) == "1")
-      let second = try await get("/b", from: fixture)
+      let second = try await get("/b", from: proxy)
       #expect(second.contains("body of /b"))
-      for number in 0..<20 { _ = try await get("/\(number)", from: fixture) }
+      for number in 0..<20 { _ = try await get("/\(number)", from: proxy) }
       // One for each event loop.
-      #expect(fixture.upstream.connectionCounts.open <= System.coreCount)
-      let response1 = try await get("/a", from: fixture)
+      #expect(proxy.upstream.connectionCounts.open <= System.coreCount)
+      let response1 = try await get("/a", from: proxy)
       #expect(response1.contains("hit"))
     }
   }
@@ -165,7 +164,7 @@ import Testing
     "a malformed response ends its stream; another response on the connection goes on (RFC 9113 §8.1.1)",
     arguments: ["content-length", "Upper", ":other"])
   func malformed(_ name: String) async throws {
-    let held = Mutex<[HTTP2TestOrigin.Request]>([])
+    let held = Mutex<[StreamRequest]>([])
     try await withAnswers({ request in
       switch request.headers.first(name: ":path") {
       case "/held":
@@ -179,21 +178,21 @@ import Testing
         request.head([":status": "200", name: "5"])
         request.body("12", ends: true)
       }
-    }) { fixture in
+    }) { proxy in
       // A request before makes the connection, which all others then use.
-      _ = try await get("/bad", from: fixture)
-      let clients = try (0..<4).map { _ in try fixture.connect() }
+      _ = try await get("/bad", from: proxy)
+      let clients = try (0..<4).map { _ in try proxy.connect() }
       for client in clients { client.send("GET /held HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n") }
-      await poll { held.withLock { $0.count } >= clients.count }
-      for _ in 0..<4 { _ = try? await get("/bad", from: fixture) }
-      _ = try await get("/finish", from: fixture)
+      try await eventually { held.withLock { $0.count } >= clients.count }
+      for _ in 0..<4 { _ = try? await get("/bad", from: proxy) }
+      _ = try await get("/finish", from: proxy)
       for client in clients { #expect(try await client.receiveAll().hasSuffix("\r\n\r\nhalfdone")) }
     }
   }
 
   @Test("serve speaks HTTP/2 to serve; a request with a body goes over HTTP/1.1")
   func both() async throws {
-    try await withProxy(configure: { $0.tls = try? TLSTests.server() }) { inner in
+    try await withProxy(configure: { $0.tls = try? TestCertificate.server() }) { inner in
       try await withOrigin(at: inner.port) { outer in
         async let got = get("/a", from: outer)
         let (peer, head) = try await inner.origin.acceptRequest()
@@ -214,13 +213,13 @@ import Testing
 
   @Test("an origin that only knows HTTP/1.1 is asked so, and its connection is used again")
   func http1() async throws {
-    try await withAnswers(protocols: ["http/1.1"], { _ in }) { fixture in
+    try await withAnswers(protocols: ["http/1.1"], { _ in }) { proxy in
       // One for each event loop at most.
       for _ in 0..<System.coreCount * 3 {
-        let response = try await get("/", from: fixture)
+        let response = try await get("/", from: proxy)
         #expect(response.hasSuffix("\r\n\r\none"))
       }
-      #expect(fixture.upstream.connectionCounts.open <= System.coreCount)
+      #expect(proxy.upstream.connectionCounts.open <= System.coreCount)
     }
   }
 
@@ -237,9 +236,9 @@ import Testing
           request.closeConnection()
         }
       }
-    ) { fixture in
+    ) { proxy in
       for path in ["/reset", "/close", "/reset", "/close"] {
-        let response = (try? await get(path, from: fixture)) ?? ""
+        let response = (try? await get(path, from: proxy)) ?? ""
         #expect(!response.hasSuffix("0\r\n\r\n") && !response.contains("hit"))
       }
     }
@@ -249,8 +248,8 @@ import Testing
     "a stream that is refused is asked again over HTTP/1.1",
     arguments: [NIOHTTP2.HTTP2ErrorCode.refusedStream, .http11Required])
   func refused(_ code: NIOHTTP2.HTTP2ErrorCode) async throws {
-    try await withAnswers({ $0.reset(code) }) { fixture in
-      let response = try await get("/", from: fixture)
+    try await withAnswers({ $0.reset(code) }) { proxy in
+      let response = try await get("/", from: proxy)
       #expect(response.hasSuffix("\r\n\r\none"))
     }
   }
@@ -261,30 +260,30 @@ import Testing
       request.goAway()
       request.head([":status": "200", "content-length": "1"])
       request.body("\(request.connection)", ends: true)
-    }) { fixture in
+    }) { proxy in
       for number in 1...3 {
-        let response = try await get("/", from: fixture)
+        let response = try await get("/", from: proxy)
         #expect(response.hasSuffix("\r\n\r\n\(number)"))
       }
-      await poll { fixture.upstream.connectionCounts.open == 0 }
+      try await eventually { proxy.upstream.connectionCounts.open == 0 }
     }
   }
 
   @Test("a connection whose stream gets no answer in time takes no more streams")
   func silent() async throws {
-    let origin = try await HTTP2TestOrigin { request in
+    let origin = try await ScriptedOrigin.http2 { request in
       guard request.headers.first(name: ":path") != "/silent" else { return }
       request.head([":status": "204", "x-connection": "\(request.connection)"], ends: true)
     }
     // With one place, requests of every event loop use the same connection.
     try await withOrigin(
       at: origin.port, connections: 1, configure: { $0.addRoute("/silent", head: .milliseconds(100)) }
-    ) { fixture in
-      let first = try await get("/", from: fixture)
+    ) { proxy in
+      let first = try await get("/", from: proxy)
       #expect(field("X-Connection", in: first) == "1")
-      let silent = try await get("/silent", from: fixture)
+      let silent = try await get("/silent", from: proxy)
       #expect(silent.hasPrefix("HTTP/1.1 504 "))
-      let second = try await get("/", from: fixture)
+      let second = try await get("/", from: proxy)
       #expect(field("X-Connection", in: second) == "2")
     }
     try await origin.close()
@@ -292,10 +291,10 @@ import Testing
 
   @Test("a connection without streams is closed after the idle time")
   func idle() async throws {
-    try await withAnswers(idle: .milliseconds(100), { $0.head([":status": "204"], ends: true) }) { fixture in
-      let response4 = try await get("/", from: fixture)
+    try await withAnswers(idle: .milliseconds(100), { $0.head([":status": "204"], ends: true) }) { proxy in
+      let response4 = try await get("/", from: proxy)
       #expect(response4.hasPrefix("HTTP/1.1 204 "))
-      await poll { fixture.upstream.connectionCounts.open == 0 }
+      try await eventually { proxy.upstream.connectionCounts.open == 0 }
     }
   }
 
@@ -308,8 +307,8 @@ import Testing
 
   @Test("a response that is not allowed never reaches the client as it is", arguments: bad.indices)
   func refusedResponse(_ index: Int) async throws {
-    try await withAnswers({ $0.head(Self.bad[index], ends: true) }) { fixture in
-      let response = (try? await get("/", from: fixture)) ?? ""
+    try await withAnswers({ $0.head(Self.bad[index], ends: true) }) { proxy in
+      let response = (try? await get("/", from: proxy)) ?? ""
       // Either 502, or what the origin says over HTTP/1.1.
       #expect(response.hasPrefix("HTTP/1.1 502 ") || response.hasSuffix("\r\n\r\none"))
       #expect(!response.contains("c: d"))
@@ -321,30 +320,25 @@ import Testing
     try await withAnswers({ request in
       request.head([":status": "200"])
       request.body("ok", ends: true)
-    }) { fixture in
-      let response5 = try await get("/first", from: fixture)
+    }) { proxy in
+      let response5 = try await get("/first", from: proxy)
       #expect(response5.contains("\r\nok\r\n"))
       try await withThrowingTaskGroup(of: Bool.self) { group in
         for number in 0..<150 {
-          group.addTask { try await get("/\(number)", from: fixture).contains("\r\nok\r\n") }
+          group.addTask { try await get("/\(number)", from: proxy).contains("\r\nok\r\n") }
         }
         for try await isRight in group { #expect(isRight) }
       }
       // Those that were opened together beyond one for each event loop end with their first stream.
-      await poll { fixture.upstream.connectionCounts.open <= System.coreCount }
+      try await eventually { proxy.upstream.connectionCounts.open <= System.coreCount }
     }
   }
 
   @Test("a certificate that is not trusted is 502")
   func untrusted() async throws {
-    try await withProxy(configure: { $0.tls = try? TLSTests.server() }) { inner in
-      var upstream = NIOUpstream.Configuration()
-      upstream.offersHTTP2 = true
+    try await withProxy(configure: { $0.tls = try? TestCertificate.server() }) { inner in
       try await withProxy(
-        upstream: upstream,
-        configure: {
-          $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: inner.port), basePath: "")
-        }
+        upstream: .with { $0.offersHTTP2 = true }, configure: { $0.mode = .reverse(toTLS: inner.port) }
       ) { outer in
         let response = try await get("/", from: outer)
         #expect(response.hasPrefix("HTTP/1.1 502 "))
@@ -355,8 +349,8 @@ import Testing
   @Test("an origin that closes the connection instead of a handshake is 502")
   func noHandshake() async throws {
     let origin = try RawOrigin()
-    try await withOrigin(at: origin.port) { fixture in
-      async let response = get("/", from: fixture)
+    try await withOrigin(at: origin.port) { proxy in
+      async let response = get("/", from: proxy)
       try await origin.accept().end()
       #expect(try await response.hasPrefix("HTTP/1.1 502 "))
     }

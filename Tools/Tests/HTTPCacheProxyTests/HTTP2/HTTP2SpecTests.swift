@@ -191,8 +191,8 @@ struct HTTP2SpecTests {
 
   @Test("3.4: another preface ends the connection")
   func preface() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
-      let client = try fixture.connect(sending: "PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n")
+    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+      let client = try proxy.connect(sending: "PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n")
       client.finish()
       #expect(try await !client.receiveAll().contains(" 200 "))
     }
@@ -200,8 +200,8 @@ struct HTTP2SpecTests {
 
   @Test("6.5.3: SETTINGS are acknowledged, of several values the last counts")
   func acknowledged() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.send(HTTP2Peer.settings, 0, [0, 4] + Case.octets(100) + [0, 4] + Case.octets(1))
       var acknowledgements = 0
       while acknowledgements < 2 {
@@ -209,7 +209,7 @@ struct HTTP2SpecTests {
         if frame.type == HTTP2Peer.settings, frame.flags & 1 != 0 { acknowledgements += 1 }
       }
       client.request(1)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
       var frame = try await client.next()
       while frame.type != HTTP2Peer.data { frame = try await client.next() }

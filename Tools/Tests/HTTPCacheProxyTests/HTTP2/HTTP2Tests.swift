@@ -8,7 +8,7 @@ import Testing
 @Suite("HTTP/2 from clients (RFC 9113)", .timeLimit(.minutes(10))) struct HTTP2Tests {
   private func withHTTP2(
     cache: HTTPCache? = nil, configure: (inout ProxyServer.Configuration) -> Void = { _ in },
-    _ body: (Fixture) async throws -> Void
+    _ body: (RunningProxy) async throws -> Void
   ) async throws {
     try await withProxy(
       cache: cache,
@@ -20,10 +20,10 @@ import Testing
 
   @Test("a response is stored and answered again, to HTTP/1.1 too")
   func caching() async throws {
-    try await withHTTP2(cache: memoryCache()) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2(cache: memoryCache()) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, "/a", [("cookie", "a=1"), ("cookie", "b=2")])
-      let (peer, head) = try await fixture.origin.acceptRequest()
+      let (peer, head) = try await proxy.origin.acceptRequest()
       #expect(head.hasPrefix("GET /a HTTP/1.1\r\n") && field("Cookie", in: head) == "a=1; b=2")
       #expect(field("Via", in: head)?.hasPrefix("2 ") == true)
       peer.send(
@@ -35,7 +35,7 @@ import Testing
       client.request(3, "/a")
       let second = try await client.response(3)
       #expect(second.text == "body" && second["cache-status"]?.contains("hit") == true)
-      let other = try fixture.connect()
+      let other = try proxy.connect()
       other.send("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
       #expect(try await other.receiveAll().hasSuffix("\r\n\r\nbody"))
       client.request(5, "/a", method: "HEAD")
@@ -46,10 +46,10 @@ import Testing
 
   @Test("Location has escapes for octets outside of ASCII, which values over HTTP/2 lose (RFC 3986 §2.5)")
   func location() async throws {
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 302 Found\r\nLocation: /caf\u{e9}\r\nContent-Length: 0\r\n\r\n")
       #expect(try await client.response(1)["location"] == "/caf%E9")
     }
@@ -57,12 +57,12 @@ import Testing
 
   @Test("streams are answered in any order")
   func order() async throws {
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, "/slow")
-      let (slow, _) = try await fixture.origin.acceptRequest()
+      let (slow, _) = try await proxy.origin.acceptRequest()
       client.request(3, "/fast")
-      let (fast, _) = try await fixture.origin.acceptRequest()
+      let (fast, _) = try await proxy.origin.acceptRequest()
       fast.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfast")
       #expect(try await client.response(3).text == "fast")
       slow.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nslow")
@@ -72,10 +72,10 @@ import Testing
 
   @Test("content, interim responses and trailers pass in both directions")
   func content() async throws {
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, "/a", method: "POST", [("te", "trailers"), ("expect", "100-continue")], ends: false)
-      async let accepted = fixture.origin.acceptRequest()
+      async let accepted = proxy.origin.acceptRequest()
       let (peer, head) = try await accepted
       #expect(field("Transfer-Encoding", in: head) == "chunked" && field("TE", in: head) == "trailers")
       client.send(HTTP2Peer.data, 1, Array("cont".utf8))
@@ -97,14 +97,14 @@ import Testing
 
   @Test("a client that resets its stream ends the request to the origin; the connection stays")
   func reset() async throws {
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       client.send(HTTP2Peer.reset, 1, [0, 0, 0, 8])
       #expect(try await peer.receiveAll() == "")
       client.request(3)
-      let (next, _) = try await fixture.origin.acceptRequest()
+      let (next, _) = try await proxy.origin.acceptRequest()
       next.send("HTTP/1.1 204 No Content\r\n\r\n")
       #expect(try await client.response(3).status == "204")
     }
@@ -112,10 +112,10 @@ import Testing
 
   @Test("a request whose connection ends within its body is not complete for the origin")
   func brokenRequest() async throws {
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, "/a", method: "POST", ends: false)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       client.send(HTTP2Peer.data, 1, Array("part".utf8))
       var body = ""
       while !body.contains("part") { body += try await peer.receive(count: 1) }
@@ -126,10 +126,10 @@ import Testing
 
   @Test("a response that breaks off is reset, so that it does not look complete")
   func brokenOff() async throws {
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n")
       peer.end()
       #expect(try await client.response(1).reset != nil)
@@ -138,10 +138,10 @@ import Testing
 
   @Test("a client that does not read gets no more than its window, and the origin waits")
   func window() async throws {
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n")
       let sent = await peer.send([UInt8](repeating: 1, count: 100_000_000), milliseconds: 500)
       #expect(sent < 30_000_000)
@@ -149,7 +149,7 @@ import Testing
       // Another stream is served meanwhile.
       client.send(HTTP2Peer.windowUpdate, 0, [0, 1, 0, 0])
       client.request(3)
-      let (next, _) = try await fixture.origin.acceptRequest()
+      let (next, _) = try await proxy.origin.acceptRequest()
       next.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
       #expect(try await client.response(3).text == "ok")
       client.end()
@@ -159,10 +159,10 @@ import Testing
 
   @Test("a response before the end of the request ends both without an error")
   func early() async throws {
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, "/a", method: "POST", ends: false)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n")
       #expect(try await client.response(1).status == "413")
       #expect(try await client.nextReset() == [0, 0, 0, 0])
@@ -173,10 +173,10 @@ import Testing
     "a response before the end of the request is whole, however late the client takes its end (RFC 9113 §8.1)"
   )
   func earlyAndSlow() async throws {
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, "/a", method: "POST", ends: false)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 66000\r\n\r\n")
       await peer.send([UInt8](repeating: 65, count: 66_000))
       // The window that a connection and a stream begin with.
@@ -219,12 +219,12 @@ import Testing
   @Test("a malformed request is refused and never reaches the origin", arguments: malformedRequests.indices)
   func malformed(_ index: Int) async throws {
     let (status, fields) = Self.malformedRequests[index]
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.send(HTTP2Peer.headers, flags: 5, 1, HTTP2Peer.block(fields))
       let response = try await client.response(1)
       #expect(response.status == status || response.reset != nil)
-      #expect(fixture.upstream.connectionCounts.open == 0)
+      #expect(proxy.upstream.connectionCounts.open == 0)
     }
   }
 
@@ -236,21 +236,21 @@ import Testing
       ("a b", "c"), ("content-length", "x"),
     ])
   func fields(_ name: String, _ value: String) async throws {
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, "/", [(name, value)])
       let response = try? await client.response(1)
       #expect(response == nil || response?.reset != nil || response?.status == "400")
-      #expect(fixture.upstream.connectionCounts.open == 0)
+      #expect(proxy.upstream.connectionCounts.open == 0)
     }
   }
 
   @Test("Content-Length that is not that of the data is an error, and the origin gets no whole request")
   func contentLength() async throws {
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1, "/a", method: "POST", [("content-length", "3")], ends: false)
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       client.send(HTTP2Peer.data, flags: 1, 1, [65])
       #expect(try await client.response(1).reset != nil)
       #expect(try await peer.receiveAll().utf8.count < 3)
@@ -259,12 +259,12 @@ import Testing
 
   @Test("shutting down lets a stream end, and tells the client that no more are served")
   func shutdown() async throws {
-    try await withHTTP2 { fixture in
-      let (busy, idle) = (try HTTP2Peer(fixture.port), try HTTP2Peer(fixture.port))
+    try await withHTTP2 { proxy in
+      let (busy, idle) = (try HTTP2Peer(proxy.port), try HTTP2Peer(proxy.port))
       busy.request(1)
-      let (peer, _) = try await fixture.origin.acceptRequest()
-      await poll { fixture.server.connectionCount == 2 }
-      async let end: Void = fixture.server.shutDown(deadline: .seconds(600))
+      let (peer, _) = try await proxy.origin.acceptRequest()
+      try await eventually { proxy.server.connectionCount == 2 }
+      async let end: Void = proxy.server.shutDown(deadline: .seconds(600))
       // After GOAWAY the server waits for the answer to a PING, so that no stream on its way is lost.
       func answerPing(_ client: HTTP2Peer) async throws -> Bool {
         var (frame, isToldToGo) = (try await client.next(), false)
@@ -281,17 +281,17 @@ import Testing
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlast")
       #expect(try await busy.response(1).text == "last")
       await end
-      #expect(fixture.server.connectionCount == 0)
+      #expect(proxy.server.connectionCount == 0)
     }
   }
 
   @Test("shutting down does not wait beyond its deadline")
   func shutdownDeadline() async throws {
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.request(1)
-      let (peer, _) = try await fixture.origin.acceptRequest()
-      await fixture.server.shutDown(deadline: .milliseconds(50))
+      let (peer, _) = try await proxy.origin.acceptRequest()
+      await proxy.server.shutDown(deadline: .milliseconds(50))
       #expect(await client.rest().allSatisfy { $0.type != HTTP2Peer.headers })
       #expect(try await peer.receiveAll() == "")
     }
@@ -302,23 +302,23 @@ import Testing
     try await withHTTP2(configure: {
       $0.connectionsPerClient = 1
       $0.limitsLoopback = true
-    }) { fixture in
-      let first = try HTTP2Peer(fixture.port)
-      await poll { fixture.server.connectionCount == 1 }
-      #expect(await (try HTTP2Peer(fixture.port)).rest().isEmpty)
-      #expect(fixture.server.connectionCount == 1)
+    }) { proxy in
+      let first = try HTTP2Peer(proxy.port)
+      try await eventually { proxy.server.connectionCount == 1 }
+      #expect(await (try HTTP2Peer(proxy.port)).rest().isEmpty)
+      #expect(proxy.server.connectionCount == 1)
       first.end()
-      await poll { fixture.server.connectionCount == 0 }
+      try await eventually { proxy.server.connectionCount == 0 }
     }
   }
 
   @Test("a finished request is counted and shown")
   func log() async throws {
-    try await withHTTP2 { fixture in
-      let client = try HTTP2Peer(fixture.port)
-      let finished = fixture.server.requests()
+    try await withHTTP2 { proxy in
+      let client = try HTTP2Peer(proxy.port)
+      let finished = proxy.server.requests()
       client.request(1, "/logged")
-      let (peer, _) = try await fixture.origin.acceptRequest()
+      let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       #expect(try await client.response(1).status == "204")
       for await request in finished {

@@ -12,7 +12,7 @@ import Testing
   /// A proxy that has `count` answers in memory.
   private func withHits(
     _ count: Int, bytes: Int = 60_000, bodyTimeout: TimeAmount = .seconds(60), ofRoute: TimeAmount? = nil,
-    _ body: (Fixture) async throws -> Void
+    _ body: (RunningProxy) async throws -> Void
   ) async throws {
     try await withProxy(
       cache: memoryCache(),
@@ -21,18 +21,18 @@ import Testing
         $0.bodyTimeout = bodyTimeout
         $0.changeRoutes { $0[0].silence.client = ofRoute }
       }
-    ) { fixture in
+    ) { proxy in
       for number in 0..<count {
-        try await fixture.miss("/\(number)", answer: String(repeating: "x", count: bytes))
+        try await proxy.miss("/\(number)", answer: String(repeating: "x", count: bytes))
       }
-      try await body(fixture)
+      try await body(proxy)
     }
   }
 
   @Test("an answer from memory that the client does not take is reset in its time")
   func late() async throws {
-    try await withHits(1, bodyTimeout: .milliseconds(200)) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHits(1, bodyTimeout: .milliseconds(200)) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.send(HTTP2Peer.settings, 0, closedWindow)
       client.request(1, "/0")
       let response = try await client.response(1)
@@ -47,8 +47,8 @@ import Testing
     "a route's limit holds for its answers from memory, and for those of the slow path", arguments: [1, 5])
   func ofRoute(_ count: Int) async throws {
     try await withHits(count, bytes: 65_536, bodyTimeout: .minutes(30), ofRoute: .milliseconds(200)) {
-      fixture in
-      let client = try HTTP2Peer(fixture.port)
+      proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.send(HTTP2Peer.settings, 0, closedWindow)
       try await client.confirmSettings()
       // More than 256 KiB do not wait as answers from memory.
@@ -60,8 +60,8 @@ import Testing
 
   @Test("more answers than may wait in memory come all the same, once the client takes them")
   func beyondMemory() async throws {
-    try await withHits(8) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHits(8) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.send(HTTP2Peer.settings, 0, closedWindow)
       for number in 0..<8 { client.request(UInt32(number * 2 + 1), "/\(number)") }
       client.widen(0, by: 1 << 20)
@@ -75,8 +75,8 @@ import Testing
 
   @Test("an answer that finds no room in memory, after others that were asked for at once, is reset, too")
   func withoutRoom() async throws {
-    try await withHits(5, bytes: 65_536, bodyTimeout: .milliseconds(200)) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHits(5, bytes: 65_536, bodyTimeout: .milliseconds(200)) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       // The window of the connection is what holds the answers back: it is smaller than the first one.
       client.send(HTTP2Peer.settings, 0, [0, 4, 0, 16, 0, 0])
       try await client.confirmSettings()
@@ -95,10 +95,10 @@ import Testing
         // Also the time for the preface.
         $0.idleTimeout = limit
         $0.headTimeout = .milliseconds(100)
-      }) { fixture in
-        let client = try HTTP2Peer(fixture.port)
+      }) { proxy in
+        let client = try HTTP2Peer(proxy.port)
         frames = await client.rest()
-        await poll { fixture.server.connectionCount == 0 }
+        try await eventually { proxy.server.connectionCount == 0 }
         client.end()
       }
       guard !frames.isEmpty else { return false }
@@ -110,13 +110,13 @@ import Testing
   @Test(
     "a server that ends names the last stream that it answers from memory, and lets it end (RFC 9113 §6.8)")
   func lastStream() async throws {
-    try await withHits(1) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withHits(1) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       client.send(HTTP2Peer.settings, 0, closedWindow)
       client.request(1, "/0")
       var frame = try await client.next()
       while frame.type != HTTP2Peer.headers { frame = try await client.next() }
-      async let end: Void = fixture.server.shutDown(deadline: .seconds(60))
+      async let end: Void = proxy.server.shutDown(deadline: .seconds(60))
       while frame.type != HTTP2Peer.ping { frame = try await client.next() }
       client.send(HTTP2Peer.ping, flags: 1, 0, frame.payload)
       while frame.type != HTTP2Peer.goAway { frame = try await client.next() }

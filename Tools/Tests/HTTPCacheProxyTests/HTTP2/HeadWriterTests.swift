@@ -1,5 +1,6 @@
 import NIOCore
 import NIOEmbedded
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheProxy

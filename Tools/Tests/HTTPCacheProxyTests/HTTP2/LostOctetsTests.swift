@@ -5,14 +5,9 @@ import Testing
 @testable import HTTPCacheProxy
 
 @Suite("Octets that a response over HTTP/2 has lost", .timeLimit(.minutes(10))) struct LostOctetsTests {
-  private func withOrigin(at port: Int, _ body: (Fixture) async throws -> Void) async throws {
-    var upstream = NIOUpstream.Configuration()
-    upstream.tls = try TLSTests.client()
-    upstream.offersHTTP2 = true
+  private func withOrigin(at port: Int, _ body: (RunningProxy) async throws -> Void) async throws {
     try await withProxy(
-      upstream: upstream,
-      configure: { $0.mode = .reverse(Origin(isSecure: true, host: "localhost", port: port), basePath: "") },
-      body)
+      upstream: .tls(offersHTTP2: true), configure: { $0.mode = .reverse(toTLS: port) }, body)
   }
 
   private static let request = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
@@ -21,12 +16,12 @@ import Testing
     "a request whose response has a value that was no UTF-8 is sent again over HTTP/1.1",
     arguments: ["location", "etag", "set-cookie"], [true, false])
   func sentAgain(name: String, hasBody: Bool) async throws {
-    let origin = try await HTTP2TestOrigin { request in
+    let origin = try await ScriptedOrigin.http2 { request in
       request.head([":status": "301", name: "/caf\u{FFFD}"], ends: !hasBody)
       if hasBody { request.body("moved", ends: true) }
     }
-    try await withOrigin(at: origin.port) { fixture in
-      let answer = try await fixture.connect(sending: Self.request).receiveAll()
+    try await withOrigin(at: origin.port) { proxy in
+      let answer = try await proxy.connect(sending: Self.request).receiveAll()
       #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.hasSuffix("\r\n\r\none"))
     }
     try await origin.close()
@@ -34,12 +29,12 @@ import Testing
 
   @Test("a request that changes something is not sent again")
   func sentOnce() async throws {
-    let origin = try await HTTP2TestOrigin {
+    let origin = try await ScriptedOrigin.http2 {
       $0.head([":status": "303", "location": "/caf\u{FFFD}"], ends: true)
     }
-    try await withOrigin(at: origin.port) { fixture in
+    try await withOrigin(at: origin.port) { proxy in
       let request = "DELETE / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
-      let answer = try await fixture.connect(sending: request).receiveAll()
+      let answer = try await proxy.connect(sending: request).receiveAll()
       #expect(answer.hasPrefix("HTTP/1.1 303 "))
     }
     try await origin.close()
@@ -47,11 +42,11 @@ import Testing
 
   @Test("the response stays if there is none over HTTP/1.1")
   func kept() async throws {
-    let held = Mutex<HTTP2TestOrigin.Request?>(nil)
-    let origin = try await HTTP2TestOrigin { request in held.withLock { $0 = request } }
-    try await withOrigin(at: origin.port) { fixture in
-      let client = try fixture.connect(sending: Self.request)
-      await poll { held.withLock { $0 != nil } }
+    let held = Mutex<StreamRequest?>(nil)
+    let origin = try await ScriptedOrigin.http2 { request in held.withLock { $0 = request } }
+    try await withOrigin(at: origin.port) { proxy in
+      let client = try proxy.connect(sending: Self.request)
+      try await eventually { held.withLock { $0 != nil } }
       // No connection for another request is accepted.
       try await origin.close()
       let request = held.withLock { $0 }

@@ -134,8 +134,8 @@ import Testing
 
   @Test("twenty uploads at once arrive whole and in order")
   func uploads() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       try await client.confirmSettings()
       let ids = (0..<20).map { UInt32($0 * 2 + 1) }
       func parts(_ text: String, isLast: Bool) -> [[UInt8]] {
@@ -149,7 +149,7 @@ import Testing
       client.send(together: parts("two", isLast: false))
       client.send(together: parts("three", isLast: true))
       for _ in ids {
-        let (peer, head) = try await fixture.origin.acceptRequest()
+        let (peer, head) = try await proxy.origin.acceptRequest()
         let id = try #require(head.split(separator: " ").dropFirst().first).dropFirst()
         let content = try await peer.receive(through: "\r\n0\r\n\r\n")
         let lines = content.split(separator: "\r\n").enumerated().filter { $0.offset % 2 == 1 }
@@ -163,8 +163,8 @@ import Testing
 
   @Test("requests that are reset in the same packet never reach the origin")
   func origin() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       try await client.confirmSettings()
       // As many as one read takes.
       let ids = (0..<20).map { UInt32($0 * 2 + 1) }
@@ -175,11 +175,11 @@ import Testing
         ]
       }
       client.send(together: cancelled + [HTTP2Peer.request(41, "/asked")])
-      let (peer, head) = try await fixture.origin.acceptRequest()
+      let (peer, head) = try await proxy.origin.acceptRequest()
       #expect(head.hasPrefix("GET /asked "))
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
       #expect(try await client.response(41).text == "ok")
-      #expect(try await fixture.origin.acceptIfAny() == nil)
+      #expect(try await proxy.origin.acceptIfAny() == nil)
       client.end()
     }
   }

@@ -88,8 +88,8 @@ struct WellFormedFieldsTests {
 
   @Test("a client that sends many malformed messages is told so before its connection ends (RFC 9113 §10.5)")
   func many() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
-      let client = try HTTP2Peer(fixture.port)
+    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+      let client = try HTTP2Peer(proxy.port)
       for number in 0..<200 {
         client.request(UInt32(number * 2 + 1), "/", [("Upper", "a")])
         #expect(try await client.response(UInt32(number * 2 + 1)).reset == 1)
@@ -98,7 +98,7 @@ struct WellFormedFieldsTests {
       let goAway = await client.rest().last { $0.type == HTTP2Peer.goAway }
       // ENHANCE_YOUR_CALM.
       #expect(goAway?.payload.suffix(4) == [0, 0, 0, 11])
-      await poll { fixture.server.connectionCount == 0 }
+      try await eventually { proxy.server.connectionCount == 0 }
       client.end()
     }
   }

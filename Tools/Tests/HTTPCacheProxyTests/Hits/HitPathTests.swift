@@ -15,8 +15,8 @@ struct HitPathTests {
   private struct Pair {
     let clock: ManualClock
     let cache: HTTPCache
-    let fast: Fixture
-    let general: Fixture
+    let fast: RunningProxy
+    let general: RunningProxy
   }
 
   private static let life =

@@ -9,7 +9,8 @@ import Testing
   /// The lines that a proxy writes for what `body` does.
   private func lines(
     _ format: AccessLog.Format, cache: HTTPCache? = nil,
-    configure: (inout ProxyServer.Configuration) -> Void = { _ in }, _ body: (Fixture) async throws -> Void
+    configure: (inout ProxyServer.Configuration) -> Void = { _ in },
+    _ body: (RunningProxy) async throws -> Void
   ) async throws -> [Substring] {
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)
@@ -52,8 +53,8 @@ import Testing
 
   @Test("plain lines tell method, target, status, bytes, time and outcome")
   func plain() async throws {
-    let lines = try await lines(.plain) { fixture in
-      let (client, peer, _) = try await fixture.open("GET /a?b HTTP/1.1\r\nHost: h\r\n\r\n")
+    let lines = try await lines(.plain) { proxy in
+      let (client, peer, _) = try await proxy.open("GET /a?b HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
       _ = try await client.receive(through: "hello")
       client.send("nonsense\r\n\r\n")
@@ -72,8 +73,8 @@ import Testing
 
   @Test("JSON lines are quoted")
   func json() async throws {
-    let lines = try await lines(.json) { fixture in
-      let (client, peer, _) = try await fixture.open("GET /\"\\ HTTP/1.1\r\nHost: h\r\n\r\n")
+    let lines = try await lines(.json) { proxy in
+      let (client, peer, _) = try await proxy.open("GET /\"\\ HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")
       _ = try await client.receiveHead()
     }
@@ -88,21 +89,21 @@ import Testing
     "an answer that breaks off tells the bytes that were sent, over both versions of HTTP",
     arguments: [false, true])
   func aborted(_ isHTTP2: Bool) async throws {
-    let lines = try await lines(.plain, configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
+    let lines = try await lines(.plain, configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
       let body = String(repeating: "x", count: 50_000)
       func answer() async throws {
-        let (peer, _) = try await fixture.origin.acceptRequest()
+        let (peer, _) = try await proxy.origin.acceptRequest()
         peer.send("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + body)
         peer.end()
       }
       if isHTTP2 {
-        let client = try HTTP2Peer(fixture.port)
+        let client = try HTTP2Peer(proxy.port)
         client.request(1)
         try await answer()
         #expect(try await client.response(1).reset != nil)
         client.end()
       } else {
-        let client = try fixture.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        let client = try proxy.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         try await answer()
         _ = try await client.receiveAll()
       }
@@ -114,11 +115,11 @@ import Testing
 
   @Test("over HTTP/2 an answer is complete when its last byte was sent, though the client is gone then")
   func completeThenGone() async throws {
-    let lines = try await lines(.plain, configure: { $0.isHTTP2WithoutTLS = true }) { fixture in
+    let lines = try await lines(.plain, configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
       for _ in 0..<20 {
-        let client = try HTTP2Peer(fixture.port)
+        let client = try HTTP2Peer(proxy.port)
         client.request(1)
-        let (peer, _) = try await fixture.origin.acceptRequest()
+        let (peer, _) = try await proxy.origin.acceptRequest()
         peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
         try await client.receive(5, of: 1)
         client.end()
@@ -138,11 +139,11 @@ import Testing
     let lines = try await lines(
       format, cache: try memoryCache(), configure: { $0.trustedForwarders = [range] }
     ) {
-      fixture in
+      proxy in
       let fields = "X-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Host: www.test\r\n"
-      try await fixture.miss("/a", fields: fields)
-      for _ in 0..<3 { _ = try await fixture.hit("/a", fields: fields) }
-      _ = try await fixture.hit("/a", fields: fields.replacing("192.0.2.7", with: "192.0.2.8"))
+      try await proxy.miss("/a", fields: fields)
+      for _ in 0..<3 { _ = try await proxy.hit("/a", fields: fields) }
+      _ = try await proxy.hit("/a", fields: fields.replacing("192.0.2.7", with: "192.0.2.8"))
     }
     #expect(
       lines == ["192.0.2.7 www.test /a miss"] + [Substring](repeating: "192.0.2.7 www.test /a hit", count: 3)

@@ -56,9 +56,9 @@ import Testing
     defer { for name in ["log", "old", ""] { remove("\(folder)/\(name)") } }
     let template = try LogTemplate("%U %{outcome}x %{User-Agent}i")
     let log = try AccessLog(.template(template), path: folder + "/log")
-    try await withProxy(cache: memoryCache(), configure: { $0.accessLog = log }) { fixture in
-      try await fixture.miss("/a", answer: "body")
-      let client = try fixture.connect()
+    try await withProxy(cache: memoryCache(), configure: { $0.accessLog = log }) { proxy in
+      try await proxy.miss("/a", answer: "body")
+      let client = try proxy.connect()
       // The first answers on the slow path at the latest, the others from prepared bytes.
       for _ in 0..<3 {
         client.send("GET /a HTTP/1.1\r\nHost: h\r\nUser-Agent: test\r\n\r\n")

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import ServerTesting
 import Synchronization
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 @Suite("Connections to origins, by event loop", .timeLimit(.minutes(10))) struct LoopConnectionsTests {
   @Test("a request takes an idle connection of its event loop, opens one, or takes one of another event loop")
   func own() async throws {
-    let origin = try await AnsweringOrigin()
+    let origin = try await ScriptedOrigin { _ in nil }
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
     let loops = Array(group.makeIterator())
     let pool = try ConnectionPool(group: group, configuration: .with { $0.connectionsPerOrigin = 2 })
@@ -33,7 +34,7 @@ import Testing
     #expect(other.isReused && other.stream === first.stream)
 
     let waiting = lease(loops[0])
-    await poll { pool.waiting.load(ordering: .relaxed) == 1 }
+    try await eventually { pool.waiting.load(ordering: .relaxed) == 1 }
     pool.release(second, isReusable: true)
     let given = try await waiting.value
     #expect(given.isReused && given.stream === second.stream)

@@ -33,7 +33,7 @@ import Testing
   func alone() async throws {
     let cache = try HTTPCache.open(
       HTTPCache.Configuration(memoryCapacity: 1 << 20, rules: CacheRules(mode: .shared)))
-    let report = try await PurgeReport(applying: selection, isSoft: false, to: cache)
+    let report = try await PurgeReport.purge(selection, isSoft: false, from: cache)
     #expect(report.status == 200 && report.json == "{\"removed\":0}")
   }
 
@@ -46,19 +46,19 @@ import Testing
     let other = try await node("second", second, counts)
     // A node is listed once it has told of itself, which joining does not wait for.
     try await eventually { try await first.nodes().count == 2 }
-    let whole = try await PurgeReport(
-      applying: selection, isSoft: true, to: cache, patience: .seconds(60))
+    let whole = try await PurgeReport.purge(
+      selection, isSoft: true, from: cache, patience: .seconds(60))
     #expect(whole.status == 200)
     #expect(whole.json == "{\"expired\":1,\"fleet\":{\"applied\":2,\"nodes\":2,\"pending\":0}}")
     var text = PrometheusText()
     counts.addFleet(to: &text)
     #expect(text.text.contains("\nhttpcache_fleet_applied_changes_total 1\n"), "\(text.text)")
     second.isAway = true
-    let partial = try await PurgeReport(applying: selection, isSoft: false, to: cache, patience: .zero)
+    let partial = try await PurgeReport.purge(selection, isSoft: false, from: cache, patience: .zero)
     #expect(partial.status == 202)
     #expect(partial.json == "{\"removed\":1,\"fleet\":{\"applied\":1,\"nodes\":2,\"pending\":0}}")
     first.isAway = true
-    let none = try await PurgeReport(applying: selection, isSoft: false, to: cache)
+    let none = try await PurgeReport.purge(selection, isSoft: false, from: cache)
     #expect(none.status == 202)
     #expect(none.json == "{\"removed\":0,\"fleet\":{\"applied\":null,\"nodes\":null,\"pending\":1}}")
     await cache.close()

@@ -14,7 +14,7 @@ import Testing
 
   private func withPurging(
     from addresses: [AddressRange] = machine, routes change: (inout [GatewayRoute]) -> Void = { _ in },
-    storing paths: [String] = ["/a", "/a/b", "/c"], _ body: (Fixture, HTTPCache) async throws -> Void
+    storing paths: [String] = ["/a", "/a/b", "/c"], _ body: (RunningProxy, HTTPCache) async throws -> Void
   ) async throws {
     let cache = try memoryCache()
     try await withProxy(
@@ -23,16 +23,16 @@ import Testing
         $0.purgeRights = PurgeRights(token: Self.token, addresses: addresses)
         $0.changeRoutes(change)
       }
-    ) { fixture in
-      for path in paths { try await store(path, fixture) }
-      try await body(fixture, cache)
+    ) { proxy in
+      for path in paths { try await store(path, proxy) }
+      try await body(proxy, cache)
     }
   }
 
   /// Fetches a response, to its last byte: that comes when the response is stored.
-  private func store(_ path: String, _ fixture: Fixture) async throws {
+  private func store(_ path: String, _ proxy: RunningProxy) async throws {
     let groups = path == "/c" ? "Cache-Groups: \"g\"\r\n" : ""
-    let (client, peer, _) = try await fixture.open(
+    let (client, peer, _) = try await proxy.open(
       "GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
     peer.send(
       "HTTP/1.1 200 OK\r\nCache-Control: max-age=1000\r\nETag: \"t\"\r\n\(groups)Content-Length: 1\r\n\r\nx")
@@ -40,8 +40,8 @@ import Testing
     _ = try await client.receiveAll()
   }
 
-  private func answer(_ request: String, _ fixture: Fixture) async throws -> (head: String, body: String) {
-    let client = try fixture.connect(sending: request)
+  private func answer(_ request: String, _ proxy: RunningProxy) async throws -> (head: String, body: String) {
+    let client = try proxy.connect(sending: request)
     let head = try await client.receiveHead()
     return (head, try await client.receive(count: field("Content-Length", in: head).flatMap { Int($0) } ?? 0))
   }
@@ -61,9 +61,9 @@ import Testing
       ("PURGE /none", "", 0, ["/a", "/a/b", "/c"]), ("PURGE /x/../a", "", 1, ["/a/b", "/c"]),
     ])
   func removes(_ line: String, _ fields: String, _ count: Int, _ left: [String]) async throws {
-    try await withPurging { fixture, cache in
+    try await withPurging { proxy, cache in
       let request = "\(line) HTTP/1.1\r\nHost: h\r\n\(Self.authorization)\(fields)\r\n"
-      let (head, body) = try await answer(request, fixture)
+      let (head, body) = try await answer(request, proxy)
       #expect(head.hasPrefix("HTTP/1.1 200 ") && body == "{\"removed\":\(count)}\n")
       #expect(try await stored(cache) == left)
     }
@@ -84,11 +84,11 @@ import Testing
 
   @Test("BAN reaches the origins of routes whose paths begin with the target")
   func bansBelow() async throws {
-    try await withPurging(routes: Self.addRoute) { (fixture: Fixture, cache: HTTPCache) async throws in
-      #expect(try await answer(Self.ban("/c"), fixture).body == "{\"removed\":1}\n")
+    try await withPurging(routes: Self.addRoute) { (proxy: RunningProxy, cache: HTTPCache) async throws in
+      #expect(try await answer(Self.ban("/c"), proxy).body == "{\"removed\":1}\n")
       #expect(try await stored(cache) == ["/a", "/a/b"])
-      #expect(try await answer(Self.ban("/", soft: true), fixture).body == "{\"expired\":2}\n")
-      #expect(try await answer(Self.ban("/x/../"), fixture).body == "{\"removed\":2}\n")
+      #expect(try await answer(Self.ban("/", soft: true), proxy).body == "{\"expired\":2}\n")
+      #expect(try await answer(Self.ban("/x/../"), proxy).body == "{\"removed\":2}\n")
       #expect(try await stored(cache).isEmpty)
     }
   }
@@ -96,8 +96,8 @@ import Testing
   @Test("BAN reaches the route that serves the paths whose last segment goes on")
   func bansLongerSegments() async throws {
     try await withPurging(routes: Self.addRoute, storing: ["/a", "/a/b", "/ab", "/c"]) {
-      (fixture: Fixture, cache: HTTPCache) async throws in
-      #expect(try await answer(Self.ban("/a"), fixture).body == "{\"removed\":3}\n")
+      (proxy: RunningProxy, cache: HTTPCache) async throws in
+      #expect(try await answer(Self.ban("/a"), proxy).body == "{\"removed\":3}\n")
       #expect(try await stored(cache) == ["/c"])
     }
   }
@@ -109,21 +109,21 @@ import Testing
       routes.removeLast()
     }
     try await withPurging(routes: change, storing: ["/a", "/a/b"]) {
-      (fixture: Fixture, cache: HTTPCache) async throws in
-      #expect(try await answer(Self.ban("/c"), fixture).head.hasPrefix("HTTP/1.1 404 "))
+      (proxy: RunningProxy, cache: HTTPCache) async throws in
+      #expect(try await answer(Self.ban("/c"), proxy).head.hasPrefix("HTTP/1.1 404 "))
       #expect(try await stored(cache) == ["/a", "/a/b"])
-      #expect(try await answer(Self.ban("/"), fixture).body == "{\"removed\":2}\n")
+      #expect(try await answer(Self.ban("/"), proxy).body == "{\"removed\":2}\n")
       #expect(try await stored(cache).isEmpty)
     }
   }
 
   @Test("with Soft-Purge a response is kept, and validated before its next use")
   func soft() async throws {
-    try await withPurging { fixture, cache in
+    try await withPurging { proxy, cache in
       let request = "PURGE /a HTTP/1.1\r\nHost: h\r\n\(Self.authorization)Soft-Purge: 1\r\n\r\n"
-      #expect(try await answer(request, fixture).body == "{\"expired\":1}\n")
+      #expect(try await answer(request, proxy).body == "{\"expired\":1}\n")
       #expect(try await stored(cache).count == 3)
-      let (asked, _) = try await fixture.exchange(
+      let (asked, _) = try await proxy.exchange(
         "GET /a HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 304 Not Modified\r\nETag: \"t\"\r\n\r\n")
       #expect(field("If-None-Match", in: asked) == "\"t\"")
     }
@@ -138,9 +138,9 @@ import Testing
       ("\(authorization)Cache-Tag: a, \u{e4}\r\n", 400), ("\(authorization)Cache-Tag: ,\r\n", 400),
     ])
   func refused(_ fields: String, _ status: Int) async throws {
-    try await withPurging { fixture, cache in
+    try await withPurging { proxy, cache in
       for method in ["PURGE", "BAN"] {
-        let (head, _) = try await answer("\(method) /a HTTP/1.1\r\nHost: h\r\n\(fields)\r\n", fixture)
+        let (head, _) = try await answer("\(method) /a HTTP/1.1\r\nHost: h\r\n\(fields)\r\n", proxy)
         #expect(head.hasPrefix("HTTP/1.1 \(status) "))
         #expect(status != 401 || field("WWW-Authenticate", in: head) == "Bearer")
       }
@@ -150,8 +150,8 @@ import Testing
 
   @Test("another address may not purge")
   func address() async throws {
-    try await withPurging(from: [AddressRange("10.0.0.0/8")].compactMap { $0 }) { fixture, cache in
-      let (head, _) = try await answer("PURGE /a HTTP/1.1\r\nHost: h\r\n\(Self.authorization)\r\n", fixture)
+    try await withPurging(from: [AddressRange("10.0.0.0/8")].compactMap { $0 }) { proxy, cache in
+      let (head, _) = try await answer("PURGE /a HTTP/1.1\r\nHost: h\r\n\(Self.authorization)\r\n", proxy)
       #expect(head.hasPrefix("HTTP/1.1 403 "))
       #expect(try await stored(cache).count == 3)
     }
@@ -159,8 +159,8 @@ import Testing
 
   @Test("without rights the request is the origin's")
   func withoutRights() async throws {
-    try await withProxy(cache: memoryCache()) { fixture in
-      let (asked, _) = try await fixture.exchange(
+    try await withProxy(cache: memoryCache()) { proxy in
+      let (asked, _) = try await proxy.exchange(
         "PURGE /a HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n"
       )
       #expect(asked.hasPrefix("PURGE /a HTTP/1.1"))

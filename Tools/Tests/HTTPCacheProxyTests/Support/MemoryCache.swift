@@ -1,5 +1,13 @@
+import HTTPCacheTesting
 import HTTPCaching
 import ServerTesting
+
+/// A cache that stores nothing, so that every request reaches the origin.
+func storelessCache() -> HTTPCache {
+  let store = FaultyStore(MemoryStore(capacity: 0))
+  store.fail(.write, times: .max, with: CacheError(.unavailable, "nothing is kept"))
+  return HTTPCache(configuration: HTTPCache.Configuration(memoryCapacity: 0), store: store)
+}
 
 /// A shared cache in memory.
 func memoryCache() throws -> HTTPCache {
@@ -8,7 +16,7 @@ func memoryCache() throws -> HTTPCache {
       memoryCapacity: 8 << 20, rules: CacheRules(mode: .shared), cacheStatusName: "httpcache"))
 }
 
-extension Fixture {
+extension RunningProxy {
   /// Sends a GET that reaches the origin, which answers with `answer`, to be stored.
   ///
   /// - Returns: the head that the origin got.

@@ -21,16 +21,20 @@ struct TestingStream: Sendable {
 
   /// Waits until a task waits for bytes, with its timer set: one that is set when the test has moved the time does not fire.
   func waitForReader() async {
-    await poll {
+    await Self.poll {
       stream.state.withLock { $0.reader != nil && Self.isSet($0.timer?.deadline, for: $0.readDeadline) }
     }
   }
 
   /// Waits until a task waits for the peer to take bytes, with its timer set.
   func waitForWriter() async {
-    await poll {
+    await Self.poll {
       stream.state.withLock { $0.writer != nil && Self.isSet($0.timer?.deadline, for: $0.writeDeadline) }
     }
+  }
+
+  private static func poll(_ condition: () -> Bool) async {
+    while !condition(), !Task.isCancelled { await pause() }
   }
 
   private static func isSet(_ timer: NIODeadline?, for deadline: NIODeadline?) -> Bool {
@@ -58,11 +62,6 @@ struct TestingStream: Sendable {
     while let data = try await channel.readOutbound(as: IOData.self) { count += data.readableBytes }
     return count
   }
-}
-
-/// Waits until a condition without an event is true, or the time limit of the test passes.
-func poll(_ isSo: () -> Bool) async {
-  while !isSo(), !Task.isCancelled { await pause() }
 }
 
 /// Leaves the processor to the code under test.

@@ -1,4 +1,5 @@
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPCaching
 import HTTPTypes
 import ServerTesting
@@ -23,7 +24,8 @@ struct RedisFleetTests {
 
   private func get(_ cache: HTTPCache) async throws -> CacheOutcome {
     let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/")
-    let response = try await cache.respond(to: request, via: FreshOrigin())
+    let origin = ScriptedUpstream([.init(headers: ["Cache-Control": "max-age=600"], body: "hello")])
+    let response = try await cache.respond(to: request, via: origin)
     _ = try await response.body.collect()
     return response.outcome
   }
@@ -94,13 +96,5 @@ private final class FleetEvents: CacheObserver {
   func observe(_ event: CacheEvent) {
     if case .fleet(.failed(operation: "add a change", _)) = event { counts.withLock { $0.refusals += 1 } }
     if case .fleet(.disconnected) = event { counts.withLock { $0.disconnections += 1 } }
-  }
-}
-
-private struct FreshOrigin: Upstream {
-  func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
-    UpstreamResponse(
-      head: HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=600"]),
-      body: MessageBody(BodyBytes(Array("hello".utf8))))
   }
 }

@@ -6,14 +6,6 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)), .enabled(if: RedisProgram.isInstalled, "redis-server is not installed"))
 struct RedisLockTests {
-  private func withTier(_ body: (RedisTier, RedisServer) async throws -> Void) async throws {
-    let server = try await RedisServer.start()
-    let tier = try server.tier()
-    try await body(tier, server)
-    await tier.close()
-    await server.kill()
-  }
-
   private let ticket = SharedPosition(time: 7, number: 8)
 
   private func lock(

@@ -7,14 +7,6 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)), .enabled(if: RedisProgram.isInstalled, "redis-server is not installed"))
 struct RedisLogTests {
-  private func withTier(_ body: (RedisTier, RedisServer) async throws -> Void) async throws {
-    let server = try await RedisServer.start()
-    let tier = try server.tier()
-    try await body(tier, server)
-    await tier.close()
-    await server.kill()
-  }
-
   private func change(
     _ uid: String, _ kind: SharedChange.Kind = .invalidate,
     _ selection: CacheSelection = .target("https://e/a")

@@ -9,17 +9,6 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)), .enabled(if: RedisProgram.isInstalled, "redis-server is not installed"))
 struct RedisTierTests {
-  private func withTier(
-    _ change: (inout RedisTier.Configuration) -> Void = { _ in },
-    _ body: (RedisTier, RedisServer) async throws -> Void
-  ) async throws {
-    let server = try await RedisServer.start()
-    let tier = try server.tier(change)
-    try await body(tier, server)
-    await tier.close()
-    await server.kill()
-  }
-
   @Test("what is published is found by another tier, with the server's times")
   func publishing() async throws {
     try await withTier { tier, server in

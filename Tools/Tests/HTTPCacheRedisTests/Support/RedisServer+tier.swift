@@ -47,6 +47,18 @@ extension RedisServer {
   }
 }
 
+/// Runs a test with a server of its own, and a tier on it.
+func withTier(
+  _ change: (inout RedisTier.Configuration) -> Void = { _ in },
+  _ body: (RedisTier, RedisServer) async throws -> Void
+) async throws {
+  let server = try await RedisServer.start()
+  let tier = try server.tier(change)
+  try await body(tier, server)
+  await tier.close()
+  await server.kill()
+}
+
 extension RedisLimits {
   /// A minute for everything.
   static let long = RedisLimits(

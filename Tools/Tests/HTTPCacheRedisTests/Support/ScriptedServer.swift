@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import ServerTesting
 import Synchronization
 
 @testable import HTTPCacheRedis
@@ -54,7 +55,7 @@ final class ScriptedServer: Sendable {
       }
     }
 
-    func channelInactive(context: ChannelHandlerContext) { received.ends.withLock { $0 += 1 } }
+    func channelInactive(context: ChannelHandlerContext) { received.ends.increment() }
 
     private func write(_ text: String, _ context: ChannelHandlerContext) {
       context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
@@ -69,8 +70,8 @@ final class ScriptedServer: Sendable {
 
   private final class Received: Sendable {
     let commands = Mutex<[[String]]>([])
-    let connections = Mutex(0)
-    let ends = Mutex(0)
+    let connections = Counter()
+    let ends = Counter()
   }
 
   init(_ script: @escaping Script) async throws {
@@ -79,11 +80,8 @@ final class ScriptedServer: Sendable {
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let number = received.connections.withLock { count in
-            count += 1
-            return count
-          }
-          try channel.pipeline.syncOperations.addHandler(Handler(number, script, received))
+          let handler = Handler(received.connections.increment(), script, received)
+          try channel.pipeline.syncOperations.addHandler(handler)
         }
       }
       .bind(host: "127.0.0.1", port: 0).get()
@@ -96,9 +94,9 @@ final class ScriptedServer: Sendable {
   /// The commands that it received.
   var commands: [[String]] { received.commands.withLock { $0 } }
   /// How many connections there were.
-  var connections: Int { received.connections.withLock { $0 } }
+  var connections: Int { received.connections.value }
   /// How many of them have ended.
-  var ends: Int { received.ends.withLock { $0 } }
+  var ends: Int { received.ends.value }
 
   /// A tier on this server.
   func tier(limits: RedisLimits = .long) throws -> RedisTier {

@@ -154,9 +154,8 @@ struct AdminRoutes: Sendable {
     guard request.hasToken else {
       return AdminResponse(status: 403, body: "403: purging requires --admin-token-file and its token\n")
     }
-    let report = try await PurgeReport(
-      applying: try PurgeQuery(query: query, served: served).selections(), isSoft: try query.isSet("soft"),
-      to: cache)
+    let report = try await PurgeReport.purge(
+      try PurgeQuery(query: query, served: served).selections(), isSoft: try query.isSet("soft"), from: cache)
     return AdminResponse(
       status: report.status, contentType: "application/json", body: report.json + "\n")
   }

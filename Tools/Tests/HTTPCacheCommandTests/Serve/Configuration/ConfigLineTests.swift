@@ -10,8 +10,7 @@ struct ConfigLineTests {
   init() throws { directory = try TemporaryDirectory() }
 
   private func check(_ bytes: some Sequence<UInt8>) async throws -> (path: String, run: CommandRun) {
-    let path = directory.file("serve.yaml")
-    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    let path = try directory.write(bytes, to: "serve.yaml")
     return (path, await CommandRun("serve", "--config", path, "--check"))
   }
 
@@ -87,9 +86,8 @@ struct ConfigLineTests {
 
   @Test("an option is the subject of a message that begins with its whole name")
   func subject() throws {
-    let path = directory.file("serve.yaml")
-    try Data("fleet: redis://h\nfleet-name: shop\nlisten: 127.0.0.1:1\n".utf8)
-      .write(to: URL(fileURLWithPath: path))
+    let text = "fleet: redis://h\nfleet-name: shop\nlisten: 127.0.0.1:1\n"
+    let path = try directory.write(text.utf8, to: "serve.yaml")
     let file = try ServeFile(path)
     #expect(file.located("--fleet: x", key: nil) == "\(path), line 1: fleet: x")
     #expect(file.located("--fleet-name: x", key: nil) == "\(path), line 2: fleet-name: x")

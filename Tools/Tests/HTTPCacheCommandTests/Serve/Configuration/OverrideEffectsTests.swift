@@ -10,9 +10,8 @@ struct OverrideEffectsTests {
     path: String, run: CommandRun
   ) {
     let directory = try TemporaryDirectory()
-    let path = directory.file("serve.yaml")
     let text = "upstream: http://127.0.0.1:1\nlisten: 127.0.0.1:0\ncapacity: 0\n\(overrides)\n"
-    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    let path = try directory.write(text.utf8, to: "serve.yaml")
     let options = isPrivate ? ["--private"] : []
     return (path, await CommandRun(["serve", "--config", path, "--check"] + options))
   }

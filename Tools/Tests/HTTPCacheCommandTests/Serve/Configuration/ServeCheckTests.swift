@@ -11,8 +11,7 @@ import Testing
   init() throws { directory = try TemporaryDirectory() }
 
   private func check(_ text: String) async throws -> (path: String, run: CommandRun) {
-    let path = directory.file("serve.yaml")
-    try Data("upstream: http://127.0.0.1:1\n\(text)".utf8).write(to: URL(fileURLWithPath: path))
+    let path = try directory.write("upstream: http://127.0.0.1:1\n\(text)".utf8, to: "serve.yaml")
     return (path, await CommandRun("serve", "--config", path, "--check"))
   }
 
@@ -57,7 +56,7 @@ import Testing
 
   @Test("the directory of the cache cannot be made, or is not one for a cache")
   func cacheDirectory() async throws {
-    try Data().write(to: URL(fileURLWithPath: directory.file("file")))
+    try directory.write("".utf8, to: "file")
     var unusable = [directory.file("file/below"), directory.path]
     // Root may write everywhere.
     if geteuid() != 0 {
@@ -115,7 +114,7 @@ import Testing
       await CommandRun(["serve", "--config", config, "--check"] + options).status
     }
     #expect(await status("--replay", file) == ExitStatus.cacheUnavailable.rawValue)
-    try Data("{}".utf8).write(to: URL(fileURLWithPath: file))
+    try directory.write("{}".utf8, to: "a.har")
     #expect(await status("--replay", file) == ExitStatus.cacheUnavailable.rawValue)
     for place in [directory.file("none/a"), directory.path] { #expect(await status("--record", place) != 0) }
     #expect(await status("--record", directory.file("new.har")) == 0)

@@ -13,11 +13,7 @@ import Testing
 
   init() throws { directory = try TemporaryDirectory() }
 
-  private func write(_ text: String) throws -> String {
-    let path = directory.file("serve.yaml")
-    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-    return path
-  }
+  private func write(_ text: String) throws -> String { try directory.write(text.utf8, to: "serve.yaml") }
 
   @Test("each option in the help is a key of the file, with that kind of value, except those for one run")
   func keys() throws {

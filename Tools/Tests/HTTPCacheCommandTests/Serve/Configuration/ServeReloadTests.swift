@@ -10,7 +10,7 @@ import Testing
   func reloaded() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("serve.yaml")
-    func write(_ text: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
+    func write(_ text: String) throws { try directory.write(text.utf8, to: "serve.yaml") }
     let first = try await ScriptedOrigin { ServedFile(content: Array("first".utf8)).answer($0) }
     let second = try await ScriptedOrigin { ServedFile(content: Array("second".utf8)).answer($0) }
     try write("access-log: none\nroutes:\n  - upstream: \(first.base)\n    cache: false\n")
@@ -38,9 +38,7 @@ import Testing
     try await serve.says("was read again\n", times: 2)
     #expect(serve.count(of: "count after a restart") == 1)
     // A token that a restart would refuse is refused now.
-    let token = directory.file("token")
-    try Data("a-token-of-enough-characters\n".utf8).write(to: URL(fileURLWithPath: token))
-    chmod(token, 0o644)
+    let token = try directory.write("a-token-of-enough-characters\n".utf8, to: "token", mode: 0o644)
     try write("access-log: none\npurge-token-file: \(token)\nupstream: \(first.base)\n")
     serve.send(SIGHUP)
     try await serve.says("the configuration stays as it was: \(path), line 2: purge-token-file \(token): ")
@@ -100,10 +98,7 @@ import Testing
   func tokenOfOption() async throws {
     let directory = try TemporaryDirectory()
     let token = directory.file("token")
-    func write(_ text: String) throws {
-      try Data(text.utf8).write(to: URL(fileURLWithPath: token))
-      chmod(token, 0o600)
-    }
+    func write(_ text: String) throws { try directory.write(text.utf8, to: "token", mode: 0o600) }
     try write("a-token-of-enough-characters")
     let serve = try await ServeProcess([
       "--upstream", "http://127.0.0.1:9", "--access-log", "none", "--purge-token-file", token,

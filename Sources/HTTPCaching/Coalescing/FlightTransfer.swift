@@ -1,7 +1,7 @@
 import HTTPCacheSemantics
 
 /// A leader's response that followers may read along.
-struct SharedTransfer: Sendable {
+struct FlightTransfer: Sendable {
   let response: StoredResponse
   let transfer: Transfer
   /// The groups of the response (RFC 9875).
@@ -15,11 +15,11 @@ struct SharedTransfer: Sendable {
 
   /// This transfer with a reader for one follower. From now on the transfer continues for this reader, even
   /// if all other readers leave.
-  func withReader() -> SharedTransfer {
+  func withReader() -> FlightTransfer {
     guard source == nil else { return self }
-    var shared = self
-    shared.source = transfer.makeSource(range)
-    return shared
+    var copy = self
+    copy.source = transfer.makeSource(range)
+    return copy
   }
 
   /// The whole body, once its first bytes have arrived; nil if they are no longer available.

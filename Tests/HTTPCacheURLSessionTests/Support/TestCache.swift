@@ -4,7 +4,7 @@ import HTTPCacheTesting
 import HTTPCaching
 
 /// Sessions over `CachingURLProtocol`, with a cache in memory and a scripted origin.
-struct ProtocolKitchen: Sendable {
+struct TestCache: Sendable {
   let clock = ManualClock(now: Timestamp(seconds: 1_700_000_000))
   let origin: ScriptedUpstream
   let cache: HTTPCache
@@ -56,7 +56,7 @@ extension URLSession {
 
   func get(_ path: String) async throws -> (
     text: String, response: HTTPURLResponse, outcome: CacheOutcome?
-  ) { try await get(ProtocolKitchen.request(path)) }
+  ) { try await get(TestCache.request(path)) }
 }
 
 extension CacheOutcome? {

@@ -8,7 +8,7 @@ import Testing
 @testable import HTTPCacheProxy
 
 /// A proxy in front of a hand-written origin.
-struct Fixture: Sendable {
+struct RunningProxy: Sendable {
   let origin: RawOrigin
   let upstream: NIOUpstream
   let server: ProxyServer
@@ -45,7 +45,7 @@ func withProxy(
   basePath: String = "", forward: ForwardRules? = nil, upstream: NIOUpstream.Configuration = .init(),
   cache: HTTPCache? = nil, origin sharedOrigin: RawOrigin? = nil,
   configure: (inout ProxyServer.Configuration) -> Void = { _ in },
-  _ body: (Fixture) async throws -> Void
+  _ body: (RunningProxy) async throws -> Void
 ) async throws {
   let origin = try sharedOrigin ?? RawOrigin()
   let group = MultiThreadedEventLoopGroup.singleton
@@ -55,13 +55,12 @@ func withProxy(
   var configuration = ProxyServer.Configuration(host: "127.0.0.1", port: 0, mode: mode)
   configuration.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
   configure(&configuration)
-  let cache =
-    cache ?? HTTPCache(configuration: HTTPCache.Configuration(memoryCapacity: 0), store: NoStore())
   let origins = try NIOUpstream(group: group, configuration: upstream)
-  let server = try await ProxyServer.start(configuration, cache: cache, upstream: origins, group: group)
-  let fixture = Fixture(origin: origin, upstream: origins, server: server, port: server.port ?? 0)
+  let server = try await ProxyServer.start(
+    configuration, cache: cache ?? storelessCache(), upstream: origins, group: group)
+  let proxy = RunningProxy(origin: origin, upstream: origins, server: server, port: server.port ?? 0)
   do {
-    try await body(fixture)
+    try await body(proxy)
   } catch {
     await server.shutDown(deadline: .zero)
     throw error
@@ -76,6 +75,11 @@ extension ProxyServer.Mode {
     route.basePath = basePath
     return .gateway([route])
   }
+
+  /// All requests go to an origin with the certificate of the tests.
+  static func reverse(toTLS port: Int) -> ProxyServer.Mode {
+    .reverse(Origin(isSecure: true, host: "localhost", port: port), basePath: "")
+  }
 }
 
 extension NIOUpstream.Configuration {
@@ -86,6 +90,14 @@ extension NIOUpstream.Configuration {
     var configuration = NIOUpstream.Configuration()
     try change(&configuration)
     return configuration
+  }
+
+  /// A configuration that trusts the certificate of the tests.
+  static func tls(offersHTTP2: Bool = false) throws -> NIOUpstream.Configuration {
+    try with {
+      $0.tls = try TestCertificate.client()
+      $0.offersHTTP2 = offersHTTP2
+    }
   }
 }
 

@@ -6,8 +6,8 @@ import ServerTesting
 
 typealias Context = BasicRequestContext
 
-/// A shared cache with a clock that stands still, and the routes behind it.
-struct Fixture: Sendable {
+/// A shared cache with a clock that stands still, for the routes of a server.
+struct CachedApp: Sendable {
   let clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))
   let cache: HTTPCache
 
@@ -28,12 +28,4 @@ struct Fixture: Sendable {
     routes(router.group().add(middleware: middleware ?? CacheMiddleware(cache, origin: .host())))
     try await TestServer.run(router.buildResponder(), body)
   }
-}
-
-/// A response with fields and a text.
-func answer(
-  _ text: String, _ fields: HTTPFields = [.cacheControl: "max-age=60"],
-  status: HTTPResponse.Status = .ok
-) -> Response {
-  Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
 }

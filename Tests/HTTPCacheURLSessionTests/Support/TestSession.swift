@@ -2,9 +2,10 @@ import Foundation
 import HTTPCacheTesting
 import HTTPCacheURLSession
 import HTTPCaching
+import Testing
 
 /// A cache, a session over it and an origin.
-struct Kit: Sendable {
+struct TestSession: Sendable {
   let clock = ManualClock(now: SystemClock().now)
   let origin: SocketOrigin
   let cache: HTTPCache
@@ -34,6 +35,11 @@ struct Kit: Sendable {
     let (data, response) = try await session.data(for: request(path, fields))
     return Got(data, response)
   }
+
+  /// Downloads `/` in a transfer that breaks off.
+  func breakOff(to target: URL) async {
+    await #expect(throws: URLError.self) { try await session.download(for: request("/"), to: target) }
+  }
 }
 
 struct Got: Sendable {
@@ -59,7 +65,7 @@ final class Folder: Sendable {
   let url: URL
 
   init() throws {
-    url = FileManager.default.temporaryDirectory.appendingPathComponent("kit-\(UUID().uuidString)")
+    url = FileManager.default.temporaryDirectory.appendingPathComponent("session-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 

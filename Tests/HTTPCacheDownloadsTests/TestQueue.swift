@@ -1,12 +1,12 @@
 import Foundation
-import HTTPCacheSemantics
 import HTTPCacheDownloads
+import HTTPCacheSemantics
 import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
 /// A queue over a cache, an origin with a file, a clock that stands still, and a folder that goes with it.
-final class DownloadKitchen: Sendable {
+final class TestQueue: Sendable {
   static let start = Timestamp(seconds: 1_700_000_000)
   let clock: ManualClock
   let origin: FileOrigin
@@ -34,12 +34,12 @@ final class DownloadKitchen: Sendable {
   }
 
   /// A download of `/file` whose connection has broken off after 200,000 of 300,000 bytes.
-  static func brokenOff() async throws -> (DownloadKitchen, DownloadID) {
-    let kitchen = try DownloadKitchen(count: 300_000, onDisk: true)
-    kitchen.origin.change { $0.cuts = [200_000] }
-    let id = try kitchen.add("/file", to: "file")
-    _ = await kitchen.wait(id) { $0.isRetry }
-    return (kitchen, id)
+  static func brokenOff() async throws -> (TestQueue, DownloadID) {
+    let test = try TestQueue(count: 300_000, onDisk: true)
+    test.origin.change { $0.cuts = [200_000] }
+    let id = try test.add("/file", to: "file")
+    _ = await test.wait(id) { $0.isRetry }
+    return (test, id)
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
@@ -76,13 +76,15 @@ final class DownloadKitchen: Sendable {
     try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.contains(".httpcache-part") }
   }
 
-  func download(_ path: String = "/file", to name: String? = nil) throws -> Download {
-    try Download("https://example.com\(path)", to: name.map { self.path($0) })
+  func download(_ path: String = "/file", to name: String? = nil, segments: Int = 1) throws -> Download {
+    var download = try Download("https://example.com\(path)", to: name.map { self.path($0) })
+    download.segments = segments
+    return download
   }
 
   @discardableResult
-  func add(_ path: String = "/file", to name: String? = nil) throws -> DownloadID {
-    try queue.add(try download(path, to: name))
+  func add(_ path: String = "/file", to name: String? = nil, segments: Int = 1) throws -> DownloadID {
+    try queue.add(try download(path, to: name, segments: segments))
   }
 
   /// Waits until a download has a state.

@@ -1,12 +1,11 @@
-import HTTPCacheFiles
+package import HTTPCacheFiles
 import HTTPCacheLibC
-import HTTPCacheStore
 import Synchronization
 
 /// A file that appears under its name when it is complete, and then replaces an existing one. Dropped before, it
 /// leaves nothing.
-final class ReplacedFile: Sendable {
-  let file: CacheFile
+package final class ReplacedFile: Sendable {
+  package let file: OpenFile<CacheError>
   private let path: String
   private let temporaryPath: String
   private let isDone = Atomic(false)
@@ -14,11 +13,28 @@ final class ReplacedFile: Sendable {
   /// Makes a temporary file beside `path`, or beside the file that a symbolic link leads to.
   ///
   /// - Throws: `CacheError.io`, also if there is something else than a regular file; `CacheError.noSpace`.
-  init(path: String) throws(CacheError) {
+  package convenience init(path: String) throws(CacheError) {
     let path = try Self.target(of: path)
+    let number = String(UInt64.random(in: .min ... .max), radix: 16)
+    try self.init(path: path, temporaryPath: "\(path).\(number).part", mode: 0o644)
+  }
+
+  /// Makes a temporary file.
+  ///
+  /// - Parameters:
+  ///   - path: the file to replace; a symbolic link is replaced itself.
+  ///   - temporaryPath: a path in the same folder, where no file may be.
+  ///   - flags: flags of `open`, besides those that make a file to write.
+  ///   - mode: the permissions of the file.
+  /// - Throws: `CacheError.io`, `CacheError.noSpace`.
+  package init(
+    path: String, temporaryPath: String, flags: Int32 = 0, mode: mode_t
+  ) throws(CacheError) {
     self.path = path
-    temporaryPath = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
-    file = try CacheFile(path: temporaryPath, flags: O_WRONLY | O_CREAT | O_EXCL)
+    self.temporaryPath = temporaryPath
+    let descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | flags, mode)
+    guard descriptor >= 0 else { throw CacheFile.failure("cannot make \(temporaryPath)") }
+    file = OpenFile(descriptor: descriptor)
   }
 
   private static func target(of path: String) throws(CacheError) -> String {
@@ -44,9 +60,12 @@ final class ReplacedFile: Sendable {
   /// Waits until the file is on the disk, and gives it its name.
   ///
   /// - Throws: `CacheError.io`, `CacheError.noSpace`.
-  func finish() throws(CacheError) {
-    guard fsync(file.descriptor) == 0 else { throw CacheFile.failure("sync \(temporaryPath)") }
-    guard rename(temporaryPath, path) == 0 else { throw CacheFile.failure("rename to \(path)") }
+  package func finish() throws(CacheError) {
+    // A power loss could otherwise leave the name with an empty file.
+    guard fsync(file.descriptor) == 0 else {
+      throw CacheFile.failure("cannot write \(temporaryPath) to the disk")
+    }
+    guard rename(temporaryPath, path) == 0 else { throw CacheFile.failure("cannot replace \(path)") }
     isDone.store(true, ordering: .relaxed)
   }
 }

@@ -1,33 +1,32 @@
 import NIOCore
 import NIOHPACK
-import ServerTesting
 
-/// A client of HTTP/2 that sends exactly the frames it is told to.
-final class HTTP2Peer {
-  struct Frame {
-    let type: UInt8
-    let flags: UInt8
-    let stream: UInt32
-    let payload: [UInt8]
+/// A client of HTTP/2 that sends exactly the frames it is told to, and the bytes of frames for an origin.
+package final class HTTP2Peer {
+  package struct Frame: Sendable {
+    package let type: UInt8
+    package let flags: UInt8
+    package let stream: UInt32
+    package let payload: [UInt8]
   }
 
   /// A response as far as it came.
-  struct Response {
-    var interim: [String] = []
+  package struct Response: Sendable {
+    package var interim: [String] = []
     /// The fields of all interim responses.
-    var interimFields: [(String, String)] = []
-    var status = ""
-    var fields: [(String, String)] = []
-    var body: [UInt8] = []
-    var trailers: [(String, String)] = []
+    package var interimFields: [(String, String)] = []
+    package var status = ""
+    package var fields: [(String, String)] = []
+    package var body: [UInt8] = []
+    package var trailers: [(String, String)] = []
     /// The error code of a reset; nil if the stream ended.
-    var reset: UInt8?
+    package var reset: UInt8?
 
-    subscript(name: String) -> String? { fields.first { $0.0 == name }?.1 }
-    var text: String { String(decoding: body, as: UTF8.self) }
+    package subscript(name: String) -> String? { fields.first { $0.0 == name }?.1 }
+    package var text: String { String(decoding: body, as: UTF8.self) }
   }
 
-  static let (data, headers, reset, settings, ping, goAway, windowUpdate, continuation) = (
+  package static let (data, headers, reset, settings, ping, goAway, windowUpdate, continuation) = (
     UInt8(0), UInt8(1), UInt8(3), UInt8(4), UInt8(6), UInt8(7), UInt8(8), UInt8(9)
   )
 
@@ -37,26 +36,32 @@ final class HTTP2Peer {
   private var ended: Set<UInt32> = []
 
   /// Connects and sends the preface.
-  init(_ port: Int) throws {
+  package init(_ port: Int) throws {
     peer = try RawPeer.connect(port)
     peer.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
     send(Self.settings, 0)
   }
 
   /// Ends the connection.
-  func end() { peer.end() }
+  package func end() { peer.end() }
 
   /// Sends a frame.
-  func send(_ type: UInt8, flags: UInt8 = 0, _ stream: UInt32, _ payload: [UInt8] = []) {
-    let frame = Self.frame(type, flags: flags, stream: stream, payload: payload)
-    peer.send(String(String.UnicodeScalarView(frame.map { Unicode.Scalar($0) })))
+  package func send(_ type: UInt8, flags: UInt8 = 0, _ stream: UInt32, _ payload: [UInt8] = []) {
+    send(each: [Self.frame(type, flags: flags, stream: stream, payload: payload)])
+  }
+
+  /// Sends frames in a write each.
+  package func send(each frames: [[UInt8]]) {
+    for frame in frames { peer.send(String(String.UnicodeScalarView(frame.map { Unicode.Scalar($0) }))) }
   }
 
   /// Sends frames in one write, so that the server reads them at once.
-  func send(together frames: [[UInt8]]) { peer.sendNow(Array(frames.joined())) }
+  package func send(together frames: [[UInt8]]) { peer.sendNow(Array(frames.joined())) }
 
   /// The bytes of a frame (RFC 9113 §4.1).
-  static func frame(_ type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, payload: [UInt8] = []) -> [UInt8] {
+  package static func frame(
+    _ type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, payload: [UInt8] = []
+  ) -> [UInt8] {
     let count = payload.count
     return [
       UInt8(count >> 16 & 255), UInt8(count >> 8 & 255), UInt8(count & 255), type, flags,
@@ -64,8 +69,20 @@ final class HTTP2Peer {
     ] + payload
   }
 
+  /// HEADERS, and CONTINUATION for what is longer than a frame.
+  package static func head(
+    _ stream: UInt32, _ block: [UInt8], ends: Bool = false, frameBytes: Int = 16_384
+  ) -> [[UInt8]] {
+    stride(from: 0, to: block.count, by: frameBytes).map { start in
+      let (isFirst, isLast) = (start == 0, start + frameBytes >= block.count)
+      return frame(
+        isFirst ? headers : continuation, flags: (isFirst && ends ? 1 : 0) | (isLast ? 4 : 0), stream: stream,
+        payload: Array(block[start..<min(block.count, start + frameBytes)]))
+    }
+  }
+
   /// A block of fields without compression (RFC 7541 §6.2.2).
-  static func block(_ fields: [(String, String)]) -> [UInt8] {
+  package static func block(_ fields: [(String, String)]) -> [UInt8] {
     var block: [UInt8] = []
     for (name, value) in fields {
       block.append(0)
@@ -91,19 +108,13 @@ final class HTTP2Peer {
   /// Sends the head of a whole GET, in as many frames as its length needs.
   ///
   /// - Parameter frameBytes: the bytes of each frame.
-  func longRequest(_ stream: UInt32, _ fields: [(String, String)], frameBytes: Int = 16_384) {
+  package func longRequest(_ stream: UInt32, _ fields: [(String, String)], frameBytes: Int = 16_384) {
     let pseudo = [(":method", "GET"), (":scheme", "http"), (":authority", "h"), (":path", "/")]
-    let block = Self.block(pseudo + fields)
-    for start in stride(from: 0, to: block.count, by: frameBytes) {
-      let isLast = start + frameBytes >= block.count
-      send(
-        start == 0 ? Self.headers : Self.continuation, flags: (start == 0 ? 1 : 0) | (isLast ? 4 : 0), stream,
-        Array(block[start..<min(block.count, start + frameBytes)]))
-    }
+    send(each: Self.head(stream, Self.block(pseudo + fields), ends: true, frameBytes: frameBytes))
   }
 
   /// Waits for the server's SETTINGS, and confirms them.
-  func confirmSettings() async throws {
+  package func confirmSettings() async throws {
     while true {
       let frame = try await next()
       if frame.type == Self.settings, frame.flags & 1 == 0 { return send(Self.settings, flags: 1, 0) }
@@ -111,7 +122,7 @@ final class HTTP2Peer {
   }
 
   /// Sends the head of a request, by default a whole GET.
-  func request(
+  package func request(
     _ stream: UInt32, _ path: String = "/", method: String = "GET", _ fields: [(String, String)] = [],
     ends: Bool = true
   ) {
@@ -119,7 +130,7 @@ final class HTTP2Peer {
   }
 
   /// The frame with the head of a request.
-  static func request(
+  package static func request(
     _ stream: UInt32, _ path: String, method: String = "GET", _ fields: [(String, String)] = [],
     ends: Bool = true
   ) -> [UInt8] {
@@ -128,12 +139,12 @@ final class HTTP2Peer {
   }
 
   /// Lets more bytes of bodies come, on a stream or (0) on the connection.
-  func widen(_ stream: UInt32, by count: Int) {
+  package func widen(_ stream: UInt32, by count: Int) {
     send(Self.windowUpdate, stream, [24, 16, 8, 0].map { UInt8(count >> $0 & 255) })
   }
 
   /// The next frame.
-  func next() async throws -> Frame {
+  package func next() async throws -> Frame {
     let head = Array(try await peer.receive(count: 9).unicodeScalars.map { UInt8($0.value) })
     let count = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
     let payload = count > 0 ? try await peer.receive(count: count).unicodeScalars.map { UInt8($0.value) } : []
@@ -142,7 +153,7 @@ final class HTTP2Peer {
   }
 
   /// The error code of the next reset, as it is on the wire. Other frames are dropped.
-  func nextReset() async throws -> [UInt8] {
+  package func nextReset() async throws -> [UInt8] {
     while true {
       let frame = try await next()
       if frame.type == Self.reset { return frame.payload }
@@ -150,14 +161,14 @@ final class HTTP2Peer {
   }
 
   /// The frames up to the end of the connection.
-  func rest() async -> [Frame] {
+  package func rest() async -> [Frame] {
     var frames: [Frame] = []
     while let frame = try? await next() { frames.append(frame) }
     return frames
   }
 
   /// The response on a stream. Those of other streams that come meanwhile are kept.
-  func response(_ stream: UInt32) async throws -> Response {
+  package func response(_ stream: UInt32) async throws -> Response {
     while ended.remove(stream) == nil {
       let frame = try await take()
       let ends = frame.type == Self.reset || frame.flags & 1 != 0
@@ -168,7 +179,7 @@ final class HTTP2Peer {
   }
 
   /// Waits until a part of a body has come.
-  func receive(_ count: Int, of stream: UInt32) async throws {
+  package func receive(_ count: Int, of stream: UInt32) async throws {
     while responses[stream]?.body.count ?? 0 < count { _ = try await take() }
   }
 

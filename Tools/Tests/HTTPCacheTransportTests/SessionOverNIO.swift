@@ -7,7 +7,7 @@ import Hummingbird
 import ServerTesting
 
 /// A `CachedURLSession` over NIO's transport.
-struct Fixture: Sendable {
+struct SessionOverNIO: Sendable {
   let cache: HTTPCache
   let session: CachedURLSession
 
@@ -16,7 +16,7 @@ struct Fixture: Sendable {
   static func run<Result: Sendable>(
     _ configuration: URLSessionConfiguration = .ephemeral,
     delegate: (any URLSessionDelegate)? = nil, rules: CacheRules = CacheRules(),
-    _ body: (Fixture) async throws -> Result
+    _ body: (SessionOverNIO) async throws -> Result
   ) async throws -> Result {
     // Decodes gzip and deflate.
     var settings = HTTPClient.Configuration.singletonConfiguration
@@ -24,13 +24,13 @@ struct Fixture: Sendable {
     settings.connectionPool.retryConnectionEstablishment = false
     let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
     let cache = try HTTPCache.open(HTTPCache.Configuration(rules: rules))
-    let fixture = Fixture(
+    let nio = SessionOverNIO(
       cache: cache,
       session: CachedURLSession(
         cache: cache, via: AsyncHTTPClientUpstream(client: client, isDecompressing: true),
         configuration: configuration, delegate: delegate))
     let result: Swift.Result<Result, any Error>
-    do { result = .success(try await body(fixture)) } catch { result = .failure(error) }
+    do { result = .success(try await body(nio)) } catch { result = .failure(error) }
     await cache.finishBackgroundWork(within: .seconds(5))
     try await client.shutdown()
     return try result.get()
@@ -57,9 +57,4 @@ func urlErrorCode(_ work: () async throws -> Void) async -> URLError.Code? {
   } catch {
     return (error as? URLError)?.code
   }
-}
-
-extension CacheOutcome {
-  /// Whether the response came from the store.
-  var isHit: Bool { if case .hit = self { true } else { false } }
 }

@@ -73,14 +73,14 @@ public final class URLSessionUpstream: Upstream {
     if context?.prototype.httpShouldHandleCookies ?? true { terms.cookies = cookies }
     terms.mayUseFiles = !keepsUnreadBytesInMemory
     terms.onInterim = request.onInterim
-    let exchange = FoundationRequest(terms, in: try current())
-    var head = try await exchange.head()
+    let sent = FoundationRequest(terms, in: try current())
+    var head = try await sent.head()
     // The coding is already removed.
     head.headerFields[.transferEncoding] = nil
     // The answer to credentials that a shared cache has not seen (RFC 9111 §3.5).
-    let usedForeignCredentials = exchange.isAuthorized && context?.isShared == true
+    let usedForeignCredentials = sent.isAuthorized && context?.isShared == true
     return UpstreamResponse(
-      head: head, body: MessageBody(ReceivedBody(exchange)), isContentDecoded: exchange.isDecoded,
+      head: head, body: MessageBody(ReceivedBody(sent)), isContentDecoded: sent.isDecoded,
       storageRefusal: usedForeignCredentials ? .authorized : nil)
   }
 
