@@ -86,9 +86,9 @@ final class EntryReader: Sendable {
     _ hash: UInt64, _ filter: KeyFilter, in opened: OpenDirectory
   ) throws(CacheError) -> Bool {
     if let isKnown = filter.mayContain(hash) { return isKnown }
-    try filter.learn(classOf: hash) { (range, most) throws(CacheError) in
+    try filter.learn(classOf: hash) { (first, most) throws(CacheError) in
       try thread.read(opened) { (connection) throws(CacheError) in
-        try connection.hashes(in: range, most: most)
+        try connection.hashes(from: first, most: most)
       }
     }
     return filter.mayContain(hash) ?? true

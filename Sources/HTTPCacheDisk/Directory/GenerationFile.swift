@@ -19,7 +19,7 @@ struct GenerationFile {
   /// Whether other processes see the counters.
   var isShared: Bool { identity != nil }
 
-  static let keyClasses = 8_187
+  private static let keyClasses = 8_187
   private static let scopeClasses = 8_190
   private static let mark: UInt64 = 0x3230_6E65_4763_6848
   static let byteCount = ChangeCounters.wordCount(keyClasses: keyClasses, scopeClasses: scopeClasses) * 8

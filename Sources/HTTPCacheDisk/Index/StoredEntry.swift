@@ -115,12 +115,12 @@ extension SQLiteConnection {
     try entries(StoredEntry.ofHash, [.hash(hash)]).entries
   }
 
-  /// The key hashes of the rows whose hash, as a signed number, is in a range; at most so many.
-  func hashes(in range: ClosedRange<Int64>, most: Int) throws(CacheError) -> [UInt64] {
+  /// The key hashes of the rows from a signed number on, in the order of signed numbers; at most so many.
+  func hashes(from first: Int64, most: Int) throws(CacheError) -> [UInt64] {
     var hashes: [UInt64] = []
     try query(
-      "SELECT hash FROM entry WHERE hash BETWEEN ? AND ? LIMIT ?",
-      [.integer(range.lowerBound), .integer(range.upperBound), .integer(Int64(most))]
+      "SELECT hash FROM entry WHERE hash >= ? ORDER BY hash LIMIT ?",
+      [.integer(first), .integer(Int64(most))]
     ) { row in
       hashes.append(UInt64(bitPattern: row.integer(0)))
       return true

@@ -137,7 +137,7 @@ final class DownloadList: Sendable {
     let temporaryPath = path + ".new"
     // A process that was killed may have left one.
     unlink(temporaryPath)
-    let new = try ReplacedFile(path: path, temporaryPath: temporaryPath, flags: O_APPEND, mode: 0o600)
+    let new = try ReplacedFile(path: path, temporaryPath: temporaryPath, flags: O_APPEND, permissions: 0o600)
     try write(frames, to: new.file)
     try new.finish()
     state = State(

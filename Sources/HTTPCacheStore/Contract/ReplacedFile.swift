@@ -16,7 +16,7 @@ package final class ReplacedFile: Sendable {
   package convenience init(path: String) throws(CacheError) {
     let path = try Self.target(of: path)
     let number = String(UInt64.random(in: .min ... .max), radix: 16)
-    try self.init(path: path, temporaryPath: "\(path).\(number).part", mode: 0o644)
+    try self.init(path: path, temporaryPath: "\(path).\(number).part", permissions: 0o644)
   }
 
   /// Makes a temporary file.
@@ -25,14 +25,14 @@ package final class ReplacedFile: Sendable {
   ///   - path: the file to replace; a symbolic link is replaced itself.
   ///   - temporaryPath: a path in the same folder, where no file may be.
   ///   - flags: flags of `open`, besides those that make a file to write.
-  ///   - mode: the permissions of the file.
+  ///   - permissions: of the file.
   /// - Throws: `CacheError.io`, `CacheError.noSpace`.
   package init(
-    path: String, temporaryPath: String, flags: Int32 = 0, mode: mode_t
+    path: String, temporaryPath: String, flags: Int32 = 0, permissions: UInt16
   ) throws(CacheError) {
     self.path = path
     self.temporaryPath = temporaryPath
-    let descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | flags, mode)
+    let descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | flags, mode_t(permissions))
     guard descriptor >= 0 else { throw CacheFile.failure("cannot make \(temporaryPath)") }
     file = OpenFile(descriptor: descriptor)
   }

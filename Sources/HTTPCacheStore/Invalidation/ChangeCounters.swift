@@ -14,7 +14,8 @@ import Synchronization
 public final class ChangeCounters: @unchecked Sendable {
   // @unchecked Sendable because the words are only read and written by atomic operations, and released in deinit.
   private let words: UnsafeMutablePointer<Atomic<UInt64>>
-  private let keyClasses: Int
+  /// The number of classes of keys.
+  package let keyClasses: Int
   private let scopeClasses: Int
   private let release: () -> Void
 
@@ -88,14 +89,18 @@ public final class ChangeCounters: @unchecked Sendable {
 
   // MARK: Generations
 
-  /// Hashes as signed numbers, the way an index sorts them, are cut into so many ranges.
-  package static func keyClass(of hash: UInt64, among classes: Int) -> Int {
-    Int((hash ^ 1 << 63).multipliedFullWidth(by: UInt64(classes)).high)
+  /// The class of a key. The classes are ranges of hashes as signed numbers, the order in which an index has them.
+  package func keyClass(of hash: UInt64) -> Int {
+    Int((hash ^ 1 << 63).multipliedFullWidth(by: UInt64(keyClasses)).high)
   }
 
-  private func keyIndex(_ hash: UInt64) -> Int {
-    Header.allCases.count + Self.keyClass(of: hash, among: keyClasses)
+  /// The lowest hash of a class, as a signed number.
+  package func firstHash(ofKeyClass number: Int) -> Int64 {
+    let (quotient, remainder) = UInt64(keyClasses).dividingFullWidth((high: UInt64(number), low: 0))
+    return Int64(bitPattern: (remainder == 0 ? quotient : quotient + 1) ^ 1 << 63)
   }
+
+  private func keyIndex(_ hash: UInt64) -> Int { Header.allCases.count + keyClass(of: hash) }
 
   /// A number that rises with each commit that may change an entry with this key hash.
   package func generation(of hash: UInt64) -> UInt64 {
@@ -111,9 +116,9 @@ public final class ChangeCounters: @unchecked Sendable {
     package let all: UInt64
   }
 
-  /// The counters of a key hash now.
-  package func moment(of hash: UInt64) -> Moment {
-    Moment(keys: words[keyIndex(hash)].load(ordering: .acquiring), all: load(.all))
+  /// The counters of a class of key hashes now.
+  package func moment(ofKeyClass number: Int) -> Moment {
+    Moment(keys: words[Header.allCases.count + number].load(ordering: .acquiring), all: load(.all))
   }
 
   /// The most keys whose generations are raised one by one.

@@ -51,17 +51,34 @@ struct KeyFilterTests {
 
   @Test("the classes are ranges without a gap, in the order of signed numbers")
   func classes() {
-    let count = GenerationFile.keyClasses
-    var next = Int64.min
-    for number in 0..<count {
-      let range = KeyFilter.hashes(ofClass: number)
-      #expect(range.lowerBound == next)
-      for hash in [range.lowerBound, range.upperBound] {
-        #expect(ChangeCounters.keyClass(of: UInt64(bitPattern: hash), among: count) == number)
-      }
-      if number < count - 1 { next = range.upperBound + 1 }
+    let count = changes.keyClasses
+    func number(_ hash: Int64) -> Int { changes.keyClass(of: UInt64(bitPattern: hash)) }
+    #expect(changes.firstHash(ofKeyClass: 0) == .min)
+    #expect(number(.max) == count - 1)
+    for later in 1..<count {
+      let first = changes.firstHash(ofKeyClass: later)
+      #expect(number(first) == later && number(first - 1) == later - 1)
     }
-    #expect(KeyFilter.hashes(ofClass: count - 1).upperBound == .max)
+  }
+
+  @Test("one reading tells of all classes whose rows it has whole, and of no other")
+  func severalClasses() throws {
+    let filter = KeyFilter(changes)
+    func hash(_ number: Int) -> UInt64 { UInt64(bitPattern: changes.firstHash(ofKeyClass: number)) }
+    // Two rows in each class.
+    try filter.learn(classOf: hash(10)) { first, most in
+      #expect(UInt64(bitPattern: first) == hash(10))
+      return (0..<most).map { hash(10 + $0 / 2) + UInt64($0 % 2) }
+    }
+    let last = 10 + KeyFilter.mostRows / 2 - 1
+    for number in 10..<last {
+      #expect(filter.mayContain(hash(number)) == true && filter.mayContain(hash(number) + 2) == false)
+    }
+    #expect(filter.mayContain(hash(last)) == nil && filter.mayContain(hash(9)) == nil)
+    // At the end of the index, the classes behind the last row are empty.
+    try filter.learn(classOf: hash(last)) { _, _ in [hash(last)] }
+    #expect(filter.mayContain(hash(last + 1)) == false)
+    #expect(filter.mayContain(hash(last + KeyFilter.mostClasses)) == nil)
   }
 
   @Test("a class is read again after a change by others, also one while it was read")
@@ -101,10 +118,14 @@ struct KeyFilterTests {
     #expect(filter.mayContain(1) == nil)
   }
 
-  @Test("a class with too many rows is never known")
-  func crowded() throws {
+  @Test("a class with too many rows is not known, and none is read any more")
+  func overfull() throws {
     let filter = KeyFilter(changes)
     try filter.learn(classOf: 1) { _, most in [UInt64](repeating: 2, count: most) }
     #expect(filter.mayContain(1) == nil)
+    try filter.learn(classOf: 1) { _, _ in
+      Issue.record("read in vain")
+      return []
+    }
   }
 }
