@@ -4,7 +4,8 @@
 Clients ask for 300 URLs of two origins behind one group while, by turns, the configuration is read again (SIGHUP),
 responses are purged, slow clients hold large bodies, and one origin refuses connections, answers 500, breaks bodies
 off, or stalls. Compares every body. Prints the requests that failed although no origin was at fault, and resident
-memory in the first and the last quarter.
+memory by minute. Fails if a body was wrong, if a request failed without a fault of an origin, or if resident memory
+of the last three minutes is more than 5 % above that of the third to fifth minute (of 8 minutes or more).
 """
 import http.client
 import os
@@ -196,16 +197,18 @@ def main():
             thread.join()
         process.terminate()
         process.wait(30)
-    quarter = max(1, len(memory) // 4)
-    first, last = (sum(part) / len(part) for part in (memory[quarter // 3:quarter], memory[-quarter:]))
     print(dict(counts))
     print(f"{len(failures)} failed requests without a fault of an origin", failures[:10])
     minutes = [sum(memory[i:i + 60]) / len(memory[i:i + 60]) for i in range(0, len(memory), 60)]
     print("resident memory by minute in KiB:", *(f"{value:,.0f}" for value in minutes))
-    print(f"resident memory: first quarter {first:,.0f} KiB, last {last:,.0f} KiB ({last / first:.3f})")
+    growth = 1.0
+    if len(memory) >= 480:
+        growth = sum(memory[-180:]) / sum(memory[120:300])
+        print(f"resident memory: the last three minutes are {growth:.3f} of the third to fifth (at most 1.05)")
     print(f"exit status {process.returncode}; messages other than of reloads:")
     for line, count in Counter(m.decode().strip()[:120] for m in messages if b"read again" not in m).most_common(8):
         print(f"  {count} × {line}")
+    return 1 if failures or growth > 1.05 or process.returncode else 0
 
 
-main()
+sys.exit(main())

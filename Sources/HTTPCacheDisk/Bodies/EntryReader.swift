@@ -50,8 +50,8 @@ final class EntryReader: Sendable {
   func recordUses(_ uses: [KeyUses]) {
     let hashed = uses.map { (hash: thread.hash(of: $0.key), count: $0.count, time: $0.last.seconds) }
     policy.recordUses(hashed.lazy.map { ($0.hash, $0.count) })
-    let stored = zip(uses, hashed).lazy.filter { !self.thread.isKnownAbsent($0.0.key) }
-    batch.touch(stored.map { ($0.1.hash, $0.1.time) })
+    let stored = zip(uses, hashed).filter { !thread.isKnownAbsent($0.0.key) }
+    if !stored.isEmpty { batch.touch(stored.lazy.map { ($0.1.hash, $0.1.time) }) }
   }
 
   private func variants(

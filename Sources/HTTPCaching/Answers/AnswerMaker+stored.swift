@@ -24,15 +24,10 @@ extension AnswerMaker {
 
   /// As `HTTPCache.memoryHit(for:options:longestBody:)`.
   func memoryHit(for request: HTTPRequest, options: RequestOptions, longestBody: Int) -> MemoryHit? {
-    guard configuration.rules.isPlain else { return nil }
-    // Before the look-up, so that no change after it is missed.
-    let generation = lookup.place(of: request, in: options.partition).flatMap { place in
-      shelf.memory?.generation(of: place.key)
-    }
-    guard
+    guard configuration.rules.isPlain,
       let found = lookup.inMemory(
         request, partition: options.partition, bodyForms: options.bodyForms,
-        separatesCredentials: options.separatesCredentials),
+        separatesCredentials: options.separatesCredentials, toUseAgain: true),
       case .hit(_, _, allowance: nil) = found.outcome, found.response.trailers.isEmpty,
       let response = answer(
         found.response, head: found.head, outcome: found.outcome, from: found.variant, to: found.asked,
@@ -53,13 +48,13 @@ extension AnswerMaker {
     return MemoryHit(
       head: response.head, body: body, outcome: found.outcome, nominatedFields: nominated,
       time: found.asked.now, key: found.asked.key, target: found.asked.target,
-      records: found.stored.map(\.record), uses: uses(of: found, since: generation))
+      records: found.stored.map(\.record), uses: uses(of: found))
   }
 
   /// The uses of an answer without a look-up; nil if it has to be looked up each time.
-  private func uses(of found: FoundInMemory, since generation: UInt64?) -> RepeatedUses? {
+  private func uses(of found: FoundInMemory) -> RepeatedUses? {
     // The generation does not tell of all changes of responses that are only in the memory of a tier.
-    guard let generation, let memory = shelf.memory, found.stored.allSatisfy({ !$0.record.isMemoryOnly })
+    guard let generation = found.generation, let memory = shelf.memory, found.stored.allSatisfy({ !$0.record.isMemoryOnly })
     else {
       return nil
     }

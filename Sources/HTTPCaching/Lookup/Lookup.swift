@@ -153,7 +153,8 @@ final class Lookup: Sendable {
   /// The response in memory that may answer a request without asking the origin, before the request's conditions and
   /// ranges are looked at; nil if the caller has to look in the whole store.
   func inMemory(
-    _ request: HTTPRequest, partition: String, bodyForms: BodyForms, separatesCredentials: Bool
+    _ request: HTTPRequest, partition: String, bodyForms: BodyForms, separatesCredentials: Bool,
+    toUseAgain: Bool = false
   ) -> FoundInMemory? {
     // Only the whole store tells the latest of several equivalent targets.
     if configuration.rules.obeysNoVarySearch { return nil }
@@ -165,6 +166,8 @@ final class Lookup: Sendable {
       ? configuration.rules : configuration.rules.resolved(for: request, target: target)
     if separatesCredentials { rules.separatesCredentials = true }
     let key = CacheKey(request: request, target: target, rules: rules, partition: partition)
+    // Before the look-up, so that no change after it is missed.
+    let generation = toUseAgain ? shelf.memory?.generation(of: key) : nil
     guard let stored = inMemory(key, rules: rules) else { return nil }
     let features = RequestFeatures(request.headerFields)
     guard Reuse.methodMiss(request, features: features) == nil,
@@ -186,7 +189,7 @@ final class Lookup: Sendable {
     guard let outcome = Self.hit(decision) else { return nil }
     return FoundInMemory(
       asked: AskedRequest(request: request, features: features, key: key, target: target, now: now),
-      stored: stored, variant: variant, response: response, outcome: outcome)
+      stored: stored, variant: variant, response: response, outcome: outcome, generation: generation)
   }
 
   private static func hit(_ decision: ReuseDecision) -> CacheOutcome? {
@@ -216,6 +219,8 @@ struct FoundInMemory {
   /// The response of `variant`, seen by the rules.
   let response: StoredResponse
   let outcome: CacheOutcome
+  /// The generation of the key before the look-up; nil unless the response is to be used again (`isUnchanged`).
+  let generation: UInt64?
 
   /// The head of the complete response, with its age.
   var head: HTTPResponse { variant.record.head(age: outcome.age?.wholeSeconds ?? 0) }
