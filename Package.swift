@@ -8,6 +8,10 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// For the modules on the way of a request: their asynchronous functions run where their caller runs. What apps call is
+/// `@concurrent`, so that nothing of it runs on the main actor (docs/concurrency.md).
+let engineSettings = settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+
 let package = Package(
   name: "swift-http-cache",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -89,14 +93,14 @@ let package = Package(
         "HTTPCacheSemantics", "HTTPCacheFiles", "HTTPCacheLibC",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
-      swiftSettings: settings),
+      swiftSettings: engineSettings),
     .target(
       name: "HTTPCacheSealing",
       dependencies: [
         "HTTPCacheStore", "HTTPCacheSemantics",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
-      swiftSettings: settings),
+      swiftSettings: engineSettings),
     .target(
       name: "HTTPCacheFiles", dependencies: ["HTTPCacheLibC", "CSystemShims"], swiftSettings: settings),
     .target(
@@ -105,7 +109,7 @@ let package = Package(
         "HTTPCacheFiles", "HTTPCacheStore", "HTTPCacheSemantics", "HTTPCacheLibC", "CSQLite", "CSystemShims",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
-      swiftSettings: settings),
+      swiftSettings: engineSettings),
     .target(
       name: "HTTPCaching",
       dependencies: [
@@ -114,7 +118,7 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
       ],
-      swiftSettings: settings),
+      swiftSettings: engineSettings),
     .target(
       name: "HTTPCacheURLSession",
       dependencies: [

@@ -72,7 +72,10 @@ let package = Package(
     // Without pkg-config: SwiftPM would warn where it is missing.
     .systemLibrary(name: "CBrotli", providers: [.apt(["libbrotli-dev"]), .brew(["brotli"])]),
     .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
-    .target(name: "HTTPCacheProxy", dependencies: caching + nio, swiftSettings: settings),
+    .target(
+      name: "HTTPCacheProxy", dependencies: caching + nio,
+      // Its asynchronous functions run where their caller runs: on an event loop.
+      swiftSettings: settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     .target(
       name: "HTTPCacheCommand",
       dependencies: caching + nio + [

@@ -54,7 +54,8 @@ extension AnswerMaker {
   /// The uses of an answer without a look-up; nil if it has to be looked up each time.
   private func uses(of found: FoundInMemory) -> RepeatedUses? {
     // The generation does not tell of all changes of responses that are only in the memory of a tier.
-    guard let generation = found.generation, let memory = shelf.memory, found.stored.allSatisfy({ !$0.record.isMemoryOnly })
+    guard let generation = found.generation, let memory = shelf.memory,
+      found.stored.allSatisfy({ !$0.record.isMemoryOnly })
     else {
       return nil
     }

@@ -32,6 +32,7 @@ public struct EntryUpdates: AsyncSequence, Sendable {
 
     /// The stored response if there is one that was not returned yet; otherwise waits until the entry changes. nil
     /// if the task is cancelled.
+    @concurrent
     public mutating func next() async -> EntryUpdate? {
       while true {
         if hasLooked, await signals.next() == nil { return nil }

@@ -37,6 +37,7 @@ public struct MessageBody: Sendable, AsyncSequence {
     ///
     /// - Throws: the error that ended the body early: an `UpstreamError`, a `CacheError`, or
     ///   `CancellationError`.
+    @concurrent
     public func next() async throws -> BodyBytes? {
       do { return try await source.next() } catch let error as UpstreamError { throw error.ofCaller }
     }
@@ -50,6 +51,7 @@ public struct MessageBody: Sendable, AsyncSequence {
   /// - Parameter limit: the maximum number of bytes.
   /// - Throws: `MessageBody.TooLong` if the body is longer; `CancellationError` at once when the task is
   ///   cancelled; what the source throws.
+  @concurrent
   public func collect(upTo limit: Int = .max) async throws -> BodyBytes {
     do {
       let bytes = try await withTaskCancellationHandler {

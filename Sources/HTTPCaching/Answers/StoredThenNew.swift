@@ -42,6 +42,7 @@ public struct StoredThenNew: AsyncSequence, Sendable {
     /// The next answer; nil after the last.
     ///
     /// - Throws: what `HTTPCache.respond` throws, if there was no answer before; `CancellationError`.
+    @concurrent
     public mutating func next() async throws -> CacheResponse? {
       switch state {
       case .ended: return nil

@@ -13,6 +13,7 @@ extension HTTPCache {
   /// The counts over the life of the cache.
   ///
   /// - Throws: `CacheError` if the directory cannot be read.
+  @concurrent
   public func counts() async throws(CacheError) -> CacheCounts { try await store.counts() }
 
   /// Changes capacities, and evicts down to them at once. The capacity on disk is kept in the
@@ -22,6 +23,7 @@ extension HTTPCache {
   ///   - memory: bytes; nil leaves the capacity as it is.
   ///   - disk: bytes; nil leaves the capacity as it is.
   /// - Throws: `CacheError` with `invalidValue` for a negative capacity; `CacheError` if the directory cannot be written.
+  @concurrent
   public func setCapacity(memory: Int64? = nil, disk: Int64? = nil) async throws(CacheError) {
     for (name, bytes) in [("memory", memory ?? 0), ("disk", disk ?? 0)] where bytes < 0 {
       throw CacheError(.invalidValue, "the capacity of \(name) must not be negative (got \(bytes) bytes)")
@@ -37,6 +39,7 @@ extension HTTPCache {
   ///   - limit: the maximum number of entries of the page.
   /// - Throws: `CacheError` with `invalidRequest` for a prefix or a target that is not absolute; `CacheError` if the
   ///   directory cannot be read.
+  @concurrent
   public func entries(
     _ selection: CacheSelection = .all, after cursor: EntryCursor? = nil, limit: Int = 256
   ) async throws(CacheError) -> EntryPage {
@@ -52,6 +55,7 @@ extension HTTPCache {
   /// - Throws: `CacheError` with `invalidRequest` for a URL or an origin that is not absolute; `CacheError` if
   ///   the directory cannot be written.
   @discardableResult
+  @concurrent
   public func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     try await engine.shelf.remove(selection)
   }
@@ -62,6 +66,7 @@ extension HTTPCache {
   /// - Returns: the number of responses removed.
   /// - Throws: as `remove(_:)` for a selection.
   @discardableResult
+  @concurrent
   public func remove(_ request: HTTPRequest) async throws(CacheError) -> Int {
     try await remove(.target(try Self.target(of: request)))
   }
@@ -71,6 +76,7 @@ extension HTTPCache {
   /// - Returns: the number of responses removed.
   /// - Throws: `CacheError` if the directory cannot be written.
   @discardableResult
+  @concurrent
   public func removeAll() async throws(CacheError) -> Int { try await remove(.all) }
 
   /// Invalidates the entries that match: they are kept, and validated before they are used again
@@ -80,6 +86,7 @@ extension HTTPCache {
   /// - Returns: the number of responses invalidated; nil if the store does not count.
   /// - Throws: as `remove(_:)`.
   @discardableResult
+  @concurrent
   public func invalidate(_ selection: CacheSelection) async throws(CacheError) -> Int? {
     try await engine.shelf.mark(selection, as: .invalidated)
   }
@@ -90,6 +97,7 @@ extension HTTPCache {
   /// - Returns: the number of responses invalidated; nil if the store does not count.
   /// - Throws: as `remove(_:)`.
   @discardableResult
+  @concurrent
   public func invalidate(_ request: HTTPRequest) async throws(CacheError) -> Int? {
     try await invalidate(.target(try Self.target(of: request)))
   }
@@ -103,6 +111,7 @@ extension HTTPCache {
   /// - Returns: the number of responses that match; nil if the store does not count.
   /// - Throws: as `remove(_:)`.
   @discardableResult
+  @concurrent
   public func expire(_ selection: CacheSelection) async throws(CacheError) -> Int? {
     try await engine.shelf.mark(selection, as: .expired)
   }
@@ -127,6 +136,7 @@ extension HTTPCache {
   /// - Throws: `CacheError`; `CacheError.busy` if another process has been reading an old state of the index
   ///   for seconds: everything is removed, but the index's log still contains bytes of it.
   @discardableResult
+  @concurrent
   public func wipe(partition: String) async throws(CacheError) -> Int {
     try await engine.shelf.wipe(mode: configuration.rules.mode, partition: partition, in: store)
   }
@@ -147,6 +157,7 @@ extension HTTPCache {
   /// - Throws: `CacheError.io` if the file cannot be opened, `CacheError.invalidRequest` for a request that has
   ///   no key.
   @discardableResult
+  @concurrent
   public func adopt(
     file path: String, response: HTTPResponse, for request: HTTPRequest, partition: String = ""
   ) async throws(CacheError) -> StorageRefusal? {
@@ -167,6 +178,7 @@ extension HTTPCache {
   /// - Parameter limit: the longest time to wait. The cache then works without the tier until the tier can be reached.
   /// - Returns: whether the node is connected; false for a cache without a tier.
   @discardableResult
+  @concurrent
   public func join(within limit: Duration) async -> Bool {
     await engine.fleet?.join(within: limit) ?? false
   }
@@ -182,6 +194,7 @@ extension HTTPCache {
   /// - Parameter limit: how long to wait until all have.
   /// - Returns: nil for a cache without a tier.
   /// - Throws: `SharedTierError` if the tier cannot tell.
+  @concurrent
   public func fleetReceipt(within limit: Duration) async throws(SharedTierError) -> FleetReceipt? {
     guard let fleet = engine.fleet else { return nil }
     return try await fleet.receipt(within: limit)
@@ -190,6 +203,7 @@ extension HTTPCache {
   /// The nodes of the fleet that told of themselves in the last seconds; none for a cache without a tier.
   ///
   /// - Throws: `SharedTierError` if the tier cannot tell.
+  @concurrent
   public func fleetNodes() async throws(SharedTierError) -> [SharedNode] {
     guard let fleet = engine.fleet else { return [] }
     return try await fleet.ask("ask for the nodes") { () async throws(SharedTierError) in

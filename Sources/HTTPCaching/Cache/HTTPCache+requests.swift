@@ -24,6 +24,7 @@ extension HTTPCache {
   ///   `CacheError` with `invalidRequest` for a request without an absolute http or https URI;
   ///   `CancellationError` if the task was cancelled; what `body` throws while the content of a QUERY is read;
   ///   what `options.contentAgain` throws.
+  @concurrent
   public func respond(
     to request: HTTPRequest, body: MessageBody? = nil, policy: CachePolicy = .standard,
     options: RequestOptions = RequestOptions(), via upstream: any Upstream
@@ -102,6 +103,7 @@ extension HTTPCache {
   ///   would bring to disk what may be in memory only or must be encrypted.
   /// - Throws: `CacheError` with `invalidRequest` for a request without an absolute URI; with `io`,
   ///   `noSpace` or `unavailable` if no file can be made.
+  @concurrent
   public func file(
     for request: HTTPRequest, policy: CachePolicy = .cacheElseNetwork,
     options: RequestOptions = RequestOptions(), writesMemoryOnly: Bool = false

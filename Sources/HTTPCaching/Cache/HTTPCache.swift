@@ -64,6 +64,7 @@ public final class HTTPCache: Sendable {
   // MARK: Ending
 
   /// Writes batched changes, so that no change is lost when the process ends.
+  @concurrent
   public func flush() async { await store.flush() }
 
   /// Cancels background validations, writes batched changes, and closes the store with its connections to the
@@ -75,6 +76,7 @@ public final class HTTPCache: Sendable {
   ///
   /// A cache that is released without this call loses changes that were batched after the last `flush()`: counts,
   /// times of use, notes of refusals. It loses no response.
+  @concurrent
   public func close() async {
     await engine.shelf.close { engine.background.cancel() }
   }
@@ -84,6 +86,7 @@ public final class HTTPCache: Sendable {
   /// upstream that ignores its cancellation.
   ///
   /// - Parameter limit: the longest time to wait.
+  @concurrent
   public func finishBackgroundWork(within limit: Duration) async {
     let start = engine.clock.uptime
     await engine.background.finish(within: limit, clock: engine.clock)
