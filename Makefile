@@ -163,7 +163,7 @@ fuzz-recordings: prerequisites
 bench-doors: prerequisites
 	scripts/bench.sh doors
 
-# Compares instructions and allocations with Benchmarks/thresholds.txt.
+# Compares instructions and allocations with Benchmarks/thresholds.txt; those of serve, too, if make build was run.
 bench-check:
 	@scripts/prerequisites.sh valgrind
 	scripts/bench.sh check

@@ -16,14 +16,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import nginx
 from servers import free_port
 
 CONNECTIONS, LIMIT = 64, 0.01
-NGINX = """daemon off; worker_processes 1; pid o.pid; error_log o.err; events {{ worker_connections 4096; }}
-http {{ access_log off; keepalive_requests 100000000; client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3;
- uwsgi_temp_path t4; scgi_temp_path t5; server {{ listen 127.0.0.1:{port} backlog=4096; root www;
- location / {{ add_header Cache-Control "max-age=3600"; }}
- location /no/ {{ alias {folder}/www/; add_header Cache-Control "no-store"; }} }} }}"""
 NEW = "local n, first = 0, '%s'\nfunction request() n = n + 1; return wrk.format('GET', '/1k?' .. first .. n) end\n"
 # Waits of Swift's Mutex, and of pthread_mutex_lock; threads with nothing to do wait in other ways.
 WAIT = re.compile(r"futex\((0x[0-9a-f]+), (?:FUTEX_LOCK_PI|FUTEX_WAIT_PRIVATE, 2, NULL)")
@@ -90,14 +86,9 @@ def main():
     worst = 0
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
-        (folder / "www").mkdir()
-        (folder / "www/1k").write_bytes(b"x" * 1024)
-        for path in [folder, folder / "www"]:
-            path.chmod(0o755)
         origin, port = free_port(), free_port()
-        (folder / "o.conf").write_text(NGINX.format(port=origin, folder=folder))
         commands = [
-            ["nginx", "-p", str(folder), "-c", str(folder / "o.conf")],
+            nginx.origin(folder, origin, {"1k": 1024}),
             [command, "serve", "--upstream", f"http://127.0.0.1:{origin}", "--listen", f"127.0.0.1:{port}", "--h2c",
              "--access-log", "none", "--event-loops", loops, "--dir", str(folder / "cache")]]
         processes = []

@@ -11,9 +11,9 @@ nodes   purges with 50 servers: how long until all have confirmed it
 round   the commands that requests send to Redis for responses that cannot be shared
 hits    the instructions of an answer from memory with a fleet and without; needs valgrind and h2load
 """
-import json, os, re, shutil, signal, subprocess, sys, tempfile, threading, time
+import json, os, shutil, subprocess, sys, tempfile, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import fleet, servers
+import fleet, servers, valgrind
 
 GROUP, ROUNDS = 10_000, 30
 counts, version, lock = {}, [1], threading.Lock()
@@ -144,34 +144,19 @@ def round_trips(nodes, base, redis):
                   f"for 100 more {len(sent) - marks[0]}", flush=True)
 
 
-def instructions(program, folder, base, hits, *options):
-    """The instructions of a server that answers so many requests from memory."""
-    log = f"{folder}/instructions"
-    server = subprocess.Popen(
-        ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", f"--log-file={log}",
-         program, "serve", "--upstream", base, "--listen", "127.0.0.1:0", "--dir", tempfile.mkdtemp(dir=folder),
-         "--access-log", "none", *options], stderr=subprocess.PIPE, text=True)
-    port = next(int(line.rsplit(":", 1)[1]) for line in server.stderr if "listening on" in line)
-    threading.Thread(target=lambda: [None for _ in server.stderr], daemon=True).start()
-    subprocess.run(["h2load", "--h1", "-c1", f"-n{hits}", f"http://127.0.0.1:{port}/hits"], check=True,
-                   stdout=subprocess.DEVNULL)
-    server.send_signal(signal.SIGTERM)
-    server.wait()
-    with open(log) as file:
-        return int(re.search(r"I +refs: +([\d,]+)", file.read())[1].replace(",", ""))
-
-
 def hits(nodes, base, redis):
     if not (shutil.which("valgrind") and shutil.which("h2load")):
         print("hits: skipped: valgrind or h2load is not installed")
         return
     with tempfile.TemporaryDirectory() as folder:
-        # valgrind 3.19 stops at debugging information of version 5.
-        program = f"{folder}/httpcache"
-        subprocess.run(["strip", "--strip-debug", "-o", program, sys.argv[1]], check=True)
-        figures = {}
+        program, figures = valgrind.stripped(sys.argv[1], folder), {}
+
+        def instructions(count, options):
+            return valgrind.counted(valgrind.INSTRUCTIONS, program, base, options, lambda port: subprocess.run(
+                ["h2load", "--h1", "-c1", f"-n{count}", f"http://127.0.0.1:{port}/hits"], check=True,
+                stdout=subprocess.DEVNULL))
         for name, options in {"alone": [], "in a fleet": ["--fleet", redis.address]}.items():
-            few, many = [instructions(program, folder, base, count, *options) for count in (2_000, 22_000)]
+            few, many = [instructions(count, options) for count in (2_000, 22_000)]
             figures[name] = (many - few) // 20_000
         print(f"hits: instructions of an answer from memory: {figures}")
 

@@ -21,16 +21,10 @@ import tempfile
 import time
 from pathlib import Path
 
-NGINX = """daemon off; worker_processes 1; pid {name}.pid; error_log {name}.err warn; worker_rlimit_nofile 32768;
-events {{ worker_connections 8192; }}
-http {{ access_log off; sendfile on; tcp_nopush on; tcp_nodelay on; keepalive_requests 100000000;
- client_body_temp_path {name}1; proxy_temp_path {name}2; fastcgi_temp_path {name}3; uwsgi_temp_path {name}4;
- scgi_temp_path {name}5;
- {servers} }}
-"""
-ORIGIN_SERVERS = """server {{ listen 127.0.0.1:{origin} backlog=4096; root www; open_file_cache max=1000;
- location / {{ add_header Cache-Control "max-age=3600"; }}
- location /no/ {{ alias {folder}/www/; add_header Cache-Control "no-store"; }} }}"""
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Trials"))
+import nginx
+
+SIZES = {"1k": 1 << 10, "4k": 4 << 10, "16k": 16 << 10, "100k": 100 << 10, "100m": 100_000_000}
 CACHE_SERVERS = """proxy_cache_path cache levels=1:2 keys_zone=z:100m max_size=1g inactive=1h use_temp_path=off;
  upstream origin {{ server 127.0.0.1:{origin}; keepalive 256; keepalive_requests 100000000; }}
  server {{ listen 127.0.0.1:{port}; listen 127.0.0.1:{secure} ssl http2;
@@ -301,9 +295,11 @@ def servers(command, folder):
     serve = [command, "serve", "--upstream", f"http://127.0.0.1:{ORIGIN}", "--access-log", "none",
              "--connections-per-client", "4096"]
     clear, secure = PORTS["serve"]
+    port, secure_port = PORTS["nginx"]
+    cache_servers = CACHE_SERVERS.format(origin=ORIGIN, port=port, secure=secure_port)
     return {
-        "origin": ["nginx", "-c", f"{folder}/origin.conf", "-p", f"{folder}"],
-        "nginx": ["nginx", "-c", f"{folder}/nginx.conf", "-p", f"{folder}"],
+        "origin": nginx.origin(folder, ORIGIN, SIZES),
+        "nginx": nginx.command(folder, "nginx", cache_servers),
         "Varnish": [
             "varnishd", "-F", "-j", "none", "-n", f"{folder}/varnish", "-a", f"127.0.0.1:{VARNISH_PORT}", "-f",
             f"{folder}/v.vcl", "-s", "malloc,1g", "-p", "default_ttl=3600", "-p", "thread_pools=1"],
@@ -315,14 +311,6 @@ def servers(command, folder):
 
 
 def prepare(folder):
-    folder.chmod(0o755)
-    (folder / "www").mkdir()
-    for name, size in (("1k", 1 << 10), ("4k", 4 << 10), ("16k", 16 << 10), ("100k", 100 << 10), ("100m", 100_000_000)):
-        (folder / "www" / name).write_bytes(b"a" * size)
-    clear, secure = PORTS["nginx"]
-    for name, text in (("origin", ORIGIN_SERVERS), ("nginx", CACHE_SERVERS)):
-        text = text.format(origin=ORIGIN, port=clear, secure=secure, folder=folder)
-        (folder / f"{name}.conf").write_text(NGINX.format(name=name, servers=text))
     (folder / "v.vcl").write_text(VARNISH.format(origin=ORIGIN))
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",

@@ -6,7 +6,8 @@
 #   bench.sh doors   the table of hits through each door, beside Foundation's own
 #   bench.sh images  the tables of images: hits in memory, and thumbnails beside other programs
 #   bench.sh redis   questions a second to a tier on Redis, beside redis-benchmark
-#   bench.sh count   instructions (valgrind) and allocations per decision or answer, one row a line
+#   bench.sh count   instructions (valgrind) and allocations per decision or answer, one row a line; with a release build
+#                    of the command, nginx and h2load, also per request to serve
 #   bench.sh check   compares these with Benchmarks/thresholds.txt; more than 5 % above fails
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
@@ -72,6 +73,21 @@ count() {
     many=$(instructions "$name" 25)
     echo "$name|$(((many - few) / (20 * things)))|$allocations"
   done < <("$program" --rows)
+  count_serve
+}
+
+# The rows of serve. They need a release build, which takes too long to be made here.
+count_serve() {
+  local release=Tools/.build/release/httpcache missing="" needed
+  [ -x "$release" ] || missing="$release (make build)"
+  for needed in nginx h2load python3; do
+    command -v "$needed" >/dev/null 2>&1 || missing="${missing:+$missing, }$needed"
+  done
+  if [ -n "$missing" ]; then
+    echo "skipped: the rows of serve need $missing" >&2
+    return
+  fi
+  scripts/bench-serve-counts.py "$release"
 }
 
 case ${1:-} in
@@ -85,6 +101,7 @@ case ${1:-} in
       NR == FNR { if ($0 !~ /^#/) { instructions[$1] = $2; allocations[$1] = $3 }; next }
       !($1 in instructions) { print $1 ": has no threshold"; bad = 1; next }
       { seen[$1] = 1
+        if ($1 ~ /^serve:/) served = 1
         # The row of a peer, for comparison only.
         if ($1 ~ /^floor:/) { printf "ok %s: %d instructions\n", $1, $2; next }
         over = $2 > instructions[$1] * 1.05 || $3 > allocations[$1] * 1.05
@@ -92,7 +109,11 @@ case ${1:-} in
           over ? "FAILED" : "ok", $1, $2, instructions[$1] * 1.05, $3, allocations[$1] * 1.05
         bad = bad || over }
       END {
-        for (name in instructions) if (!(name in seen)) { print name ": there is no such row"; bad = 1 }
+        for (name in instructions) {
+          if (name in seen || (!served && name ~ /^serve:/)) continue
+          print name ": there is no such row"
+          bad = 1
+        }
         exit bad }' Benchmarks/thresholds.txt .build/bench/counts.txt >.build/bench/check.txt || failed=1
     cat .build/bench/check.txt
     note bench-check "$(grep -c '^ok ' .build/bench/check.txt || true)" \

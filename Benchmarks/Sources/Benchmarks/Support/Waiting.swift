@@ -1,14 +1,17 @@
-import Foundation
+import Dispatch
 import Synchronization
 
 /// Runs asynchronous work on the calling thread. Otherwise the runtime starts Dispatch threads, which
 /// valgrind cannot follow, and nothing else should run during a measurement.
 final class Waiting: TaskExecutor {
   private let jobs = Mutex<[UnownedJob]>([])
+  // Signalled for each job: a loop that asks again and again would be counted as instructions.
+  private let newJobs = DispatchSemaphore(value: 0)
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     jobs.withLock { $0.append(job) }
+    newJobs.signal()
   }
 
   /// The result of `work`; nil if it waits for an event that never happens.
@@ -32,7 +35,7 @@ final class Waiting: TaskExecutor {
     while box.outcome.withLock({ $0 == nil }) {
       guard let job = executor.jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
         if !others { break }
-        usleep(100)
+        executor.newJobs.wait()
         continue
       }
       job.runSynchronously(on: executor.asUnownedTaskExecutor())
