@@ -2,8 +2,8 @@
 """Instructions and allocations of `httpcache serve` per request: bench-serve-counts.py HTTPCACHE
 
 Prints name|instructions|allocations for each row. Each figure is the difference of two fresh servers that get different
-numbers of requests after the same warm-up, divided by the difference of these numbers. Needs valgrind, h2load, and nginx
-for the origin.
+numbers of requests after the same warm-up, divided by the difference of these numbers. Needs valgrind, h2load, and
+nginx for the origin.
 """
 import http.client
 import os

@@ -6,8 +6,8 @@
 #   bench.sh doors   the table of hits through each door, beside Foundation's own
 #   bench.sh images  the tables of images: hits in memory, and thumbnails beside other programs
 #   bench.sh redis   questions a second to a tier on Redis, beside redis-benchmark
-#   bench.sh count   instructions (valgrind) and allocations per decision or answer, one row a line; with a release build
-#                    of the command, nginx and h2load, also per request to serve
+#   bench.sh count   instructions (valgrind) and allocations per decision or answer, one row a line; with a release
+#                    build of the command, nginx and h2load, also per request to serve
 #   bench.sh check   compares these with Benchmarks/thresholds.txt; more than 5 % above fails
 cd "$(dirname "$0")/.."
 source scripts/lib.sh
