@@ -260,6 +260,8 @@ extension SealedStore: TierBase, GenerationSource {
   /// The generation of the key in the base.
   public func generation(of key: CacheKey) -> UInt64 { generations?.generation(of: names.key(key)) ?? 0 }
 
+  package var tellsOfChanges: Bool { generations?.tellsOfChanges == true }
+
   /// Whether the base is known to have nothing for the key.
   package func isKnownAbsent(_ key: CacheKey) -> Bool { generations?.isKnownAbsent(names.key(key)) == true }
 }

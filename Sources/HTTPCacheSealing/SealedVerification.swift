@@ -23,6 +23,7 @@ extension SealedStore {
   /// Opens every record and every chunk that was sealed with this key.
   ///
   /// - Parameter repair: whether to remove damaged entries.
+  @concurrent
   public func verify(repair: Bool = false) async throws(CacheError) -> SealedVerification {
     var report = SealedVerification()
     try await base.forEachEntry(.prefix(names.prefix)) { (entry) async throws(CacheError) in

@@ -57,7 +57,10 @@ final class EntryReader: Sendable {
   private func variants(
     of key: CacheKey, hash: UInt64, in opened: OpenDirectory
   ) throws(CacheError) -> [StoredVariant] {
-    if let filter = opened.keyFilter, try !mayContain(hash, filter, in: opened) { return [] }
+    if let filter = opened.keyFilter, try !mayContain(hash, filter, in: opened) {
+      try opened.index.requireOpen()
+      return []
+    }
     let context = context(opened)
     // Read the damaged ids before the rows: an entry may be removed from both while the rows are read.
     let damaged = opened.damaged.withLock { $0 }

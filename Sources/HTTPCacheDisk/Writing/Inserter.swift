@@ -127,17 +127,17 @@ final class Inserter: Sendable {
   ) -> CacheRecord {
     // The free-space estimate already includes the body file.
     opened.freeSpace.didUse(max(0, entry.size - entry.cost))
-    opened.raise([opened.hashes.hash(of: entry.record.key)], .inserted)
     let stored = result.record.with(sequence: UInt64(bitPattern: result.id))
     opened.didCommit(result.id, stored)
     let refusedPriority = result.evictions.refusedPriority
+    let hasRow = refusedPriority == nil && entry.purpose != .refused
+    opened.raise([opened.hashes.hash(of: entry.record.key)], hasRow ? .inserted : .updated)
     if let refusedPriority {
       evictor.didRefuse(priority: refusedPriority)
       if let name = entry.file { opened.deleteBody(name, bytes: entry.cost) }
     }
     // A writer that goes on releases what its row counts.
     if entry.purpose != .unfinished { entry.bodyFile.reserve(0) }
-    let hasRow = refusedPriority == nil && entry.purpose != .refused
     return hasRow ? stored : stored.with(sequence: 0)
   }
 

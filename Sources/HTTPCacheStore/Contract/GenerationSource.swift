@@ -10,6 +10,13 @@ package protocol GenerationSource: AnyObject, Sendable {
   /// key and reading memory.
   func generation(of key: CacheKey) -> UInt64
 
+  /// Whether the generations rise at all: a store over one that tells of no changes cannot tell of them either.
+  var tellsOfChanges: Bool { get }
+
   /// Whether nothing is stored for a key now, as far as that is known without reading. Costs as little.
   func isKnownAbsent(_ key: CacheKey) -> Bool
+}
+
+extension GenerationSource {
+  package var tellsOfChanges: Bool { true }
 }

@@ -124,12 +124,6 @@ public final class ChangeCounters: @unchecked Sendable {
   /// The most keys whose generations are raised one by one.
   package static let mostKeys = 256
 
-  /// Raises the generations of keys, after a commit that changes their entries.
-  package func raise(_ hashes: [UInt64]) {
-    guard hashes.count <= Self.mostKeys else { return raiseAll() }
-    for hash in hashes { raise(hash) }
-  }
-
   /// Raises the generation of a key.
   ///
   /// - Returns: the counter of its class.

@@ -164,7 +164,7 @@ final class StoredNames: Sendable {
         guard record.key.methodClass == .get, record.key.partition == key.partition,
           record.key.mode == key.mode, !Self.variance(record).isDefault
         else { return }
-        await shelf.invalidate(record)
+        try await shelf.invalidate(record)
       }
     }
   }

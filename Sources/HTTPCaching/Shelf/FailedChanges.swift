@@ -38,6 +38,7 @@ final class FailedChanges: Sendable {
   func insert(_ selection: CacheSelection, removes: Bool, at time: Timestamp) {
     state.withLock { state in
       state.lastNumber += 1
+      state.changes.removeAll { $0.selection == selection && $0.removes == removes }
       if state.changes.count >= Self.limit {
         state.changes = [Change(number: state.lastNumber, selection: .all, removes: false, time: time)]
       } else {

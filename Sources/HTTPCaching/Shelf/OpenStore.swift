@@ -15,7 +15,8 @@ final class OpenStore: Sendable {
   init(_ store: any CacheStore, local: (any CacheStore)? = nil) {
     whileOpen = store
     localWhileOpen = local ?? store
-    localMemory = localWhileOpen as? any GenerationSource & UseCounter
+    let memory = localWhileOpen as? any GenerationSource & UseCounter
+    localMemory = memory?.tellsOfChanges == true ? memory : nil
   }
 
   var store: any CacheStore { isClosed.load(ordering: .relaxed) ? ClosedStore.shared : whileOpen }

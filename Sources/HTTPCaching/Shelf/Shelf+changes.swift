@@ -124,11 +124,20 @@ extension Shelf {
   func overtake(_ key: CacheKey) async { await invalidate(.key(key), telling: key.target) }
 
   private func invalidate(_ selection: CacheSelection, telling target: String) async {
+    do throws(CacheError) { try await invalidate(selection, in: store, telling: target) } catch {
+      // It is tried again.
+    }
+  }
+
+  private func invalidate(
+    _ selection: CacheSelection, in store: any CacheStore, telling target: String
+  ) async throws(CacheError) {
     do throws(CacheError) {
       _ = try await store.invalidate(selection)
       observers.tell(.invalidated(target: target))
     } catch {
       failed(to: "invalidate", selection, removes: false, error)
+      throw error
     }
   }
 
@@ -146,8 +155,11 @@ extension Shelf {
   }
 
   /// Invalidates a response.
-  func invalidate(_ record: CacheRecord) async {
-    await invalidate(.variant(record.key, sequence: record.sequence), telling: record.key.target)
+  ///
+  /// - Throws: what the store throws; the change is then tried again.
+  func invalidate(_ record: CacheRecord) async throws(CacheError) {
+    try await invalidate(
+      .variant(record.key, sequence: record.sequence), in: store, telling: record.key.target)
   }
 
   /// Removes all responses to a key: each variant in each form, under each name. Tells the observer of each key whose

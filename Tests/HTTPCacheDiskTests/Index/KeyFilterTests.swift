@@ -37,6 +37,14 @@ struct KeyFilterTests {
     #expect(store.isKnownAbsent(key("/a")) && store.isKnownAbsent(key("/b")))
   }
 
+  @Test("a closed store says that it is closed, also for a key that is known to be absent")
+  func closed() async throws {
+    let fixture = try Fixture()
+    #expect(try fixture.store.read(key("/a")).isEmpty)
+    await fixture.store.close()
+    #expect(throws: CacheError.self) { try fixture.store.read(key("/a")) }
+  }
+
   @Test("all rows are found, however many: every key through a store that has read none of them")
   func many() async throws {
     let fixture = try Fixture()

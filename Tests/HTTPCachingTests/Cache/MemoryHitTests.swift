@@ -1,3 +1,4 @@
+import HTTPCacheSealing
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
@@ -80,6 +81,29 @@ struct MemoryHitTests {
     for number in 0..<100 { try await test.get("/\(number)") }
     try await test.cache.remove(.key(try #require(found("/5")).key))
     #expect(test.cache.use(hit))
+  }
+
+  @Test("under encryption over a store that tells of no changes, a removed response is not used again")
+  func untold() async throws {
+    let base = SilentLayer(base: MemoryStore(capacity: 1 << 20))
+    let cipher = try CacheEncryption.key(try EncryptionKey(0..<32)).cipher(secret: base.secret)
+    let cache = HTTPCache(
+      configuration: test.cache.configuration, store: try SealedStore(base: base, cipher: cipher))
+    let upstream = ScriptedUpstream { _ in
+      ScriptedResponse(status: 200, headers: ["Cache-Control": "max-age=60"], body: "body")
+    }
+    let response = try await cache.respond(to: test.request("/"), via: upstream)
+    _ = try await response.body.collect()
+    let hit = try #require(
+      cache.memoryHit(for: test.request("/"), options: RequestOptions(), longestBody: 100))
+    try await cache.remove(.all)
+    #expect(!cache.use(hit))
+  }
+
+  /// A layer of an app, which cannot tell of changes.
+  private final class SilentLayer: StoreLayer {
+    let base: any CacheStore
+    init(base: any CacheStore) { self.base = base }
   }
 
   @Test("the store is told of uses when the hit is released: of the look-up at once, of at most 15 more then")
