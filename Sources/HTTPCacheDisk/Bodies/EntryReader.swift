@@ -48,16 +48,16 @@ final class EntryReader: Sendable {
 
   /// Counts uses of keys that were answered without this store.
   func recordUses(_ uses: [KeyUses]) {
-    let hashed = uses.map { (hash: thread.hash(of: $0.key), count: $0.count, time: $0.last.seconds) }
-    policy.recordUses(hashed.lazy.map { ($0.hash, $0.count) })
-    let stored = zip(uses, hashed).filter { !thread.isKnownAbsent($0.0.key) }
-    if !stored.isEmpty { batch.touch(stored.lazy.map { ($0.1.hash, $0.1.time) }) }
+    let places = uses.map { thread.place(of: $0.key) }
+    policy.recordUses(zip(places, uses).lazy.map { ($0.hash, $1.count) })
+    let stored = zip(places, uses).filter { !$0.0.isKnownAbsent }
+    if !stored.isEmpty { batch.touch(stored.lazy.map { ($0.hash, $1.last.seconds) }) }
   }
 
   private func variants(
     of key: CacheKey, hash: UInt64, in opened: OpenDirectory
   ) throws(CacheError) -> [StoredVariant] {
-    if let filter = opened.keyFilter, try !mayContain(hash, filter, in: opened) {
+    if let filter = opened.keyGenerations.filter, try !mayContain(hash, filter, in: opened) {
       try opened.index.requireOpen()
       return []
     }

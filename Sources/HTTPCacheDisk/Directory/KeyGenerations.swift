@@ -8,12 +8,12 @@ final class KeyGenerations: Sendable {
   let hashes: RowHashes
   // Above all generations of an older open directory.
   private let first: UInt64
-  // Nil where changes by other processes are not visible.
-  private let filter: KeyFilter?
+  /// The keys of the index, in memory; nil where changes by other processes are not visible.
+  let filter: KeyFilter?
 
-  init(_ file: GenerationFile, filter: KeyFilter?, hashes: RowHashes, above older: KeyGenerations?) {
+  init(_ file: GenerationFile, hashes: RowHashes, above older: KeyGenerations?) {
     self.file = file
-    self.filter = filter
+    filter = file.isShared ? KeyFilter(file.changes) : nil
     self.hashes = hashes
     first = older.map { $0.first &+ 1 << 48 } ?? 0
   }
@@ -25,6 +25,6 @@ final class KeyGenerations: Sendable {
     return first &+ file.changes.generation(of: hashes.hash(of: key))
   }
 
-  /// Whether the index has no row of a key, as far as that is known.
-  func isKnownAbsent(_ key: CacheKey) -> Bool { filter?.mayContain(hashes.hash(of: key)) == false }
+  /// Whether the index has no row of a key, given as its hash, as far as that is known.
+  func isKnownAbsent(_ hash: UInt64) -> Bool { filter?.mayContain(hash) == false }
 }

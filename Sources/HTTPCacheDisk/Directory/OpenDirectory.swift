@@ -30,8 +30,6 @@ final class OpenDirectory: Sendable {
   static let mostSuspicions = 3
 
   let keyGenerations: KeyGenerations
-  /// The keys of the index, in memory; nil where changes by other processes are not visible.
-  let keyFilter: KeyFilter?
   private let wasTakenOver = Atomic<Bool>(false)
   let identity: FileIdentity
   private let replacements: UInt64
@@ -63,9 +61,7 @@ final class OpenDirectory: Sendable {
     self.notes = notes
     needsSweep = wasSetAside || database.isNew
     self.freeSpace = freeSpace
-    keyFilter = generations.isShared ? KeyFilter(generations.changes) : nil
-    keyGenerations = KeyGenerations(
-      generations, filter: keyFilter, hashes: hashes, above: older?.keyGenerations)
+    keyGenerations = KeyGenerations(generations, hashes: hashes, above: older?.keyGenerations)
     replacements = generations.changes.replacements
     // Keep the owner in the same directory: the names of existing body files contain it. Take a new owner if
     // the directory was emptied, so that other processes do not find the lock of the old owner.
@@ -164,7 +160,7 @@ final class OpenDirectory: Sendable {
   func raise(_ hashes: [UInt64], _ change: KeyFilter.Change) {
     guard hashes.count <= ChangeCounters.mostKeys else { return changes.raiseAll() }
     for hash in hashes {
-      if let keyFilter { keyFilter.raise(hash, change) } else { changes.raise(hash) }
+      if let filter = keyGenerations.filter { filter.raise(hash, change) } else { changes.raise(hash) }
     }
   }
 }

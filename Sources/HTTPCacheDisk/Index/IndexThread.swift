@@ -49,14 +49,12 @@ final class IndexThread: Sendable {
     generations.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0.generation(of: key) }
   }
 
-  /// The hash of a key in the open directory.
-  func hash(of key: CacheKey) -> UInt64 {
-    generations.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0.hashes.hash(of: key) }
-  }
-
-  /// Whether the open directory has no row of a key, as far as that is known.
-  func isKnownAbsent(_ key: CacheKey) -> Bool {
-    generations.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0.isKnownAbsent(key) }
+  /// The hash of a key in the open directory, and whether that has no row of the key, as far as that is known.
+  func place(of key: CacheKey) -> (hash: UInt64, isKnownAbsent: Bool) {
+    generations.load(ordering: .acquiring)._withUnsafeGuaranteedRef { generations in
+      let hash = generations.hashes.hash(of: key)
+      return (hash, generations.isKnownAbsent(hash))
+    }
   }
 
   /// The open directory, for reading on the calling thread.

@@ -205,7 +205,7 @@ extension DiskStore: GenerationSource, TierBase {
   public func generation(of key: CacheKey) -> UInt64 { thread.generation(of: key) }
 
   /// Whether the index has no row of a key, as far as that is known without reading it.
-  package func isKnownAbsent(_ key: CacheKey) -> Bool { thread.isKnownAbsent(key) }
+  package func isKnownAbsent(_ key: CacheKey) -> Bool { thread.place(of: key).isKnownAbsent }
 
   /// Reads the stored variants as `read(_:)` does, without counting a use.
   public func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {

@@ -123,21 +123,16 @@ extension Shelf {
   /// A response that is arriving must be validated before its next use: marks what is stored for its key, too.
   func overtake(_ key: CacheKey) async { await invalidate(.key(key), telling: key.target) }
 
-  private func invalidate(_ selection: CacheSelection, telling target: String) async {
-    do throws(CacheError) { try await invalidate(selection, in: store, telling: target) } catch {
-      // It is tried again.
-    }
-  }
-
-  private func invalidate(
-    _ selection: CacheSelection, in store: any CacheStore, telling target: String
-  ) async throws(CacheError) {
+  /// - Returns: why the store failed to make the change, which is then tried again; nil if it did not fail.
+  @discardableResult
+  private func invalidate(_ selection: CacheSelection, telling target: String) async -> CacheError? {
     do throws(CacheError) {
       _ = try await store.invalidate(selection)
       observers.tell(.invalidated(target: target))
+      return nil
     } catch {
       failed(to: "invalidate", selection, removes: false, error)
-      throw error
+      return error
     }
   }
 
@@ -158,8 +153,8 @@ extension Shelf {
   ///
   /// - Throws: what the store throws; the change is then tried again.
   func invalidate(_ record: CacheRecord) async throws(CacheError) {
-    try await invalidate(
-      .variant(record.key, sequence: record.sequence), in: store, telling: record.key.target)
+    let selection = CacheSelection.variant(record.key, sequence: record.sequence)
+    if let error = await invalidate(selection, telling: record.key.target) { throw error }
   }
 
   /// Removes all responses to a key: each variant in each form, under each name. Tells the observer of each key whose
