@@ -2,14 +2,15 @@ import Foundation
 import HTTPCacheArchives
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
 @Suite("ARC files", .timeLimit(.minutes(10)))
 struct ARCFormTests: RecordingTests {
-  let folder: TestFolder
+  let folder: ScratchFolder
 
-  init() throws { folder = try TestFolder() }
+  init() throws { folder = try ScratchFolder() }
 
   private func document(
     _ url: String, _ type: String, _ block: String, rest: String = "", date: String = "20200913122640"

@@ -2,20 +2,21 @@ import Foundation
 import HTTPCacheArchives
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
 @Suite("An archive of responses", .timeLimit(.minutes(10)))
 struct ArchiveTests {
-  private let folder: TestFolder
+  private let folder: ScratchFolder
 
-  init() throws { folder = try TestFolder() }
+  init() throws { folder = try ScratchFolder() }
 
   private var archive: String { folder.path + "/content.hca" }
 
   /// A folder with a recorded head, two plain files, and a body of several blocks.
   private func source() throws -> FolderSeed {
-    let content = try TestFolder()
+    let content = try ScratchFolder()
     try content.write("example.com/index.html", "<html>front</html>")
     try content.write("example.com/a.txt", "plain")
     try content.write("example.com/large.bin", String(repeating: "0123456789abcdef", count: 10_000))
@@ -36,8 +37,8 @@ struct ArchiveTests {
 
   private final class Kept: @unchecked Sendable {
     // @unchecked Sendable because each test has its own and uses it in one task.
-    private var list: [TestFolder] = []
-    func append(_ folder: TestFolder) { list.append(folder) }
+    private var list: [ScratchFolder] = []
+    func append(_ folder: ScratchFolder) { list.append(folder) }
   }
 
   private func pack(_ source: any SeedSource, to path: String? = nil) async throws {
@@ -105,7 +106,7 @@ struct ArchiveTests {
 
   @Test("cut at any place, it is refused")
   func cut() async throws {
-    let content = try TestFolder()
+    let content = try ScratchFolder()
     try content.write("example.com/a.txt", "plain")
     try await pack(try FolderSeed(path: content.path))
     let whole = try bytes()
@@ -119,7 +120,7 @@ struct ArchiveTests {
 
   @Test("with any byte flipped, it answers nothing wrong, and verify tells")
   func flipped() async throws {
-    let content = try TestFolder()
+    let content = try ScratchFolder()
     try content.write("example.com/a.txt", "plain")
     try content.write("example.com/b.txt", "other")
     try await pack(try FolderSeed(path: content.path))
@@ -142,7 +143,7 @@ struct ArchiveTests {
 
   @Test("an entry that points outside of the file is refused, with any number that its checksum confirms")
   func hostileTable() async throws {
-    let content = try TestFolder()
+    let content = try ScratchFolder()
     try content.write("example.com/a.txt", "plain")
     try await pack(try FolderSeed(path: content.path))
     let whole = Array(try bytes())

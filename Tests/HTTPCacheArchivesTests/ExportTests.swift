@@ -15,7 +15,7 @@ struct ExportTests {
       ("a.hca", nil), ("a.har", nil), ("a.warc", nil), ("a.warc.gz", nil), ("folder", ExportForm.folder),
     ])
   func forms(_ name: String, _ form: ExportForm?) async throws {
-    let folder = try TestFolder()
+    let folder = try ScratchFolder()
     let cache = try HTTPCache.open(HTTPCache.Configuration())
     let origin = ScriptedUpstream.counting()
     for (path, fields) in [("/a", [:]), ("/b", [:]), ("/c", [.authorization: "Basic YTpi"])]
@@ -39,7 +39,7 @@ struct ExportTests {
 
   @Test("a cancelled export leaves no file", arguments: ["a.hca", "a.har", "a.warc", "a.warc.gz"])
   func cancelled(_ name: String) async throws {
-    let folder = try TestFolder()
+    let folder = try ScratchFolder()
     let cache = try HTTPCache.open(HTTPCache.Configuration())
     let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/a")
     _ = try await cache.respond(to: request, via: ScriptedUpstream.counting()).body.collect()
@@ -60,7 +60,7 @@ struct ExportTests {
     "a pipe, a folder and a link to nothing are not replaced, and a link is followed",
     arguments: ["a.hca", "a.har", "a.warc"])
   func places(_ name: String) async throws {
-    let folder = try TestFolder()
+    let folder = try ScratchFolder()
     let cache = try HTTPCache.open(HTTPCache.Configuration())
     let file = folder.path + "/" + name
     let manager = FileManager.default
@@ -86,7 +86,7 @@ struct ExportTests {
     "lower-cased and shared entries are kept, and answer a cache with the same overrides; others have a reason"
   )
   func overridden() async throws {
-    let folder = try TestFolder()
+    let folder = try ScratchFolder()
     let item = try #require(HTTPField.Name("X-Item"))
     let rules = CacheRules(overrides: [
       RuleOverride(effects: [.lowercasingPath, .droppingQuery(["sig"])]),
@@ -123,7 +123,7 @@ struct ExportTests {
 
   @Test("chosen fields and parameters of queries are not written; of URLs that are then equal, the first is")
   func secrets() async throws {
-    let folder = try TestFolder()
+    let folder = try ScratchFolder()
     let cache = try HTTPCache.open(HTTPCache.Configuration())
     let origin = ScriptedUpstream.counting()
     for path in ["/a?key=hidden1&b=2", "/a?key=hidden2&b=2", "/c"] {

@@ -2,14 +2,15 @@ import Foundation
 import HTTPCacheArchives
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
 @Suite("A folder as a seed", .timeLimit(.minutes(10)))
 struct FolderSeedTests {
-  private let folder: TestFolder
+  private let folder: ScratchFolder
 
-  init() throws { folder = try TestFolder() }
+  init() throws { folder = try ScratchFolder() }
 
   @Test(
     "the layout of EVURLCache",
@@ -74,7 +75,7 @@ struct FolderSeedTests {
       "https://evict.nl/link.txt", "https://evict.nl/out/secret.txt", "https://evict.nl/a%00.txt",
     ])
   func traversal(_ target: String) throws {
-    let outside = try TestFolder()
+    let outside = try ScratchFolder()
     try outside.write("secret.txt", "secret")
     try folder.write("evict.nl/a.txt", "here")
     let manager = FileManager.default
@@ -90,7 +91,7 @@ struct FolderSeedTests {
 
   @Test("a folder that became a symbolic link after opening is not followed")
   func swapped() async throws {
-    let outside = try TestFolder()
+    let outside = try ScratchFolder()
     try outside.write("a.txt", "here")
     try folder.write("evict.nl/a.txt", "here")
     let seed = try FolderSeed(path: folder.path)

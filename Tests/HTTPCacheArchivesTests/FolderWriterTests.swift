@@ -2,17 +2,18 @@ import Foundation
 import HTTPCacheArchives
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
 @Suite("A folder written from a seed", .timeLimit(.minutes(10)))
 struct FolderWriterTests {
-  private let folder: TestFolder
-  private let content: TestFolder
+  private let folder: ScratchFolder
+  private let content: ScratchFolder
 
   init() throws {
-    folder = try TestFolder()
-    content = try TestFolder()
+    folder = try ScratchFolder()
+    content = try ScratchFolder()
   }
 
   /// A folder with these targets; each body is its target.

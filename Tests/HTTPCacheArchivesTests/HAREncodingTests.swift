@@ -2,6 +2,7 @@ import Foundation
 import HTTPCacheArchives
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPCaching
 import HTTPTypes
 import Testing
@@ -9,10 +10,10 @@ import Testing
 /// How the text of a body in HAR stands for its bytes, beside plain text and Base64 as HAR 1.2 has them.
 @Suite("Encodings of bodies in HAR", .timeLimit(.minutes(10)))
 struct HAREncodingTests {
-  private let folder: TestFolder
+  private let folder: ScratchFolder
   private let target = "https://example.com/a"
 
-  init() throws { folder = try TestFolder() }
+  init() throws { folder = try ScratchFolder() }
 
   /// A HAR file with one response to GET.
   private func path(

@@ -2,6 +2,7 @@ import Foundation
 import HTTPCacheArchives
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPCaching
 import HTTPTypes
 import Testing
@@ -9,9 +10,9 @@ import Testing
 /// Forms of HAR that programs write, beside that of `HARSeedTests`.
 @Suite("HAR as other programs write it", .timeLimit(.minutes(10)))
 struct HARFormTests {
-  private let folder: TestFolder
+  private let folder: ScratchFolder
 
-  init() throws { folder = try TestFolder() }
+  init() throws { folder = try ScratchFolder() }
 
   private func path(_ entries: String...) throws -> String {
     try folder.write("a.har", #"{"log":{"entries":["# + entries.joined(separator: ",") + "]}}").path

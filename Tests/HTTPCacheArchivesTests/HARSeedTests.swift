@@ -2,14 +2,15 @@ import Foundation
 import HTTPCacheArchives
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
 @Suite("A HAR file as seeds", .timeLimit(.minutes(10)))
 struct HARSeedTests {
-  private let folder: TestFolder
+  private let folder: ScratchFolder
 
-  init() throws { folder = try TestFolder() }
+  init() throws { folder = try ScratchFolder() }
 
   private func seed(_ entries: String...) throws -> RecordingSeed {
     try seed(

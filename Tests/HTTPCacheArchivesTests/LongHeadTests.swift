@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
@@ -10,9 +11,9 @@ import Testing
 @Suite("A head with too many fields", .timeLimit(.minutes(10)))
 struct LongHeadTests {
   private static let count = 65_536
-  private let folder: TestFolder
+  private let folder: ScratchFolder
 
-  init() throws { folder = try TestFolder() }
+  init() throws { folder = try ScratchFolder() }
 
   private func entry(_ url: String, request: Int = 0, response: Int = 0, lines: Int = 0) -> String {
     let fields = { (count: Int) in

@@ -2,14 +2,15 @@ import Foundation
 import HTTPCacheArchives
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
 @Suite("What a folder answers is answered in every form", .timeLimit(.minutes(10)))
 struct OtherTargetsTests {
-  private let folder: TestFolder
+  private let folder: ScratchFolder
 
-  init() throws { folder = try TestFolder() }
+  init() throws { folder = try ScratchFolder() }
 
   private func source() throws -> FolderSeed {
     for name in [

@@ -6,9 +6,9 @@ import Testing
 
 @Suite("The bodies of a recording that is made are limited", .timeLimit(.minutes(10)))
 struct RecordingLimitTests {
-  private let folder: TestFolder
+  private let folder: ScratchFolder
 
-  init() throws { folder = try TestFolder() }
+  init() throws { folder = try ScratchFolder() }
 
   private func recorded(_ lengths: [Int], limit: Int64, cancelling cancelled: Set<Int> = []) async throws -> (
     targets: Set<String>, leftOut: Int

@@ -1,11 +1,12 @@
 import Foundation
 import HTTPCacheStore
+import HTTPCacheTesting
 
 @testable import HTTPCacheArchives
 
 /// Tests of recordings that are written record by record.
 protocol RecordingTests {
-  var folder: TestFolder { get }
+  var folder: ScratchFolder { get }
 }
 
 extension RecordingTests {

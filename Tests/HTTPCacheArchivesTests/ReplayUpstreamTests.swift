@@ -9,11 +9,11 @@ import Testing
 
 @Suite("Recording and replaying", .timeLimit(.minutes(10)))
 struct ReplayUpstreamTests {
-  private let folder: TestFolder
+  private let folder: ScratchFolder
   private let origin = ScriptedUpstream.counting()
   private let clock = ManualClock(now: Timestamp(seconds: 1_600_000_000))
 
-  init() throws { folder = try TestFolder() }
+  init() throws { folder = try ScratchFolder() }
 
   private var path: String { folder.path + "/api.har" }
 

@@ -2,14 +2,15 @@ import Foundation
 import HTTPCacheArchives
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
 @Suite("From one form to the next", .timeLimit(.minutes(10)))
 struct RoundTripTests {
-  private let folder: TestFolder
+  private let folder: ScratchFolder
 
-  init() throws { folder = try TestFolder() }
+  init() throws { folder = try ScratchFolder() }
 
   /// Texts of several kinds, bytes, a coded body, an empty one, variants, and a redirect.
   private func source() throws -> FolderSeed {

@@ -2,6 +2,7 @@ import Foundation
 import HTTPCacheFiles
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
@@ -11,9 +12,9 @@ import Testing
 @Suite("What a file unpacks to is limited", .timeLimit(.minutes(10)))
 struct UnpackedLimitTests {
   private static let mebibyte = 1 << 20
-  private let folder: TestFolder
+  private let folder: ScratchFolder
 
-  init() throws { folder = try TestFolder() }
+  init() throws { folder = try ScratchFolder() }
 
   private func record(_ type: String, _ id: String, _ rest: String = "", _ block: [UInt8]) -> [UInt8] {
     Array(

@@ -2,14 +2,15 @@ import Foundation
 import HTTPCacheArchives
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
 @Suite("WACZ files", .timeLimit(.minutes(10)))
 struct WACZFormTests: RecordingTests {
-  let folder: TestFolder
+  let folder: ScratchFolder
 
-  init() throws { folder = try TestFolder() }
+  init() throws { folder = try ScratchFolder() }
 
   /// A ZIP file without compression.
   ///

@@ -2,15 +2,16 @@ import Foundation
 import HTTPCacheArchives
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
 /// Forms of WARC that crawlers write, beside those of `WARCSeedTests`.
 @Suite("WARC as other programs write it", .timeLimit(.minutes(10)))
 struct WARCFormTests: RecordingTests {
-  let folder: TestFolder
+  let folder: ScratchFolder
 
-  init() throws { folder = try TestFolder() }
+  init() throws { folder = try ScratchFolder() }
 
   @Test("a response record without Content-Type has the status and body of its block")
   func noContentType() async throws {

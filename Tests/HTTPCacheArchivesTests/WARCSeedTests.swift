@@ -2,14 +2,15 @@ import Foundation
 import HTTPCacheArchives
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
 @Suite("A WARC file as seeds", .timeLimit(.minutes(10)))
 struct WARCSeedTests {
-  private let folder: TestFolder
+  private let folder: ScratchFolder
 
-  init() throws { folder = try TestFolder() }
+  init() throws { folder = try ScratchFolder() }
 
   private func seed(_ bytes: Data, _ name: String = "a.warc") throws -> RecordingSeed {
     let path = folder.path + "/" + name
@@ -230,7 +231,7 @@ struct WARCSeedTests {
 
   @Test("compressed by record, a damaged member is left out and the others are used")
   func gzip() async throws {
-    let source = try TestFolder()
+    let source = try ScratchFolder()
     for name in "abc" {
       try source.write("example.com/\(name).txt", String(repeating: String(name), count: 3_000))
     }

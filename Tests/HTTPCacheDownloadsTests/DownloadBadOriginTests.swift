@@ -218,8 +218,7 @@ struct DownloadBadOriginTests {
     #expect(try await test.end(id) == .done(.fetched))
     #expect(test.contents("file") == test.origin.content)
     // The file system may clone the stored body: then the part has no bytes.
-    let isPartWritten = !Volume.sharesBlocks(
-      of: test.folder.path, with: test.folder.appendingPathComponent("cache").path)
+    let isPartWritten = !Volume.sharesBlocks(of: test.folder.path, with: test.folder.path("cache"))
     #expect(test.queue.status(of: id)?.lastRestart == (isPartWritten ? nil : .notKept))
     #expect(test.upstream.requests.last?["Range"] == (isPartWritten ? "bytes=200000-" : nil))
     #expect(test.upstream.requests.last?.head.authority == "two.example.com")
@@ -244,8 +243,7 @@ struct DownloadBadOriginTests {
     try await test.cache.remove(.all)
     #expect(try await test.end(id) == .done(.fetched))
     #expect(test.contents("file") == test.origin.content)
-    let isPartWritten = !Volume.sharesBlocks(
-      of: test.folder.path, with: test.folder.appendingPathComponent("cache").path)
+    let isPartWritten = !Volume.sharesBlocks(of: test.folder.path, with: test.folder.path("cache"))
     #expect(test.upstream.requests.last?["Range"] == (isPartWritten ? "bytes=200000-" : nil))
   }
 

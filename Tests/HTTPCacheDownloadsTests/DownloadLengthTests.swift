@@ -10,15 +10,10 @@ struct DownloadLengthTests {
   private static let cut = 100_000
 
   /// A download whose connection has broken off after 100,000 of 300,000 bytes.
-  private func brokenOff(_ cacheControl: String) async throws -> (TestQueue, DownloadID) {
-    let test = try TestQueue(count: Self.count, onDisk: true) { $0.tryLimit = 3 }
-    test.origin.change {
-      $0.fields[.cacheControl] = cacheControl
-      $0.cuts = [Self.cut]
-    }
-    let id = try test.add("/file", to: "file")
-    _ = await test.wait(id) { $0.isRetry }
-    return (test, id)
+  private func brokenOff(_ cacheControl: String, segments: Int = 1) async throws -> (TestQueue, DownloadID) {
+    try await TestQueue.brokenOff(
+      after: Self.cut, of: Self.count, segments: segments, cacheControl: cacheControl
+    ) { $0.tryLimit = 3 }
   }
 
   /// A response without a length.
@@ -73,65 +68,39 @@ struct DownloadLengthTests {
     #expect(test.contents("file") == content)
   }
 
+  /// The octets of an answer to a request for a range.
+  enum Octets: Sendable { case empty, ten, tooMany }
+
   @Test(
-    "a 206 with more bytes than it says is asked once without a range, and none of its bytes stay",
-    arguments: ["no-store", "max-age=60"], [1, 4])
-  func surplus(cacheControl: String, segments: Int) async throws {
-    let test = try TestQueue(count: Self.count, onDisk: true) { $0.tryLimit = 3 }
-    test.origin.change {
-      $0.fields[.cacheControl] = cacheControl
-      $0.cuts = [Self.cut]
-    }
-    let id = try test.add(to: "file", segments: segments)
-    _ = await test.wait(id) { $0.isRetry }
+    "an answer that is not the rest is asked once without a range, and none of its bytes stay",
+    arguments: [
+      (206, .empty, "no-store", 1), (206, .ten, "no-store", 1), (206, .tooMany, "no-store", 1),
+      (206, .tooMany, "no-store", 4), (206, .tooMany, "max-age=60", 1), (206, .tooMany, "max-age=60", 4),
+      (202, .empty, "no-store", 1), (204, .empty, "no-store", 1), (205, .empty, "no-store", 1),
+      (299, .empty, "no-store", 1), (202, .empty, "max-age=60", 1), (204, .empty, "max-age=60", 1),
+      (205, .empty, "max-age=60", 1), (299, .empty, "max-age=60", 1),
+    ] as [(Int, Octets, String, Int)])
+  func notTheRest(status: Int, octets: Octets, cacheControl: String, segments: Int) async throws {
+    let (test, id) = try await brokenOff(cacheControl, segments: segments)
     test.origin.change {
       $0.special = { request in
         guard let range = request["Range"], let start = Int(range.dropFirst(6).prefix { $0 != "-" }) else {
           return nil
         }
-        return Self.answer(
-          status: 206, [UInt8](repeating: 9, count: Self.count - start + 70_000), cacheControl,
-          range: "bytes \(start)-\(Self.count - 1)/\(Self.count)")
-      }
-    }
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
-    #expect(test.upstream.requests.last?["Range"] == nil)
-  }
-
-  @Test(
-    "a 206 without a byte, or with another Content-Length, is asked once without a range",
-    arguments: [true, false])
-  func useless(isEmpty: Bool) async throws {
-    let (test, id) = try await brokenOff("no-store")
-    test.origin.change {
-      $0.special = { request in
-        guard request["Range"] != nil else { return nil }
+        let count = octets == .empty ? 0 : octets == .ten ? 10 : Self.count - start + 70_000
         var answer = Self.answer(
-          status: 206, isEmpty ? [] : [UInt8](repeating: 9, count: 10), "no-store",
-          range: "bytes \(Self.cut)-\(Self.count - 1)/\(Self.count)")
-        if !isEmpty { answer.head.headerFields[.contentLength] = "10" }
+          status: status, [UInt8](repeating: 9, count: count), cacheControl,
+          range: status == 206 ? "bytes \(start)-\(Self.count - 1)/\(Self.count)" : nil)
+        if octets == .ten { answer.head.headerFields[.contentLength] = "10" }
         return answer
       }
     }
     #expect(try await test.end(id) == .done(.fetched))
     #expect(test.contents("file") == test.origin.content)
-    #expect(test.upstream.requests.map { $0["Range"] } == [nil, "bytes=100000-", nil])
-  }
-
-  @Test(
-    "a success without the file gets one request without the range",
-    arguments: ["no-store", "max-age=60"], [202, 204, 205, 299])
-  func otherSuccess(cacheControl: String, status: Int) async throws {
-    let (test, id) = try await brokenOff(cacheControl)
-    test.origin.change {
-      $0.special = { request in
-        request["Range"] == nil ? nil : Self.answer(status: status, [], cacheControl)
-      }
+    #expect(test.upstream.requests.last?["Range"] == nil)
+    if octets != .tooMany {
+      #expect(test.upstream.requests.map { $0["Range"] } == [nil, "bytes=100000-", nil])
     }
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
-    #expect(test.upstream.requests.map { $0["Range"] } == [nil, "bytes=100000-", nil])
   }
 
   @Test(

@@ -62,8 +62,8 @@ struct DownloadListFileTests {
     let id = try test.add()
     _ = try await test.end(id)
     #expect(test.queue.listError == nil)
-    let folder = test.folder.appendingPathComponent("cache/downloads")
-    let away = test.folder.appendingPathComponent("away")
+    let folder = test.folder.url("cache/downloads")
+    let away = test.folder.url("away")
     // Without its folder the file cannot be written anew when it has grown.
     try FileManager.default.moveItem(at: folder, to: away)
     for priority in 0..<4_000 { test.queue.setPriority(priority, of: id) }

@@ -20,11 +20,9 @@ struct DownloadRangeErrorTests {
     "an error, and a success without the file, get one request without the range, and the file arrives",
     arguments: [202, 204, 205, 299, 400, 403, 404, 405, 500, 501, 503], [1, 4])
   func errors(status: Int, segments: Int) async throws {
-    let test = try test()
-    if segments == 1 { test.origin.change { $0.fields[.cacheControl] = "no-store" } }
-    test.origin.change { $0.cuts = [700_000] }
-    let id = try test.add(to: "file", segments: segments)
-    await test.wait(id) { if case .waiting(.retry) = $0 { true } else { false } }
+    let (test, id) = try await TestQueue.brokenOff(
+      after: 700_000, of: Self.count, segments: segments,
+      cacheControl: segments == 1 ? "no-store" : "max-age=60")
     let before = test.upstream.requestCount
     test.origin.change { $0.answers = [ScriptedResponse(status: status, body: "no")] }
     try await test.retry(id)
@@ -36,13 +34,8 @@ struct DownloadRangeErrorTests {
 
   @Test("a 304 to a range is asked again without it")
   func notModified() async throws {
-    let test = try test()
-    test.origin.change { state in
-      state.fields[.cacheControl] = "no-store"
-      state.cuts = [700_000]
-    }
-    let id = try test.add(to: "file")
-    await test.wait(id) { if case .waiting(.retry) = $0 { true } else { false } }
+    let (test, id) = try await TestQueue.brokenOff(
+      after: 700_000, of: Self.count, cacheControl: "no-store")
     test.origin.change { $0.answers = [ScriptedResponse(status: 304, headers: ["ETag": "\"a\""])] }
     try await test.retry(id)
     #expect(try await test.end(id) == .done(.fetched))
@@ -53,13 +46,8 @@ struct DownloadRangeErrorTests {
     "a 200 with a Content-Range, or another length under the same tag, is no shorter file",
     arguments: [true, false])
   func contradictions(hasRange: Bool) async throws {
-    let test = try test()
-    test.origin.change { state in
-      state.fields[.cacheControl] = "no-store"
-      state.cuts = [700_000]
-    }
-    let id = try test.add(to: "file")
-    await test.wait(id) { if case .waiting(.retry) = $0 { true } else { false } }
+    let (test, id) = try await TestQueue.brokenOff(
+      after: 700_000, of: Self.count, cacheControl: "no-store")
     var fields: HTTPFields = [.eTag: "\"a\"", .contentLength: "1000"]
     if hasRange { fields[.contentRange] = "bytes 700000-700999/\(Self.count)" }
     let answer = ScriptedResponse(
@@ -68,7 +56,7 @@ struct DownloadRangeErrorTests {
       announcedLength: 1_000)
     test.origin.change { $0.answers = [answer] }
     try await test.retry(id)
-    await test.wait(id) { if case .waiting(.retry) = $0 { true } else { $0.isEnded } }
+    await test.wait(id) { $0.isRetry || $0.isEnded }
     #expect(test.contents("file") == nil)
     try await test.retry(id)
     #expect(try await test.end(id) == .done(.fetched))

@@ -10,11 +10,7 @@ import Testing
 struct DownloadSegmentTests {
   private static let count = 5_000_000
 
-  private func test(
-    _ change: (inout DownloadQueue.Configuration) -> Void = { _ in }
-  ) throws -> TestQueue {
-    try TestQueue(count: Self.count, onDisk: true, change)
-  }
+  private func test() throws -> TestQueue { try TestQueue(count: Self.count, onDisk: true) }
 
   private func ranges(_ test: TestQueue) -> [String] {
     test.upstream.requests.compactMap { $0["Range"] }
@@ -77,10 +73,7 @@ struct DownloadSegmentTests {
 
   @Test("a queue that is opened again asks for the missing ranges only")
   func reopened() async throws {
-    let test = try test()
-    test.origin.change { $0.cuts = [900_000] }
-    let id = try test.add(to: "file", segments: 2)
-    _ = await test.wait(id) { $0.isRetry }
+    let (test, id) = try await TestQueue.brokenOff(after: 900_000, of: Self.count, segments: 2)
     await test.queue.close()
     let kept = try #require(PartFile(existingBeside: test.path("file"))).kept
     #expect(!kept.isEmpty)
@@ -96,10 +89,7 @@ struct DownloadSegmentTests {
 
   @Test("a part file that is gone, or another file, is not continued")
   func lostPart() async throws {
-    let test = try test()
-    test.origin.change { $0.cuts = [900_000] }
-    let id = try test.add(to: "file", segments: 4)
-    _ = await test.wait(id) { $0.isRetry }
+    let (test, id) = try await TestQueue.brokenOff(after: 900_000, of: Self.count, segments: 4)
     for name in try test.partFiles() {
       try Data().write(to: URL(fileURLWithPath: test.path(name) + "/body"))
     }
@@ -131,10 +121,7 @@ struct DownloadSegmentTests {
 
   @Test("a file that changes between the ranges begins again, is never mixed, and the status says so")
   func changes() async throws {
-    let test = try test()
-    test.origin.change { $0.cuts = [900_000] }
-    let id = try test.add(to: "file", segments: 4)
-    _ = await test.wait(id) { $0.isRetry }
+    let (test, id) = try await TestQueue.brokenOff(after: 900_000, of: Self.count, segments: 4)
     test.origin.change {
       $0.content = FileOrigin.bytes(4_000_000, seed: 5)
       $0.fields[.eTag] = "\"b\""
@@ -229,10 +216,7 @@ struct DownloadSegmentTests {
 
   @Test("a removed download leaves no part file")
   func removed() async throws {
-    let test = try test()
-    test.origin.change { $0.cuts = [900_000] }
-    let id = try test.add(to: "file", segments: 4)
-    _ = await test.wait(id) { $0.isRetry }
+    let (test, id) = try await TestQueue.brokenOff(after: 900_000, of: Self.count, segments: 4)
     #expect(try !test.partFiles().isEmpty)
     test.queue.remove(id)
     #expect(try test.partFiles().isEmpty)
@@ -255,10 +239,9 @@ struct DownloadSegmentTests {
   @Test("a full disk half-way fails, keeps what arrived, and goes on when there is space")
   func fullDisk() async throws {
     let free = SharedNumber(1 << 40)
-    let test = try test { $0.freeSpace = { _ in Int64(free.value) } }
-    test.origin.change { $0.cuts = [900_000] }
-    let id = try test.add(to: "file", segments: 2)
-    _ = await test.wait(id) { $0.isRetry }
+    let (test, id) = try await TestQueue.brokenOff(after: 900_000, of: Self.count, segments: 2) {
+      $0.freeSpace = { _ in Int64(free.value) }
+    }
     free.value = 1 << 20
     #expect(try await test.end(id).failure == .fullDisk)
     #expect(try !test.partFiles().isEmpty)

@@ -1,22 +1,18 @@
 import Foundation
+import HTTPCacheTesting
 import HTTPCaching
 
 @testable import HTTPCacheDownloads
 
-/// A destination and the part beside it, in a folder that goes with the test.
+/// A destination and the part beside it, in a folder.
 class PartDestination {
-  let folder: URL
+  let folder: ScratchFolder
   var file: String { path("file") }
   var part: String { path("file.httpcache-part") }
 
-  init() throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("parts-\(UUID())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
+  init() throws { folder = try ScratchFolder() }
 
-  deinit { try? FileManager.default.removeItem(at: folder) }
-
-  func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+  func path(_ name: String) -> String { folder.url(name).path }
 
   func write(_ text: String, to path: String) throws {
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))

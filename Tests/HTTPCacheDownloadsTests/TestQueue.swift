@@ -5,7 +5,7 @@ import HTTPCacheTesting
 import HTTPCaching
 import Testing
 
-/// A queue over a cache, an origin with a file, a clock that stands still, and a folder that goes with it.
+/// A queue over a cache, an origin with a file, a clock that stands still, and a folder.
 final class TestQueue: Sendable {
   static let start = Timestamp(seconds: 1_700_000_000)
   let clock: ManualClock
@@ -13,7 +13,7 @@ final class TestQueue: Sendable {
   let upstream: ScriptedUpstream
   let cache: HTTPCache
   let queue: DownloadQueue
-  let folder: URL
+  let folder: ScratchFolder
 
   init(
     count: Int = 100_000, onDisk: Bool = false, encryption: CacheEncryption? = nil,
@@ -22,10 +22,9 @@ final class TestQueue: Sendable {
     clock = ManualClock(now: Self.start)
     origin = FileOrigin(count: count)
     upstream = origin.makeUpstream()
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("downloads-\(UUID())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try ScratchFolder()
     let settings = HTTPCache.Configuration(
-      directory: onDisk ? folder.appendingPathComponent("cache").path : nil,
+      directory: onDisk ? folder.path("cache") : nil,
       memoryCapacity: onDisk ? 0 : 64 << 20, diskCapacity: onDisk ? 64 << 20 : nil,
       largestEntry: .share(1), minimumFreeDiskSpace: 0, encryption: encryption, clock: clock)
     cache = try HTTPCache.open(settings)
@@ -33,16 +32,20 @@ final class TestQueue: Sendable {
       name: "test", cache: cache, upstream: upstream, configuration: Self.configuration(change))
   }
 
-  /// A download of `/file` whose connection has broken off after 200,000 of 300,000 bytes.
-  static func brokenOff() async throws -> (TestQueue, DownloadID) {
-    let test = try TestQueue(count: 300_000, onDisk: true)
-    test.origin.change { $0.cuts = [200_000] }
-    let id = try test.add("/file", to: "file")
-    _ = await test.wait(id) { $0.isRetry }
+  /// A download of `/file` whose connection has broken off after some of its bytes.
+  static func brokenOff(
+    after cut: Int = 200_000, of count: Int = 300_000, segments: Int = 1, cacheControl: String = "max-age=60",
+    _ change: (inout DownloadQueue.Configuration) -> Void = { _ in }
+  ) async throws -> (TestQueue, DownloadID) {
+    let test = try TestQueue(count: count, onDisk: true, change)
+    test.origin.change {
+      $0.fields[.cacheControl] = cacheControl
+      $0.cuts = [cut]
+    }
+    let id = try test.add(to: "file", segments: segments)
+    await test.wait(id) { $0.isRetry }
     return (test, id)
   }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
 
   static func configuration(
     _ change: (inout DownloadQueue.Configuration) -> Void = { _ in }
@@ -63,9 +66,9 @@ final class TestQueue: Sendable {
   }
 
   /// The file of the list.
-  var list: URL { folder.appendingPathComponent("cache/downloads/test.list") }
+  var list: URL { folder.url("cache/downloads/test.list") }
 
-  func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+  func path(_ name: String) -> String { folder.url(name).path }
 
   func contents(_ name: String) -> [UInt8]? {
     FileManager.default.contents(atPath: path(name)).map { Array($0) }
@@ -99,7 +102,7 @@ final class TestQueue: Sendable {
   /// Waits until a download waits for a retry, and moves the clock to that time.
   @discardableResult
   func retry(_ id: DownloadID, in queue: DownloadQueue? = nil) async throws -> Int64 {
-    let status = await wait(id, in: queue) { if case .waiting(.retry) = $0 { true } else { $0.isEnded } }
+    let status = await wait(id, in: queue) { $0.isRetry || $0.isEnded }
     guard case .waiting(.retry(let time, _)) = status?.state else {
       throw Unexpected(state: status?.state)
     }
@@ -115,10 +118,7 @@ final class TestQueue: Sendable {
   /// Waits until a download has ended, going through its retries.
   func end(_ id: DownloadID, in queue: DownloadQueue? = nil) async throws -> DownloadState {
     while true {
-      let status = try #require(
-        await wait(id, in: queue) {
-          if case .waiting(.retry) = $0 { true } else { $0.isEnded }
-        })
+      let status = try #require(await wait(id, in: queue) { $0.isRetry || $0.isEnded })
       if status.state.isEnded { return status.state }
       try await retry(id, in: queue)
     }

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPCacheSemantics
 import HTTPCacheTesting
 import HTTPCaching
@@ -26,7 +25,7 @@ final class Gallery: Sendable {
   let upstream: ScriptedUpstream
   let cache: HTTPCache
   let images: ImageCache
-  private let folder: URL
+  private let folder: ScratchFolder?
 
   init(
     onDisk: Bool = false, cacheControl: String = "max-age=60", answer: Answer? = nil,
@@ -41,18 +40,16 @@ final class Gallery: Sendable {
       }
       return Self.response(CountingDecoder.bytes(version), ["ETag": tag, "Cache-Control": cacheControl])
     }
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("images-\(UUID())")
+    folder = try onDisk ? ScratchFolder() : nil
     cache = try HTTPCache.open(
       HTTPCache.Configuration(
-        directory: onDisk ? folder.path : nil, memoryCapacity: onDisk ? 0 : 64 << 20,
+        directory: folder?.path("cache"), memoryCapacity: onDisk ? 0 : 64 << 20,
         diskCapacity: onDisk ? 64 << 20 : nil, largestEntry: .share(1), minimumFreeDiskSpace: 0, clock: clock)
     )
     var configuration = ImageCache.Configuration(formats: ImageFormats([decoder]))
     configure(&configuration)
     images = ImageCache(cache: cache, upstream: upstream, configuration: configuration)
   }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
 
   /// An answer of the origin with a length.
   static func response(

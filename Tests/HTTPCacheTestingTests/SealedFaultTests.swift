@@ -10,9 +10,9 @@ import Testing
 /// Errors of system calls, and power losses, under an encrypted store. Kills at each call are what
 /// `cache-torture --encrypted` does, since they need processes of their own.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: SystemFaults.isAvailable)) struct SealedFaultTests {
-  private let directory: TestFolder
+  private let directory: ScratchFolder
 
-  init() throws { directory = try TestFolder() }
+  init() throws { directory = try ScratchFolder() }
 
   /// Damage that the cipher found, but the checksums did not.
   private final class Damage: Sendable {
@@ -110,7 +110,7 @@ import Testing
   }
 }
 
-extension TestFolder {
+extension ScratchFolder {
   fileprivate func contains(_ text: String, in folder: String) -> Bool {
     (FileManager.default.subpaths(atPath: folder) ?? []).contains {
       FileManager.default.contents(atPath: folder + "/" + $0)?.range(of: Data(text.utf8)) != nil

@@ -1,20 +1,7 @@
 import Foundation
 import HTTPCacheFaults
+import HTTPCacheTesting
 import Testing
-
-/// A folder of a test's own, removed when the test lets go of it.
-final class TestFolder: Sendable {
-  let path: String
-
-  init() throws {
-    path =
-      FileManager.default.temporaryDirectory
-      .appendingPathComponent("httpcache-faults-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-}
 
 @Suite("SystemFaults", .timeLimit(.minutes(10)), .enabled(if: SystemFaults.isAvailable))
 struct SystemFaultsTests {
@@ -30,7 +17,7 @@ struct SystemFaultsTests {
 
   @Test("the nth call fails with the error that was asked for, and no other")
   func fails() throws {
-    let folder = try TestFolder()
+    let folder = try ScratchFolder()
     let faults = try SystemFaults(below: folder.path)
     faults.fail(.write, with: .noSpace, at: 2)
     #expect(write(faults.folder + "/a", "one") == -3)
@@ -48,7 +35,7 @@ struct SystemFaultsTests {
 
   @Test("what is short says so, what is torn fails after a part, and both leave that part")
   func parts() throws {
-    let folder = try TestFolder()
+    let folder = try ScratchFolder()
     let faults = try SystemFaults(below: folder.path)
     faults.fail(.write, with: .short(bytes: 2))
     #expect(write(faults.folder + "/a", "abcd") == -2)
@@ -60,7 +47,7 @@ struct SystemFaultsTests {
 
   @Test("files elsewhere, and other suffixes, are left alone")
   func elsewhere() throws {
-    let (folder, other) = (try TestFolder(), try TestFolder())
+    let (folder, other) = (try ScratchFolder(), try ScratchFolder())
     let faults = try SystemFaults(below: folder.path)
     faults.fail(.all, onFilesEndingIn: "-wal", with: .inputOutput, times: .max)
     #expect(write(other.path + "/x-wal", "x") == -1)
@@ -70,7 +57,7 @@ struct SystemFaultsTests {
 
   @Test("a file that takes the number of a closed folder is left alone")
   func numberTakenOver() throws {
-    let (folder, other) = (try TestFolder(), try TestFolder())
+    let (folder, other) = (try ScratchFolder(), try ScratchFolder())
     let faults = try SystemFaults(below: folder.path)
     let file = open(other.path + "/x", O_RDWR | O_CREAT, 0o600)
     defer { close(file) }
@@ -90,7 +77,7 @@ struct SystemFaultsTests {
 
   @Test("what is changed is recorded, with its bytes, in order")
   func recorded() throws {
-    let folder = try TestFolder()
+    let folder = try ScratchFolder()
     let faults = try SystemFaults(below: folder.path, recordsChanges: true)
     #expect(mkdir(faults.folder + "/f", 0o700) == 0)
     _ = write(faults.folder + "/f/a", "abc")
@@ -116,7 +103,7 @@ struct SystemFaultsTests {
 
   /// The contents of two files after many losses.
   private func outcomes(after count: Int) throws -> [(a: [UInt8]?, b: [UInt8]?)] {
-    let folder = try TestFolder()
+    let folder = try ScratchFolder()
     return try (0..<200).map { seed in
       let place = folder.path + "/\(seed)"
       try PowerLoss(changes: changes).makeFolder(place, after: count, seed: UInt64(seed))

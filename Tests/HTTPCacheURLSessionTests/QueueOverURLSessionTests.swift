@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCacheDownloads
+import HTTPCacheTesting
 import HTTPCacheURLSession
 import HTTPCaching
 import Testing
@@ -11,7 +12,7 @@ import Testing
 
   @Test("a download that breaks off is continued; ranges arrive at once", arguments: [1, 4])
   func arrives(segments: Int) async throws {
-    let folder = try Folder()
+    let folder = try ScratchFolder()
     let origin = try SocketOrigin { request in
       guard request.number == 1, segments == 1 else {
         return .ranged(request, length: Self.length, tag: "\"a\"", Self.fields)
@@ -22,16 +23,16 @@ import Testing
     }
     let cache = try HTTPCache.open(
       HTTPCache.Configuration(
-        directory: folder.file("cache").path, memoryCapacity: 0, diskCapacity: 64 << 20,
+        directory: folder.path("cache"), memoryCapacity: 0, diskCapacity: 64 << 20,
         largestEntry: .share(1)))
     let queue = try DownloadQueue(name: "films", cache: cache, upstream: URLSessionUpstream())
-    var download = try Download(origin.url("/film").absoluteString, to: folder.file("film").path)
+    var download = try Download(origin.url("/film").absoluteString, to: folder.path("film"))
     download.segments = segments
     let id = try queue.add(download)
     let status = await queue.finished(id)
     #expect(status?.state == .done(.fetched))
     #expect(status?.restarts == 0)
-    #expect(try Array(Data(contentsOf: folder.file("film"))) == OriginAnswer.pattern(0..<Self.length))
+    #expect(try Array(Data(contentsOf: folder.url("film"))) == OriginAnswer.pattern(0..<Self.length))
     #expect(try await cache.file(for: download.request) != nil)
     let asked = origin.requests
     #expect(asked.dropFirst().allSatisfy { $0["If-Range"] == "\"a\"" && $0["Range"] != nil })

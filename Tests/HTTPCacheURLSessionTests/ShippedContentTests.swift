@@ -8,13 +8,13 @@ import Testing
 
 @Suite("Content that ships with an app", .timeLimit(.minutes(10)))
 struct ShippedContentTests {
-  private let folder: Folder
+  private let folder: ScratchFolder
   private let paths = (0..<10).map { "/\($0).txt" }
 
-  init() throws { folder = try Folder() }
+  init() throws { folder = try ScratchFolder() }
 
   private func seed(_ form: ExportForm) async throws -> any SeedSource {
-    let root = folder.url.appendingPathComponent("PreCache")
+    let root = folder.url("PreCache")
     let host = root.appendingPathComponent("example.com")
     try FileManager.default.createDirectory(at: host, withIntermediateDirectories: true)
     var lines = ""
@@ -27,7 +27,7 @@ struct ShippedContentTests {
     try Data(lines.utf8).write(to: root.appendingPathComponent("seeds.jsonl"))
     let source = try FolderSeed(path: root.path)
     if form == .folder { return source }
-    let path = folder.url.appendingPathComponent("shipped.\(form.rawValue)").path
+    let path = folder.url("shipped.\(form.rawValue)").path
     try await form.write(source, to: path)
     return try Seeds.open(path: path)
   }

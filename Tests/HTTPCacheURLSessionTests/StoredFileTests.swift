@@ -8,8 +8,8 @@ import Testing
   private static let fresh = [("Cache-Control", "max-age=60")]
 
   @Test func whereAStoredBodyLies() async throws {
-    let folder = try Folder()
-    let test = try TestSession(directory: folder.file("cache").path) { _ in .text("body", Self.fresh) }
+    let folder = try ScratchFolder()
+    let test = try TestSession(directory: folder.path("cache")) { _ in .text("body", Self.fresh) }
     #expect(try await test.session.fileURL(for: test.request("/")) == nil)
     _ = try await test.get("/")
     let url = try #require(try await test.session.fileURL(for: test.request("/")))
@@ -20,8 +20,8 @@ import Testing
   }
 
   @Test func oneFileForEachEntryWhileItIsHeld() async throws {
-    let folder = try Folder()
-    for directory in [folder.file("cache").path, nil] {
+    let folder = try ScratchFolder()
+    for directory in [folder.path("cache"), nil] {
       let test = try TestSession(directory: directory) { .text($0.path, Self.fresh) }
       _ = try await test.get("/a")
       _ = try await test.get("/b")

@@ -7,21 +7,16 @@ package import Synchronization
 
 /// A temporary directory, with stores that are sealed over it.
 package final class SealedDirectory: Sendable {
-  package let path: String
+  private let folder: ScratchFolder
   package let clock = ManualClock(now: StoreSample.start)
   package let damage = Mutex<[CacheError]>([])
   private let count = Mutex(0)
 
   package static let key = try? EncryptionKey(0..<32)
 
-  package init() throws {
-    path =
-      FileManager.default.temporaryDirectory
-      .appendingPathComponent("httpcache-sealed-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
+  package init() throws { folder = try ScratchFolder() }
 
-  deinit { try? FileManager.default.removeItem(atPath: path) }
+  package var path: String { folder.path }
 
   /// A path that was not requested before.
   package func newPath() -> String {

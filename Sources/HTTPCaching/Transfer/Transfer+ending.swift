@@ -7,7 +7,7 @@ extension Transfer {
   /// Whether all readers have left and the fetch is stopping: the store does not have all bytes yet that will
   /// be kept.
   var isBeingAbandoned: Bool {
-    shared.withLock { $0.state.isRunning && $0.state.isAbandoned }
+    state.withLock { $0.progress.isRunning && $0.progress.isAbandoned }
   }
 
   /// Waits until the transfer has ended.
@@ -18,14 +18,14 @@ extension Transfer {
   func ended(within limit: Duration?) async throws -> Bool {
     await completion().take(within: limit, clock, otherwise: ())
     try Task.checkCancellation()
-    return shared.withLock { !$0.state.isRunning }
+    return state.withLock { !$0.progress.isRunning }
   }
 
   private func completion() -> OneShot<Void> {
     let completion = OneShot<Void>()
-    let isOver = shared.withLock { shared in
-      guard shared.state.isRunning else { return true }
-      shared.completion.append(completion)
+    let isOver = state.withLock { state in
+      guard state.progress.isRunning else { return true }
+      state.completion.append(completion)
       return false
     }
     if isOver { completion.give(()) }

@@ -6,9 +6,9 @@ import Synchronization
 extension Transfer {
   func next(_ reader: Int) async throws -> BodyBytes? {
     while true {
-      let (action, fetch) = shared.withLock { shared in
-        let action = shared.state.read(reader)
-        return (action, Self.releaseFetch(&shared))
+      let (action, fetch) = state.withLock { state in
+        let action = state.progress.read(reader)
+        return (action, Self.releaseFetch(&state))
       }
       fetch?.give(())
       switch action {
@@ -18,9 +18,9 @@ extension Transfer {
         guard !bytes.isEmpty else {
           throw CacheError(.damaged, "the growing body has no byte \(range.lowerBound)")
         }
-        let fetch = shared.withLock { shared in
-          shared.state.advance(reader, by: bytes.count)
-          return Self.releaseFetch(&shared)
+        let fetch = state.withLock { state in
+          state.progress.advance(reader, by: bytes.count)
+          return Self.releaseFetch(&state)
         }
         fetch?.give(())
         return bytes
@@ -33,11 +33,11 @@ extension Transfer {
 
   /// The reader of the growing body, shared by all readers; it outlives commit and failure.
   func storedReader() throws(CacheError) -> any BodyReader {
-    if let open = shared.withLock({ $0.storedReader }) { return open }
+    if let open = state.withLock({ $0.storedReader }) { return open }
     let opened = try writer.reader()
-    return shared.withLock { shared in
-      if let other = shared.storedReader { return other }
-      shared.storedReader = opened
+    return state.withLock { state in
+      if let other = state.storedReader { return other }
+      state.storedReader = opened
       return opened
     }
   }
@@ -46,7 +46,7 @@ extension Transfer {
   ///
   /// - Parameter always: also open them if no reader needs them yet.
   func keepStoredBytesReadable(always: Bool = false) {
-    guard always || shared.withLock({ $0.state.isAnyoneBehind }) else { return }
+    guard always || state.withLock({ $0.progress.isAnyoneBehind }) else { return }
     do throws(CacheError) { _ = try storedReader() } catch {
       // A reader that needs the bytes gets the error when it reads.
     }
@@ -56,8 +56,8 @@ extension Transfer {
   /// or with the bytes that are kept from then on.
   func stopWriting() {
     keepStoredBytesReadable()
-    shared.withLock { shared in
-      shared.state.storeFailed(isReadable: shared.storedReader != nil)
+    state.withLock { state in
+      state.progress.storeFailed(isReadable: state.storedReader != nil)
     }
     writer.abandon()
   }
@@ -67,25 +67,25 @@ extension Transfer {
   /// - Parameter limit: returns true once this limit has passed.
   func begins(_ reader: Int, within limit: Duration?) async throws -> Bool {
     try await wait(reader, within: limit)
-    return shared.withLock { $0.state.isReadable(reader) }
+    return state.withLock { $0.progress.isReadable(reader) }
   }
 
   var trailers: HTTPFields {
-    shared.withLock { shared in
-      if case .finished(let trailers) = shared.state.phase { trailers } else { [:] }
+    state.withLock { state in
+      if case .finished(let trailers) = state.progress.phase { trailers } else { [:] }
     }
   }
 
   /// Removes a reader. If it was the last one and much is left to fetch, the fetch stops.
   func leave(_ reader: Int) {
-    let (waiting, fetch, abandoned) = shared.withLock { shared in
-      shared.state.removeReader(reader)
+    let (waiting, fetch, abandoned) = state.withLock { state in
+      state.progress.removeReader(reader)
       let stops =
-        shared.state.isRunning && !shared.state.hasReaders && !shared.state.isWorthFinishing
-      if stops { shared.state.abandon() }
+        state.progress.isRunning && !state.progress.hasReaders && !state.progress.isWorthFinishing
+      if stops { state.progress.abandon() }
       return (
-        shared.readers.removeValue(forKey: reader), Self.releaseFetch(&shared),
-        stops ? shared.task : nil
+        state.readers.removeValue(forKey: reader), Self.releaseFetch(&state),
+        stops ? state.task : nil
       )
     }
     waiting?.give(())
@@ -97,9 +97,9 @@ extension Transfer {
   }
 
   private func wait(_ reader: Int, within limit: Duration? = nil) async throws {
-    let ready = shared.withLock { shared in
-      shared.readers[reader] = shared.state.mustWait(reader) ? OneShot() : nil
-      return shared.readers[reader]
+    let ready = state.withLock { state in
+      state.readers[reader] = state.progress.mustWait(reader) ? OneShot() : nil
+      return state.readers[reader]
     }
     await ready?.take(within: limit, clock, otherwise: ())
     try Task.checkCancellation()

@@ -20,8 +20,8 @@ final class Transfer: Sendable {
     case wiped
   }
 
-  struct Shared {
-    var state: TransferState
+  struct State {
+    var progress: TransferState
     /// The readers that wait for bytes.
     var readers: [Int: OneShot<Void>] = [:]
     /// Set while the fetch waits for its readers.
@@ -33,7 +33,7 @@ final class Transfer: Sendable {
     var isCommitting = false
   }
 
-  let shared: Mutex<Shared>
+  let state: Mutex<State>
   let body: MessageBody
   let writer: any BodyWriter
   private let extent: TransferExtent
@@ -49,7 +49,7 @@ final class Transfer: Sendable {
     body: MessageBody, extent: TransferExtent, writer: any BodyWriter, entry: IncomingEntry,
     clock: any CacheClock, executor: (any TaskExecutor)?
   ) {
-    shared = Mutex(Shared(state: TransferState(extent)))
+    state = Mutex(State(progress: TransferState(extent)))
     self.body = body
     self.extent = extent
     self.writer = writer
@@ -61,14 +61,14 @@ final class Transfer: Sendable {
   /// Starts to fetch.
   func start() {
     let task = Task(executorPreference: executor) { await self.fetch() }
-    shared.withLock { $0.task = task }
+    state.withLock { $0.task = task }
   }
 
   /// Stops storing; the readers continue. If the response is being committed, waits for the commit.
   func stopStoring() async {
-    let isCommitting = shared.withLock { shared in
-      shared.isWiped = true
-      return shared.isCommitting
+    let isCommitting = state.withLock { state in
+      state.isWiped = true
+      return state.isCommitting
     }
     if isCommitting { return await ended() }
     stopWriting()
@@ -76,9 +76,9 @@ final class Transfer: Sendable {
 
   // Whether the response may be committed. From then on `stopStoring` has to wait.
   private func beginCommit() -> Bool {
-    shared.withLock { shared in
-      shared.isCommitting = !shared.isWiped
-      return shared.isCommitting
+    state.withLock { state in
+      state.isCommitting = !state.isWiped
+      return state.isCommitting
     }
   }
 
@@ -86,10 +86,10 @@ final class Transfer: Sendable {
   ///
   /// - Parameter range: a range of the representation; nil for what the origin sends.
   func makeSource(_ range: Range<Int64>? = nil) -> TransferBodySource? {
-    let (reader, isBehind) = shared.withLock { shared in
+    let (reader, isBehind) = state.withLock { state in
       (
-        shared.state.addReader(from: range?.lowerBound, to: range?.upperBound),
-        shared.state.isAnyoneBehind && shared.storedReader == nil
+        state.progress.addReader(from: range?.lowerBound, to: range?.upperBound),
+        state.progress.isAnyoneBehind && state.storedReader == nil
       )
     }
     guard let reader else { return nil }
@@ -119,7 +119,7 @@ final class Transfer: Sendable {
           try Task.checkCancellation()
           break
         }
-        let received = shared.withLock { $0.state.received }
+        let received = state.withLock { $0.progress.received }
         // A Content-Range may end close to the largest position.
         let (end, isOverflow) = received.addingReportingOverflow(Int64(bytes.count))
         if isOverflow || held != nil || end > extent.end ?? .max || end > extent.limit ?? .max {
@@ -138,7 +138,7 @@ final class Transfer: Sendable {
         // The last bytes wait for the commit, so that a reader that has all bytes finds the response stored.
         if end == extent.end { held = bytes } else { publish(bytes) }
       }
-      let received = shared.withLock { $0.state.received }
+      let received = state.withLock { $0.progress.received }
       if let end = extent.end, held == nil, received != end {
         throw shorter(received, than: end)
       }
@@ -158,7 +158,7 @@ final class Transfer: Sendable {
       // All bytes have arrived, but their digest was not compared.
       let isUnverified = held != nil && (verifier != nil || entry.combined != nil)
       let kept = await keep(isWorthKeeping: isStoring && !isWrong && !isUnverified)
-      let isLeft = shared.withLock { !$0.state.hasReaders }
+      let isLeft = state.withLock { !$0.progress.hasReaders }
       finish(.failed(error), kept.map { .kept($0) } ?? (isLeft ? .leftAlone : .failed(error)))
     }
   }
@@ -178,7 +178,7 @@ final class Transfer: Sendable {
 
   /// Stores what arrived before the transfer broke off, if it can be continued later.
   private func keep(isWorthKeeping: Bool) async -> CacheRecord? {
-    let isMore = shared.withLock { $0.state.received } > entry.storedPrefix
+    let isMore = state.withLock { $0.progress.received } > entry.storedPrefix
     guard isWorthKeeping, isMore, beginCommit() else {
       stopWriting()
       return nil
@@ -218,10 +218,10 @@ final class Transfer: Sendable {
   }
 
   private func publish(_ bytes: BodyBytes) {
-    let waiting = shared.withLock { shared in
-      shared.state.append(bytes)
-      defer { shared.readers.removeAll() }
-      return Array(shared.readers.values)
+    let waiting = state.withLock { state in
+      state.progress.append(bytes)
+      defer { state.readers.removeAll() }
+      return Array(state.readers.values)
     }
     for reader in waiting { reader.give(()) }
   }
@@ -231,18 +231,18 @@ final class Transfer: Sendable {
   private func finish(
     _ phase: TransferState.Phase, _ end: End, publishing held: BodyBytes? = nil
   ) {
-    let (received, isGone) = shared.withLock {
-      ($0.state.received - extent.start, $0.isWiped && !$0.isCommitting)
+    let (received, isGone) = state.withLock {
+      ($0.progress.received - extent.start, $0.isWiped && !$0.isCommitting)
     }
     entry.ended(self, isGone ? .wiped : end, received: received + Int64(held?.count ?? 0))
     if let held { publish(held) }
-    let (waiting, completion) = shared.withLock { shared in
-      shared.state.end(phase)
+    let (waiting, completion) = state.withLock { state in
+      state.progress.end(phase)
       defer {
-        shared.readers.removeAll()
-        shared.completion.removeAll()
+        state.readers.removeAll()
+        state.completion.removeAll()
       }
-      return (Array(shared.readers.values), shared.completion)
+      return (Array(state.readers.values), state.completion)
     }
     for waiter in waiting + completion { waiter.give(()) }
   }
@@ -252,16 +252,16 @@ final class Transfer: Sendable {
   private static let (patience, patienceAtOnce) = (Duration.seconds(60), Duration.seconds(20))
 
   private func waitForReaders(_ patience: inout Duration) async {
-    guard shared.withLock({ $0.state.isHeldBack }) else { return await waitUntilRead() }
+    guard state.withLock({ $0.progress.isHeldBack }) else { return await waitUntilRead() }
     let start = clock.uptime
     let limit = min(patience, Self.patienceAtOnce)
     let end = Task(executorPreference: executor) { [clock] in
       do { try await clock.sleep(for: limit) } catch { return }
-      let fetch = self.shared.withLock { shared -> OneShot<Void>? in
+      let fetch = self.state.withLock { state -> OneShot<Void>? in
         // A reader may have read it at this moment.
         guard !Task.isCancelled else { return nil }
-        shared.state.dropSlowReaders()
-        return Self.releaseFetch(&shared)
+        state.progress.dropSlowReaders()
+        return Self.releaseFetch(&state)
       }
       fetch?.give(())
     }
@@ -271,14 +271,14 @@ final class Transfer: Sendable {
   }
 
   private func waitUntilRead() async {
-    let fetch = shared.withLock { shared in
-      shared.fetch = shared.state.isAhead ? OneShot() : nil
-      return shared.fetch
+    let fetch = state.withLock { state in
+      state.fetch = state.progress.isAhead ? OneShot() : nil
+      return state.fetch
     }
     await fetch?.take()
   }
 
-  static func releaseFetch(_ shared: inout Shared) -> OneShot<Void>? {
-    shared.state.isAhead ? nil : shared.fetch.take()
+  static func releaseFetch(_ state: inout State) -> OneShot<Void>? {
+    state.progress.isAhead ? nil : state.fetch.take()
   }
 }

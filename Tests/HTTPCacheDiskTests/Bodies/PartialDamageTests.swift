@@ -14,13 +14,9 @@ import Testing
     try overwrite(try fixture.bodyPath(), at: UInt64(offset), with: [body[offset] ^ 0x10])
   }
 
-  private func execute(_ sql: String, _ fixture: Fixture) throws {
-    try HTTPCacheDiskTests.execute(sql, on: fixture.directory.path("cache/Cache.db"))
-  }
-
   @Test("the bytes received before a process was killed are found, and the body can be completed")
   func killed() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let cache = directory.path("cache")
     await #expect(processExitsWith: .signal(SIGKILL)) { [cache = cache as String] in
       let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
@@ -46,7 +42,7 @@ import Testing
 
   @Test("bytes added to a partial body before the process was killed are found")
   func killedWhileExtending() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let cache = directory.path("cache")
     await #expect(processExitsWith: .signal(SIGKILL)) { [cache = cache as String] in
       let store = try DiskStore.open(directory: cache, capacity: 1 << 26)
@@ -155,7 +151,7 @@ import Testing
     ] {
       let fixture = try Fixture()
       let part = try await fixture.store.putPart("/a", body, 700_000..<1_300_000)
-      try execute(sql, fixture)
+      try fixture.execute(sql)
       var found: [UInt8]?
       if let variant = try fixture.store.read(key("/a")).first {
         found = try? await variant.body.open().read(700_000..<1_300_000).array
@@ -173,7 +169,7 @@ import Testing
     try flip(fixture, at: 800_000)
     try await fixture.store.putPart("/b", body, 100..<400_000)
     try await fixture.store.putPart("/c", body, 100..<200)
-    try execute("INSERT INTO block VALUES (77, 0, zeroblob(16))", fixture)
+    try fixture.execute("INSERT INTO block VALUES (77, 0, zeroblob(16))")
     let report = try await fixture.store.verify(repair: true)
     #expect(report.findings.count == 2)
     #expect(report.entries == 3)

@@ -41,9 +41,7 @@ import Testing
     }
     await fixture.store.flush()
     await other.flush()
-    let rows = try number(
-      "SELECT count(*) FROM entry WHERE file IS NOT NULL",
-      on: fixture.directory.path("cache/Cache.db"))
+    let rows = try fixture.number("SELECT count(*) FROM entry WHERE file IS NOT NULL")
     try await until { try fixture.directory.bodyFiles().count == Int(rows) }
     let report = try await other.verify(repair: false)
     #expect(report.isSound, "\(report)")
@@ -53,7 +51,7 @@ import Testing
     "a process killed in such work leaves correct whole and partial bodies, and nothing else",
     arguments: [3, 11, 23, 37, 52, 90])
   func killed(steps: Int) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let cache = directory.path("cache")
     await #expect(processExitsWith: .signal(SIGKILL)) {
       [cache = cache as String, steps = steps as Int] in

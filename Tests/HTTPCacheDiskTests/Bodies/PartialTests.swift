@@ -12,8 +12,6 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PartialTests {
   private let body = bytes(2_000_000)
 
-  private func database(_ fixture: Fixture) -> String { fixture.directory.path("cache/Cache.db") }
-
   @Test("the bytes of a part are at their place in the body, and completing the body copies nothing")
   func sparse() async throws {
     let fixture = try Fixture()
@@ -40,14 +38,14 @@ import Testing
   func checksums() async throws {
     let fixture = try Fixture()
     try await fixture.store.putPart("/a", body, 100_000..<300_000)
-    #expect(try number("SELECT length(pieces) / 16 FROM block", on: database(fixture)) == 2)
+    #expect(try fixture.number("SELECT length(pieces) / 16 FROM block") == 2)
     try await fixture.store.addPart("/a", body, 400_000..<2_000_000)
     try await fixture.store.addPart("/a", body, 0..<450_000)
     try await fixture.store.put(try record("/b"), body)
-    #expect(try number("SELECT count(DISTINCT pieces) FROM block", on: database(fixture)) == 1)
-    #expect(try number("SELECT length(pieces) / 16 FROM block", on: database(fixture)) == 8)
-    #expect(try number("SELECT count(DISTINCT checksum) FROM entry", on: database(fixture)) == 1)
-    #expect(try number("SELECT count(*) FROM block", on: database(fixture)) == 2)
+    #expect(try fixture.number("SELECT count(DISTINCT pieces) FROM block") == 1)
+    #expect(try fixture.number("SELECT length(pieces) / 16 FROM block") == 8)
+    #expect(try fixture.number("SELECT count(DISTINCT checksum) FROM entry") == 1)
+    #expect(try fixture.number("SELECT count(*) FROM block") == 2)
   }
 
   @Test("a small part has a file, which it keeps when it is whole")
@@ -64,7 +62,7 @@ import Testing
     try await fixture.store.addPart("/a", small, 900..<3_100)
     #expect(try await fixture.store.body(key("/a")) == small)
     #expect(try fixture.directory.bodyFiles().count == 1)
-    #expect(try number("SELECT count(*) FROM block", on: database(fixture)) == 0)
+    #expect(try fixture.number("SELECT count(*) FROM block") == 0)
     #expect(try await fixture.store.verify(repair: false).isSound)
   }
 
@@ -223,7 +221,7 @@ import Testing
     #expect(count >= 3 && count <= 8)
     #expect(try fixture.directory.bodyFiles().count == count)
     #expect(
-      try number("SELECT count(DISTINCT entry) FROM block", on: database(fixture)) == Int64(count))
+      try fixture.number("SELECT count(DISTINCT entry) FROM block") == Int64(count))
     #expect(try await fixture.store.verify(repair: false).isSound)
   }
 
@@ -235,7 +233,7 @@ import Testing
       try await fixture.store.addPart("/a", body, 262_000 + 10 * index..<262_010 + 10 * index)
     }
     // All added bytes are in two blocks.
-    #expect(try number("SELECT length(pieces) / 16 FROM block", on: database(fixture)) == 2)
+    #expect(try fixture.number("SELECT length(pieces) / 16 FROM block") == 2)
     let found = try await fixture.store.bytes("/a", 262_000..<267_000)
     #expect(found == Array(body[262_000..<267_000]))
     #expect(try await fixture.store.verify(repair: false).isSound)

@@ -48,11 +48,11 @@ struct EpochTests {
   }
 
   private func leave(_ left: Left, _ effect: Epoch.Effect, in fixture: Fixture) throws {
-    try execute(
+    try fixture.execute(
       """
       UPDATE state SET sequence = sequence + 1;
       INSERT INTO epoch SELECT \(left.values(effect)), sequence FROM state;
-      """, on: database(fixture))
+      """)
   }
 
   private func check(_ store: DiskStore, _ effect: Epoch.Effect, other: CacheKey) throws {
@@ -134,7 +134,7 @@ struct EpochTests {
 
   @Test("the files that a killed purge left beside their living writer are swept by a later opener")
   func killedBesideWriter() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))
     func open() throws -> DiskStore {
       try DiskStore.open(directory: directory.path("cache"), capacity: 64 << 20, clock: clock)
@@ -171,9 +171,7 @@ struct EpochTests {
   private func waitUntilWorkedOff(_ fixture: Fixture) async throws {
     try await until {
       await fixture.store.flush()
-      return try number("SELECT count(*) FROM epoch", on: database(fixture)) == 0
+      return try fixture.number("SELECT count(*) FROM epoch") == 0
     }
   }
-
-  private func database(_ fixture: Fixture) -> String { fixture.directory.path("cache") + "/Cache.db" }
 }

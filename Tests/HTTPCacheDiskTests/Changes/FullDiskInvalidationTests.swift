@@ -2,17 +2,18 @@ import HTTPCacheDisk
 import HTTPCacheFaults
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
 /// An entry is invalidated even if the disk is too full to write that (RFC 9111 §4.4).
 @Suite(.timeLimit(.minutes(10)), .enabled(if: SystemFaults.isAvailable)) struct FullDiskInvalidationTests {
-  private let directory: TemporaryDirectory
+  private let directory: ScratchFolder
   private let faults: SystemFaults
   private let store: DiskStore
 
   init() throws {
-    directory = try TemporaryDirectory()
+    directory = try ScratchFolder()
     faults = try SystemFaults(below: directory.path)
     store = try DiskStore.open(directory: faults.folder + "/cache", capacity: 64 << 20)
   }

@@ -10,11 +10,11 @@ import Testing
 /// Removed bytes are in no file afterwards, and other entries stay, whichever system call fails meanwhile.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: SystemFaults.isAvailable)) struct RemovalFaultTests {
   private static let text = "somebody-9c3e"
-  private let directory: TemporaryDirectory
+  private let directory: ScratchFolder
   private let faults: SystemFaults
 
   init() throws {
-    directory = try TemporaryDirectory()
+    directory = try ScratchFolder()
     faults = try SystemFaults(below: directory.path)
   }
 
@@ -137,7 +137,7 @@ import Testing
 
   @Test("nothing of the index is written to temporary files", arguments: [200, 600])
   func temporaryFiles(count: Int) async throws {
-    let temporary = try TemporaryDirectory()
+    let temporary = try ScratchFolder()
     let watch = try SystemFaults(below: temporary.path, recordsChanges: true)
     // From now on SQLite looks in this folder first; after its removal, in the previous places.
     try execute("PRAGMA temp_store_directory = '\(temporary.path)'", on: faults.folder + "/other.db")

@@ -58,7 +58,7 @@ import Testing
 
   @Test("bodies of abandoned writers and of killed processes are removed as well")
   func leftovers() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let cache = directory.path("cache")
     let store = try DiskStore.open(directory: cache, capacity: 64 << 20)
     try await store.reader.fileQueue.run { () throws(CacheError) in }
@@ -87,7 +87,7 @@ import Testing
 
   @Test("wiping reports that a reader of an old state keeps the log")
   func heldLog() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let store = try DiskStore.open(
       directory: directory.path("cache"), capacity: 64 << 20, clock: LookClock(step: .seconds(10)))
     try await store.put(try record("/a", partition: account), [1])
@@ -104,7 +104,7 @@ import Testing
   @Test("the log is emptied although another process makes a checkpoint at the time")
   func otherCheckpoint() async throws {
     let fixture = try Fixture()
-    let path = fixture.directory.path("cache/Cache.db")
+    let path = fixture.database
     try await fixture.store.put(try record("/a", partition: account), [1])
     let holder = try LogHolder(path)
     try await fixture.store.put(try record("/b", partition: account), [1])

@@ -13,7 +13,7 @@ import Testing
     try await fixture.store.put(try record("/inline", groups: ["a"]), bytes(100))
     try await fixture.store.put(try record("/file"), bytes(100_000))
     await fixture.store.flush()
-    let connection = try SQLiteConnection(path: fixture.directory.path("cache/Cache.db"), creating: false)
+    let connection = try SQLiteConnection(path: fixture.database, creating: false)
     for column in EntryColumn.allCases {
       var rows: Int64 = 0
       try connection.query("SELECT count(\(column.name)) FROM entry") { row in
@@ -43,7 +43,7 @@ import Testing
     response.responseTime = response.responseTime.adding(60)
     #expect(try await fixture.store.update(stored.with(response: response)))
     #expect(try await fixture.store.verify(repair: false).isSound)
-    try execute("UPDATE entry SET stored = stored - 60", on: fixture.directory.path("cache/Cache.db"))
+    try fixture.execute("UPDATE entry SET stored = stored - 60")
     #expect(try await fixture.store.verify(repair: false).description.contains("a wrong stored for it"))
   }
 }

@@ -3,6 +3,7 @@ import Foundation
 import HTTPCacheDisk
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import Testing
 
 /// One transaction inserts the rows of many responses.
@@ -43,7 +44,7 @@ import Testing
 
   @Test("entries of a store that has ended are evicted in their turn")
   func evictedLater() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let path = directory.path("cache")
     do {
       let store = try DiskStore.open(directory: path, capacity: 1 << 26)
@@ -76,7 +77,7 @@ import Testing
   func waitsForOthers() async throws {
     let fixture = try Fixture()
     for index in 0..<3 { try await fixture.store.put(try record("/\(index)"), [1]) }
-    let other = try HeldDatabase(fixture.directory.path("cache/Cache.db"))
+    let other = try HeldDatabase(fixture.database)
     // More tasks than there are threads for tasks.
     let waiting = try (0..<16).map { index in
       let record = try record("/waiting/\(index)")

@@ -7,14 +7,6 @@ import Testing
 
 /// Look-ups use a hash that a client cannot aim at, so that few rows share one (RFC 9111 §7).
 @Suite(.timeLimit(.minutes(10))) struct KeyedHashTests {
-  private func number(_ sql: String, _ fixture: Fixture) throws -> Int64 {
-    try HTTPCacheDiskTests.number(sql, on: fixture.directory.path("cache/Cache.db"))
-  }
-
-  private func execute(_ sql: String, _ fixture: Fixture) throws {
-    try HTTPCacheDiskTests.execute(sql, on: fixture.directory.path("cache/Cache.db"))
-  }
-
   @Test("of 10,000 keys that collide under XXH64 each has a row to itself, in memory over the disk as well")
   func collidingTargets() async throws {
     let fixture = try Fixture(capacity: 256 << 20)
@@ -39,7 +31,7 @@ import Testing
     await fixture.store.flush()
     #expect(fixture.store.usage.diskEntries == 10_000)
     // A look-up reads the rows with the hash of its key, so there must be one.
-    #expect(try number("SELECT max(n) FROM (SELECT count(*) AS n FROM entry GROUP BY hash)", fixture) == 1)
+    #expect(try fixture.number("SELECT max(n) FROM (SELECT count(*) AS n FROM entry GROUP BY hash)") == 1)
     for key in keys[..<100] {
       #expect(try fixture.store.read(key).map(\.record.key) == [key])
       // Keys share counters: another writer may have made this key out of date in memory, or have kept its body out of
@@ -63,9 +55,9 @@ import Testing
     let (first, second) = (try Fixture(), try Fixture())
     for fixture in [first, second] { try await fixture.store.put(try record("/a"), [1]) }
     let columns = "SELECT hash FROM entry"
-    #expect(try number(columns, first) != number(columns, second))
+    #expect(try first.number(columns) != second.number(columns))
     #expect(
-      try number("SELECT variant FROM entry", first) != number("SELECT variant FROM entry", second))
+      try first.number("SELECT variant FROM entry") != second.number("SELECT variant FROM entry"))
     #expect(try await first.other().body(key("/a")) == [1])
   }
 
@@ -74,11 +66,11 @@ import Testing
     let fixture = try Fixture()
     let english = try record("/a", language: "en")
     try await fixture.store.put(english, [1])
-    let hash = try number("SELECT variant FROM entry", fixture)
+    let hash = try fixture.number("SELECT variant FROM entry")
     try await fixture.store.remove(.key(key("/a")))
     try await fixture.store.put(try record("/a", language: "de"), [2])
     await fixture.store.flush()
-    try execute("UPDATE entry SET variant = \(hash)", fixture)
+    try fixture.execute("UPDATE entry SET variant = \(hash)")
     let again = try await fixture.store.put(try record("/a", language: "en"), [3])
     func languages() throws -> Set<NominatedField.Value> {
       Set(try fixture.store.read(key("/a")).flatMap { $0.record.response.nominated.map(\.value) })
@@ -99,16 +91,16 @@ import Testing
   func recencyOfVariantsOfOneHash() async throws {
     let fixture = try Fixture()
     try await fixture.store.put(try record("/a", language: "en"), [1])
-    let hash = try number("SELECT variant FROM entry", fixture)
+    let hash = try fixture.number("SELECT variant FROM entry")
     let english = try record("/a", language: "en").with(ticket: fixture.store.ticket())
     let slow = try await fixture.store.write(english, variantLimit: 8)
     try await slow.append(BodyBytes([3]))
     try await fixture.store.put(try record("/a", language: "de"), [2])
     await fixture.store.flush()
-    try execute("UPDATE entry SET variant = \(hash)", fixture)
+    try fixture.execute("UPDATE entry SET variant = \(hash)")
     try await slow.commit(trailers: [:])
     #expect(try fixture.store.read(key("/a")).count == 2)
-    #expect(try number("SELECT count(*) FROM entry WHERE body = x'03'", fixture) == 1)
+    #expect(try fixture.number("SELECT count(*) FROM entry WHERE body = x'03'") == 1)
   }
 
   @Test("a look-up reads 256 rows of one hash at most, whatever is in the index")
@@ -118,13 +110,13 @@ import Testing
     await fixture.store.flush()
     let columns = EntryColumn.allCases.filter { ![.id, .hash, .variant].contains($0) }.map(\.name)
       .joined(separator: ", ")
-    try execute(
+    try fixture.execute(
       """
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
       INSERT INTO entry (id, hash, variant, \(columns))
       SELECT 1000 + i, hash, variant + i, \(columns) FROM n, (SELECT * FROM entry LIMIT 1)
-      """, fixture)
-    #expect(try number("SELECT count(*) FROM entry", fixture) == 1_001)
+      """)
+    #expect(try fixture.number("SELECT count(*) FROM entry") == 1_001)
     #expect(try fixture.store.read(key("/a")).count == 256)
   }
 }

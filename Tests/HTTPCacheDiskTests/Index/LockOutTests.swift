@@ -8,7 +8,7 @@ import Testing
   func together() async throws {
     let fixture = try Fixture()
     try await fixture.store.put(try record("/before"), [1])
-    let held = try HeldDatabase(fixture.directory.path("cache/Cache.db"))
+    let held = try HeldDatabase(fixture.database)
     let count = 40
     // If each waited two seconds after the other, this would take 80 seconds.
     let time = try await ContinuousClock().measure {

@@ -57,7 +57,7 @@ import Testing
   @Test("a new index gives higher numbers than the old index, although the clock was set back")
   func clockSetBack() async throws {
     await fixture.store.flush()
-    try execute("UPDATE state SET sequence = \(1 << 60)", on: fixture.directory.path("cache/Cache.db"))
+    try fixture.execute("UPDATE state SET sequence = \(1 << 60)")
     let old = try await put(try record("/a"), [1, 1, 1])
     try #require(old.sequence > 1 << 60)
     let other = try await replaceIndex()
@@ -69,8 +69,7 @@ import Testing
   func otherLength() async throws {
     let old = try await put(try record("/a"), [1, 1, 1])
     let other = try await replaceIndex()
-    try execute(
-      "UPDATE state SET sequence = \(old.sequence - 1)", on: fixture.directory.path("cache/Cache.db"))
+    try fixture.execute("UPDATE state SET sequence = \(old.sequence - 1)")
     let new = try await other.put(try record("/a").with(userInfo: [9]), [2, 2, 2, 2])
     try #require(new.sequence == old.sequence)
     try await requireNewBody([2, 2, 2, 2])

@@ -47,7 +47,7 @@ struct RecentRecordTests {
   @Test("a damaged record is a miss, though it was decoded while it was sound")
   func damaged() async throws {
     let fixture = try await warmFixture()
-    let database = fixture.directory.path("cache/Cache.db")
+    let database = fixture.database
     // Change one byte that the checksum covers.
     try execute(
       "UPDATE entry SET record = CAST(substr(record, 1, 8) || x'FF' || substr(record, 10) AS BLOB)",

@@ -29,7 +29,7 @@ import Testing
   @Test("four refusals of a key are kept, and a thousand in all")
   func bounded() async throws {
     let fixture = try Fixture()
-    let database = fixture.directory.path("cache/Cache.db")
+    let database = fixture.database
     for index in 0..<10 { fixture.store.note(note("/a", index)) }
     await fixture.store.flush()
     #expect(try fixture.store.refusals(of: key("/a")) == (6..<10).reversed().map { note("/a", $0) })
@@ -66,7 +66,7 @@ import Testing
     let fixture = try Fixture()
     fixture.store.note(note("/a", 1))
     await fixture.store.flush()
-    let database = fixture.directory.path("cache/Cache.db")
+    let database = fixture.database
     for steps in [
       "x''", "x'ff'", "x'ffffffffffffffffff01'", "x'0105ff'", "x'01ffffffffffffffff7f'", "'text'",
       "zeroblob(1000000)", "x'0101ff0000'", "7", "x'010000000000'",

@@ -1,4 +1,5 @@
 import HTTPCacheStore
+import HTTPCacheTesting
 import Testing
 
 @testable import HTTPCacheDisk
@@ -7,7 +8,7 @@ import Testing
   @Test("a statement that is run again while it runs ends a debug build")
   func reentrance() async {
     await #expect(processExitsWith: .failure) {
-      let directory = try TemporaryDirectory()
+      let directory = try ScratchFolder()
       let connection = try SQLiteConnection(path: directory.path("a.db"), creating: true)
       try nest("SELECT 1 UNION SELECT 2", in: "SELECT 1 UNION SELECT 2", connection)
     }
@@ -15,7 +16,7 @@ import Testing
 
   @Test("another statement may run within a row of the first")
   func nested() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let connection = try SQLiteConnection(path: directory.path("a.db"), creating: true)
     #expect(try nest("SELECT 3", in: "SELECT 1 UNION SELECT 2", connection) == 2)
   }

@@ -21,7 +21,7 @@ import Testing
 
   @Test("a new directory has 1 GiB and 128 MiB free, or what it was opened with")
   func new() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let plain = try DiskStore.open(directory: directory.path("plain"))
     #expect(try plain.settings() == DirectorySettings(capacity: 1 << 30, minimumFreeSpace: 128 << 20))
     #expect(plain.previousCapacity == nil)
@@ -32,7 +32,7 @@ import Testing
 
   @Test("a store that is opened without a capacity has that of the directory, and evicts nothing")
   func keptCapacity() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let cache = directory.path("cache")
     do {
       let store = try DiskStore.open(directory: cache, capacity: 3 << 30, minimumFreeSpace: 0)
@@ -144,6 +144,6 @@ import Testing
   }
 
   private func sqlite(_ fixture: Fixture, _ statement: String) throws {
-    try execute(statement, on: fixture.directory.path("cache/Cache.db"))
+    try fixture.execute(statement)
   }
 }

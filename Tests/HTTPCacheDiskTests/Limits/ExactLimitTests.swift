@@ -18,15 +18,13 @@ import Testing
     }
   }
 
-  private func database(_ fixture: Fixture) -> String { fixture.directory.path("cache/Cache.db") }
-
   @Test("a body that is complete and waits for its row counts")
   func waitingForRow() async throws {
     let fixture = try Fixture()
     let store = fixture.store
     try await store.put(try record("/first"), bytes(300_000))
     let (base, bodies) = (store.usage.diskBytes, try bodyBytes(fixture))
-    let held = try HeldDatabase(database(fixture))
+    let held = try HeldDatabase(fixture.database)
     let waiting = try (0..<5).map { index in
       let record = try record("/waiting/\(index)")
       return Task {
@@ -60,7 +58,7 @@ import Testing
     await store.flush()
     let before = try bodyBytes(fixture)
     // Nothing can be evicted meanwhile.
-    let held = try HeldDatabase(database(fixture))
+    let held = try HeldDatabase(fixture.database)
     async let small = try? store.put(try record("/small"), bytes(200_000))
     async let larger = try? store.put(try record("/larger"), bytes(250_000))
     let watch = Task {
@@ -82,7 +80,7 @@ import Testing
 
   @Test("files without rows count until they are deleted, and are deleted as soon as possible")
   func deletedLater() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let faults = try SystemFaults(below: directory.path)
     let cache = faults.folder + "/cache"
     let capacity: Int64 = 16 << 20
@@ -177,7 +175,7 @@ import Testing
       for _ in 0..<6 { _ = try other.read(key("/\(index)")) }
       try await (index % 2 == 0 ? other : fixture.store).put(try record("/\(index)"), bytes(200_000))
     }
-    #expect(try number("SELECT count(*) FROM entry WHERE partial = 1", on: database(fixture)) == 1)
+    #expect(try fixture.number("SELECT count(*) FROM entry WHERE partial = 1") == 1)
     #expect(DiskMeter.taken(below: cache) <= 8 << 20 + 512 << 10)
     #expect(try await writer.keep()?.storedRanges == [0..<3 << 20])
     // From now on the partial body is evicted like any other.
@@ -185,7 +183,7 @@ import Testing
       for _ in 0..<6 { _ = try other.read(key("/\(index)")) }
       try await other.put(try record("/\(index)"), bytes(200_000))
     }
-    #expect(try number("SELECT count(*) FROM entry WHERE partial = 1", on: database(fixture)) == 0)
+    #expect(try fixture.number("SELECT count(*) FROM entry WHERE partial = 1") == 0)
   }
 
   @Test("the space of removed rows is free for bodies")
@@ -211,7 +209,7 @@ import Testing
         Array(String(repeating: text + " ", count: 600).utf8))
     }
     await fixture.store.flush()
-    let holder = try LogHolder(database(fixture))
+    let holder = try LogHolder(fixture.database)
     // No checkpoint is possible while a process reads an old state, so the log has all that was written.
     #expect(try await fixture.store.remove(.all) == 1_200)
     let log = try FileManager.default.attributesOfItem(atPath: cache + "/Cache.db-wal")[.size] as? Int64
@@ -232,7 +230,7 @@ import Testing
     let fixture = try Fixture()
     for index in 0..<40 { try await fixture.store.put(try record("/\(index)"), bytes(90_000)) }
     await fixture.store.flush()
-    let held = try HeldDatabase(database(fixture))
+    let held = try HeldDatabase(fixture.database)
     let small = try DiskStore.open(
       directory: fixture.directory.path("cache"), capacity: 1 << 20, clock: fixture.clock)
     // This is done after the first try.

@@ -29,7 +29,7 @@ extension DiskStore {
   }
 
   private func open(
-    _ directory: TemporaryDirectory, minimum: Int64, _ figures: Figures
+    _ directory: ScratchFolder, minimum: Int64, _ figures: Figures
   ) throws -> DiskStore {
     try DiskStore.open(
       directory: directory.path("cache"), minimumFreeSpace: minimum,
@@ -38,7 +38,7 @@ extension DiskStore {
 
   @Test("below the minimum of free space, responses are evicted, and no more than needed")
   func evicts() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let figures = Figures()
     let first = try open(directory, minimum: 100 << 20, figures)
     for index in 0..<60 { try await first.put(try record("/\(index)"), bytes(100_000)) }
@@ -61,7 +61,7 @@ extension DiskStore {
 
   @Test("no more small responses are evicted than needed, although their space is free on disk only later")
   func evictsSmall() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let first = try open(directory, minimum: 100 << 20, Figures())
     for index in 0..<2_000 { try await first.put(try record("/\(index)"), bytes(3_000)) }
     await first.flush()
@@ -81,7 +81,7 @@ extension DiskStore {
       "after the disk was full, some space is freed for later responses, and no more",
       .enabled(if: MountedFolder.isAllowed, MountedFolder.needed))
     func afterFullDisk() async throws {
-      let directory = try TemporaryDirectory()
+      let directory = try ScratchFolder()
       let place = directory.path("mount")
       try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
       let mounted = try MountedFolder(place, options: "size=24m")
@@ -112,7 +112,7 @@ extension DiskStore {
 
   @Test("a response that would fill the disk is refused with a reason, after all others were evicted")
   func refuses() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let figures = Figures()
     figures.free.withLock { $0 = 0 }
     let store = try open(directory, minimum: 100 << 20, figures)
@@ -126,7 +126,7 @@ extension DiskStore {
 
   @Test("a file system with the largest possible number of free bytes overflows nothing")
   func unlimited() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let store = try DiskStore.open(
       directory: directory.path("cache"),
       changes: DirectorySettings.Changes(capacity: 64 << 20, minimumFreeSpace: 100 << 20),
@@ -139,7 +139,7 @@ extension DiskStore {
 
   @Test("0 disables the check of free space")
   func off() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let figures = Figures()
     figures.free.withLock { $0 = 0 }
     let store = try open(directory, minimum: 0, figures)
@@ -152,7 +152,7 @@ extension DiskStore {
       "on a real full file system, responses are evicted, and responses that do not fit are not stored",
       .enabled(if: getuid() == 0, "only root may mount a file system"))
     func fullFileSystem() async throws {
-      let directory = try TemporaryDirectory()
+      let directory = try ScratchFolder()
       let place = directory.path("mount")
       try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
       guard mount("tmpfs", place, "tmpfs", 0, "size=12m") == 0 else {

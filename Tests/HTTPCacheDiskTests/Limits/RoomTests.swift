@@ -11,7 +11,7 @@ import Testing
   @Test(
     "three processes exceed the capacity at most by the bodies that two of them write, and a log each")
   func severalProcesses() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let cache = directory.path("cache")
     let capacity: Int64 = 16 << 20
     let done = Counter()
@@ -108,7 +108,7 @@ import Testing
 
   @Test("the usage is exact to a block for each file after storing, partial bodies, evictions and a kill")
   func usageIsExact() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let cache = directory.path("cache")
     await #expect(processExitsWith: .signal(SIGKILL)) { [cache = cache as String] in
       let store = try DiskStore.open(directory: cache, capacity: 24 << 20, largestEntry: .bytes(8 << 20))
@@ -146,7 +146,7 @@ import Testing
     let fixture = try Fixture()
     let log = fixture.directory.path("cache/Cache.db-wal")
     try await fixture.store.put(try record("/first"), [1])
-    let holder = try LogHolder(fixture.directory.path("cache/Cache.db"))
+    let holder = try LogHolder(fixture.database)
     var refused: CacheError?
     for index in 0..<2_000 where refused == nil {
       do { try await fixture.store.put(try record("/\(index)"), bytes(8_000)) } catch {
@@ -169,7 +169,7 @@ import Testing
     let log = fixture.directory.path("cache/Cache.db-wal")
     for index in 0..<1_500 { try await store.put(try record("/\(index)"), bytes(8_000)) }
     await store.flush()
-    let holder = try LogHolder(fixture.directory.path("cache/Cache.db"))
+    let holder = try LogHolder(fixture.database)
     let error = await #expect(throws: CacheError.self) {
       try await store.setCapacity(memory: nil, disk: 8 << 20)
     }

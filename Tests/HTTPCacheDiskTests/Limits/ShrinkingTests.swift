@@ -45,7 +45,7 @@ import Testing
 
   @Test("a directory that was given as a relative path stays where it was when the working directory changes")
   func relative() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     await #expect(processExitsWith: .success) { [base = directory.path as String] in
       for name in ["one", "two"] {
         try FileManager.default.createDirectory(atPath: base + "/" + name, withIntermediateDirectories: true)

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
@@ -9,8 +10,8 @@ import Testing
 /// The outcome is defined for any files in the place of the store's files.
 @Suite(.timeLimit(.minutes(10))) struct BadInputTests {
   /// A directory with some responses that no store has open.
-  private func filled() async throws -> TemporaryDirectory {
-    let directory = try TemporaryDirectory()
+  private func filled() async throws -> ScratchFolder {
+    let directory = try ScratchFolder()
     let store = try DiskStore.open(directory: directory.path("cache"), capacity: 1 << 26)
     for index in 0..<12 {
       try await store.put(try record("/\(index)"), bytes(index * 7_000, seed: UInt64(index + 1)))
@@ -158,7 +159,7 @@ import Testing
     try await fixture.store.put(try record("/a"), bytes(100))
     let writer = try await fixture.store.write(try record("/b"), variantLimit: 8)
     try await writer.append(BodyBytes(bytes(300_000)))
-    let path = fixture.directory.path("cache/Cache.db")
+    let path = fixture.database
     try execute("PRAGMA user_version = 99; CREATE TABLE later (x)", on: path)
     let error = await #expect(throws: CacheError.self) { try await writer.commit(trailers: [:]) }
     #expect(error?.code == .newerFormat)

@@ -2,6 +2,7 @@ import Foundation
 import HTTPCacheDisk
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
@@ -41,7 +42,7 @@ import Testing
     "an index or log truncated under a running process: no crash, no wrong body, and it stores again",
     arguments: ["Cache.db", "Cache.db-wal"])
   func cutInUse(name: String) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     await #expect(processExitsWith: .success) { [path = directory.path as String, name = name as String] in
       var length = 0
       var wasCut = true
@@ -67,7 +68,7 @@ import Testing
     try await Self.fill(fixture.store)
     await fixture.store.flush()
     #expect(Self.size(fixture.directory.path("cache/Cache.db-wal")) == 0)
-    #expect(truncate(fixture.directory.path("cache/Cache.db"), 0) == 0)
+    #expect(truncate(fixture.database, 0) == 0)
     for _ in 0..<5 {
       _ = try? await fixture.store.body(key("/1"))
       _ = try? await fixture.store.put(try record("/new"), bytes(30_000))
@@ -82,7 +83,7 @@ import Testing
     "a log, its shared memory or counters truncated before opening: no crash, no wrong body, and it stores",
     arguments: ["Cache.db-wal", "Cache.db-shm", "Cache.gen"])
   func cutBefore(name: String) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let store = try DiskStore.open(directory: directory.path("cache"), capacity: 1 << 26)
     try await Self.fill(store)
     let whole = Self.size(directory.path("cache/" + name))
@@ -101,7 +102,7 @@ import Testing
     "truncated shared memory at worst ends the process, and the next process finds a sound directory",
     arguments: ["Cache.db-shm", "Cache.gen"])
   func cutMemory(name: String) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let cache = directory.path("cache")
     await #expect(processExitsWith: .signal(SIGBUS)) { [cache = cache as String, name = name as String] in
       let store = try DiskStore.open(directory: cache, capacity: 1 << 26)

@@ -94,7 +94,7 @@ func execute(_ sql: String, on path: String) throws {
     ] {
       let fixture = try Fixture()
       try await fixture.store.put(try record("/a"), [1, 2, 3])
-      try execute("UPDATE entry SET \(column)", on: fixture.directory.path("cache/Cache.db"))
+      try fixture.execute("UPDATE entry SET \(column)")
       #expect((try? await fixture.store.body(key("/a"))) ?? nil == nil, "\(column)")
       try await until { try fixture.store.read(key("/a")).isEmpty }
     }
@@ -105,7 +105,7 @@ func execute(_ sql: String, on path: String) throws {
     for name in ["../../secret", "/etc/passwd", "00/../../secret", "00/0000000000000000-0/../../x", ""] {
       let fixture = try Fixture()
       try await fixture.store.put(try record("/a"), bytes(20_000))
-      try execute("UPDATE entry SET file = '\(name)'", on: fixture.directory.path("cache/Cache.db"))
+      try fixture.execute("UPDATE entry SET file = '\(name)'")
       #expect(try fixture.store.read(key("/a")).isEmpty)
     }
   }
@@ -114,7 +114,7 @@ func execute(_ sql: String, on path: String) throws {
     "an index that is not a database is set aside and a new one started",
     arguments: ["text", "zeros", "half", "folder", "link"])
   func noDatabase(kind: String) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let cache = directory.path("cache")
     do {
       let store = try DiskStore.open(directory: cache, capacity: 1 << 24)
@@ -151,7 +151,7 @@ func execute(_ sql: String, on path: String) throws {
 
   @Test("an emptied index is told, if bodies are left of it")
   func emptied() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let cache = directory.path("cache")
     for length in [10, 40_000] {
       do {
@@ -168,7 +168,7 @@ func execute(_ sql: String, on path: String) throws {
 
   @Test("only the latest damaged index is kept")
   func damagedOnes() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let cache = directory.path("cache")
     for round in 0..<4 {
       #expect(try notes(opening: cache) == (round == 0 ? 0 : 1))

@@ -11,7 +11,7 @@ import Testing
 /// call, because that needs a process for each kill.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: SystemFaults.isAvailable)) struct FaultTests {
   private func sweep(
-    _ directory: TemporaryDirectory, _ durability: Durability = .relaxed
+    _ directory: ScratchFolder, _ durability: Durability = .relaxed
   ) -> FaultSweep {
     FaultSweep(folder: directory.path, workload: StoreWorkload(seed: 11, count: 24)) { path, clock in
       try DiskStore.open(
@@ -21,7 +21,7 @@ import Testing
 
   @Test("the system calls of SQLite are intercepted")
   func caught() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let faults = try SystemFaults(below: directory.path, recordsChanges: true)
     _ = try DiskStore.open(directory: faults.folder + "/cache", capacity: 1 << 24)
     let created = faults.changes.compactMap { change in
@@ -40,7 +40,7 @@ import Testing
       (.read, .short(bytes: 7)), (.write, .short(bytes: 100)), (.write, .torn(bytes: 512)),
     ])
   func once(calls: SystemCalls, fault: SystemFault) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     // A step of 7 for opening, because few files are opened.
     let report = try await sweep(directory).failing(calls, with: fault, step: calls == .open ? 7 : 41)
     #expect(report.violations.isEmpty, "\(report)")
@@ -55,7 +55,7 @@ import Testing
       (SystemCalls([.write, .allocate, .makeDirectory]), SystemFault.noSpace), (.all, .inputOutput),
     ])
   func fromThereOn(calls: SystemCalls, fault: SystemFault) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let report = try await sweep(directory).failing(
       calls, with: fault, times: .max, step: 61)
     #expect(report.violations.isEmpty, "\(report)")
@@ -66,7 +66,7 @@ import Testing
   @Test("after a power loss the store opens without wrong bodies and has all durable ones")
   func powerLoss() async throws {
     for durability in [Durability.relaxed, .durable] {
-      let directory = try TemporaryDirectory()
+      let directory = try ScratchFolder()
       let report = try await sweep(directory, durability).powerLoss(
         runs: 25, seed: 5, isDurable: durability == .durable)
       #expect(report.violations.isEmpty, "\(durability): \(report)")
@@ -78,7 +78,7 @@ import Testing
     for (suffix, fault) in [
       ("-wal", SystemFault.noSpace), ("-shm", .noSpace), ("", .failure(EROFS)), ("Cache.gen", .noSpace),
     ] {
-      let directory = try TemporaryDirectory()
+      let directory = try ScratchFolder()
       let faults = try SystemFaults(below: directory.path)
       let path = faults.folder + "/cache"
       let calls: SystemCalls =
@@ -104,7 +104,7 @@ import Testing
 
   @Test("a directory that another user owns is not available")
   func otherUser() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let cache = directory.path("cache")
     // Closed: SQLite opens no file anew while a connection of the process has it open.
     await (try DiskStore.open(directory: cache, capacity: 1 << 24)).close()
@@ -122,7 +122,7 @@ import Testing
 
   @Test("while the locks of owners cannot be opened, a body that another process is writing is not deleted")
   func unopenableLocks() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let faults = try SystemFaults(below: directory.path)
     let path = faults.folder + "/cache"
     let store = try DiskStore.open(directory: path, capacity: 1 << 26)
@@ -142,7 +142,7 @@ import Testing
 
   @Test("a folder that cannot be listed is not empty: a later process deletes the files of dead owners")
   func unlistable() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let faults = try SystemFaults(below: directory.path)
     let path = faults.folder + "/cache"
     do {
@@ -173,7 +173,7 @@ import Testing
 
   @Test("the file of a removed part that cannot be opened now is deleted with the next one")
   func unopenablePartIsDeleted() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let faults = try SystemFaults(below: directory.path)
     let path = faults.folder + "/cache"
     let store = try DiskStore.open(directory: path, capacity: 1 << 24)
@@ -193,7 +193,7 @@ import Testing
 
   @Test("a part whose files cannot be opened now keeps its bytes", arguments: ["/body", "/record"])
   func unopenablePart(name: String) throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let faults = try SystemFaults(below: directory.path)
     let file = faults.folder + "/file"
     do {
@@ -216,7 +216,7 @@ import Testing
 
   @Test("one read that fails does not cost the index, though SQLite may call it damaged")
   func suspicion() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let faults = try SystemFaults(below: directory.path)
     let path = faults.folder + "/cache"
     do {

@@ -36,7 +36,7 @@ import Testing
       "a directory on a read-only file system is unavailable, and nothing in it is changed",
       .enabled(if: MountedFolder.isAllowed, MountedFolder.needed))
     func readOnly() async throws {
-      let directory = try TemporaryDirectory()
+      let directory = try ScratchFolder()
       let cache = directory.path("cache")
       let mounted = directory.path("mounted")
       try FileManager.default.createDirectory(atPath: mounted, withIntermediateDirectories: false)
@@ -62,7 +62,7 @@ import Testing
       "a file system of 1 MiB stores as much as fits; the rest fails, and a full disk breaks nothing",
       .enabled(if: MountedFolder.isAllowed, MountedFolder.needed))
     func full() async throws {
-      let directory = try TemporaryDirectory()
+      let directory = try ScratchFolder()
       let mount = try MountedFolder(directory.path, options: "size=1m")
       let cache = directory.path("cache")
       try Data(count: 200_000).write(to: URL(fileURLWithPath: directory.path("somebody else's")))
@@ -164,7 +164,7 @@ import Testing
       .enabled(if: Self.canBecomeAnotherUser, "needs root that may become another user"),
       arguments: [0o700, 0o755, 0o777])
     func otherUser(mode: Int) async throws {
-      let directory = try TemporaryDirectory()
+      let directory = try ScratchFolder()
       let cache = directory.path("cache")
       try await fillAndClose(cache)
       chmod(directory.path, 0o755)

@@ -16,7 +16,7 @@ import Testing
     let store = fixture.store
     try await store.put(try record("/a"), [1])
     await store.flush()
-    try execute(sql, on: fixture.directory.path("cache/Cache.db"))
+    try fixture.execute(sql)
     #expect(try fixture.other().openingNotes.contains { $0.contains("damaged") })
     // The first attempt may fail because the index was replaced.
     _ = try? await store.put(try record("/b"), [2])
@@ -29,11 +29,11 @@ import Testing
     let fixture = try Fixture()
     for index in 0..<3 { try await fixture.store.put(try record("/\(index)"), [1]) }
     await fixture.store.flush()
-    try execute(
+    try fixture.execute(
       """
       UPDATE entry SET size = 9223372036854775807, cost = 9223372036854775807, groups = -1
       WHERE id <= (SELECT sequence FROM state)
-      """, on: fixture.directory.path("cache/Cache.db"))
+      """)
     #expect(try await fixture.store.remove(.prefix("https://example.com/")) == 3)
     #expect(fixture.store.usage.diskEntries == 0)
   }
@@ -50,9 +50,7 @@ import Testing
     let fixture = try Fixture()
     for index in 0..<5 { try await fixture.store.put(try record("/\(index)"), bytes(20_000)) }
     await fixture.store.flush()
-    try execute(
-      "UPDATE entry SET \(changes) WHERE target = 'https://example.com/0'",
-      on: fixture.directory.path("cache/Cache.db"))
+    try fixture.execute("UPDATE entry SET \(changes) WHERE target = 'https://example.com/0'")
     let report = try await fixture.store.verify(repair: true)
     #expect(!report.isSound)
     #expect(report.entries == 5)
@@ -66,7 +64,7 @@ import Testing
   func impossibleRows() async throws {
     let fixture = try Fixture()
     for index in 0..<4 { try await fixture.store.put(try record("/\(index)"), bytes(20_000)) }
-    let database = fixture.directory.path("cache/Cache.db")
+    let database = fixture.database
     try execute("UPDATE entry SET size = 9223372036854775807, cost = 9223372036854775807", on: database)
     let other = try fixture.other()
     for entry in try await other.entries(.all, after: nil, limit: 10).entries {
@@ -88,7 +86,7 @@ import Testing
     let fixture = try Fixture()
     for size in [0, 100, 20_000, 600_000] { try await fixture.store.put(try record("/\(size)"), bytes(size)) }
     try await fixture.store.putPart("/part", bytes(9_000), 0..<100)
-    try execute("UPDATE entry SET length = \(length)", on: fixture.directory.path("cache/Cache.db"))
+    try fixture.execute("UPDATE entry SET length = \(length)")
     let report = try await fixture.store.verify(repair: false)
     #expect(report.findings.count >= 5, "\(report)")
     for path in ["/0", "/100", "/20000", "/600000"] {
@@ -104,7 +102,7 @@ import Testing
     let fixture = try Fixture()
     try await fixture.store.put(try record("/a"), [1])
     await fixture.store.flush()
-    try execute("UPDATE entry SET touched = \(time)", on: fixture.directory.path("cache/Cache.db"))
+    try fixture.execute("UPDATE entry SET touched = \(time)")
     #expect(try fixture.store.read(key("/a")).count == 1)
     let page = try await fixture.store.entries(.all, after: nil, limit: 10)
     #expect(page.entries.map(\.lastUsed.seconds) == [max(time, 1_800_000_000)])
@@ -118,7 +116,7 @@ import Testing
     ] {
       let fixture = try Fixture()
       try await fixture.store.put(try record("/a"), [1])
-      try execute(sql, on: fixture.directory.path("cache/Cache.db"))
+      try fixture.execute(sql)
       let other = try fixture.other()
       #expect(other.openingNotes.contains { $0.contains("damaged") }, "\(sql)")
       try await other.put(try record("/b"), [2])
@@ -131,8 +129,7 @@ import Testing
     let fixture = try Fixture()
     for index in 0..<4 { try await fixture.store.put(try record("/\(index)"), bytes(20_000)) }
     _ = try await fixture.store.entries(.all, after: nil, limit: 1)
-    try execute(
-      "UPDATE entry SET cost = 9223372036854775807", on: fixture.directory.path("cache/Cache.db"))
+    try fixture.execute("UPDATE entry SET cost = 9223372036854775807")
     #expect(try await fixture.store.remove(.all) == 4)
     #expect(try fixture.directory.bodyFiles().isEmpty)
   }
@@ -141,9 +138,8 @@ import Testing
   func impossibleCounts() async throws {
     let fixture = try Fixture()
     for value in [Int64.max, Int64.min] {
-      try execute(
-        "UPDATE counts SET hits = \(value), validated = \(value), misses = \(value), hitBytes = \(value)",
-        on: fixture.directory.path("cache/Cache.db"))
+      try fixture.execute(
+        "UPDATE counts SET hits = \(value), validated = \(value), misses = \(value), hitBytes = \(value)")
       fixture.store.count(CacheCounts(hits: 1, hitBytes: 1))
       let counts = try await fixture.store.counts()
       #expect(counts.hits + counts.validated + counts.misses >= 0)

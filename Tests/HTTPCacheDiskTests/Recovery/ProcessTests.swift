@@ -105,7 +105,7 @@ import Testing
 
   @Test("a lock ends with its file, although a child that is being started has a copy of the descriptor")
   func lockOfChild() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     func folder() throws -> CacheFile { try CacheFile(path: directory.path, flags: CacheFile.folder) }
     var file: CacheFile? = try folder()
     #expect(file?.tryLock() == true)
@@ -172,7 +172,7 @@ import Testing
 
   @Test("a process that is killed while it writes leaves whole bodies and nothing else")
   func killedProcess() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let cache = directory.path("cache")
     await #expect(processExitsWith: .signal(SIGKILL)) { [cache = cache as String] in
       let store = try DiskStore.open(directory: cache, capacity: 1 << 26)

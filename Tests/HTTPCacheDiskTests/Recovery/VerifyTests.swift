@@ -2,6 +2,7 @@ import Foundation
 import HTTPCacheDisk
 import HTTPCacheSemantics
 import HTTPCacheStore
+import HTTPCacheTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct VerifyTests {
@@ -9,7 +10,7 @@ import Testing
   func repair() async throws {
     let fixture = try Fixture()
     let store = fixture.store
-    let database = fixture.directory.path("cache/Cache.db")
+    let database = fixture.database
     for index in 0..<4 { try await store.put(try record("/large\(index)"), bytes(600_000)) }
     for index in 0..<4 { try await store.put(try record("/small\(index)"), [1, 2, 3]) }
     #expect(try await store.verify(repair: false).isSound)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct DiskStoreConformanceTests {
   @Test("conforms", arguments: StoreConformance.checks)
   func conforms(_ check: StoreCheck) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let stores = Counter()
     try await check.run { requirements in
       try DiskStore.open(
@@ -18,7 +18,7 @@ import Testing
 
   @Test("conforms under a memory tier", arguments: StoreConformance.checks)
   func conformsTiered(_ check: StoreCheck) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let stores = Counter()
     try await check.run { requirements in
       TieredStore(

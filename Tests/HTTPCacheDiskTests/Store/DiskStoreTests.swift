@@ -36,7 +36,7 @@ import Testing
 
   @Test("a stored response is found after closing and opening again")
   func persists() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let body = bytes(300_000)
     let secret: [UInt8]
     do {

@@ -32,7 +32,7 @@ import Testing
   func rowAfterGivingUp() async throws {
     let fixture = try Fixture()
     try await fixture.store.put(try record("/first"), bytes(300_000))
-    let database = fixture.directory.path("cache/Cache.db")
+    let database = fixture.database
     let writer = try await fixture.store.write(try resumable("/part", 6 << 20), variantLimit: 8)
     let before = try fixture.directory.bodyFiles().count
     let held = try HeldDatabase(database)
@@ -53,7 +53,7 @@ import Testing
   @Test("wiping a partition keeps an epoch that was written later")
   func laterEpoch() async throws {
     let fixture = try Fixture()
-    let database = fixture.directory.path("cache/Cache.db")
+    let database = fixture.database
     try await fixture.store.put(try record("/a", partition: "account"), [1])
     // An epoch as if another process had invalidated the partition later: its number is above all in the index.
     let later: Int64 = 1 << 61

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCacheLibC
+import HTTPCacheTesting
 import Testing
 
 #if os(Linux)
@@ -7,14 +8,14 @@ import Testing
   final class MountedFolder: Sendable {
     /// Whether this process can mount in both ways, and finds the mounted files.
     static let isAllowed: Bool = {
-      guard geteuid() == 0, let folder = try? TemporaryDirectory() else { return false }
+      guard geteuid() == 0, let folder = try? ScratchFolder() else { return false }
       let (files, below) = (FileManager.default, folder.path("below"))
       guard (try? files.createDirectory(atPath: below, withIntermediateDirectories: false)) != nil,
         let memory = try? MountedFolder(folder.path, options: "size=64k")
       else { return false }
       let isMounted = !files.fileExists(atPath: below)
       withExtendedLifetime(memory) {}
-      guard isMounted, let other = try? TemporaryDirectory(),
+      guard isMounted, let other = try? ScratchFolder(),
         let bound = try? MountedFolder(readOnly: other.path, at: folder.path)
       else { return false }
       defer { withExtendedLifetime(bound) {} }

@@ -6,22 +6,7 @@ import HTTPCacheTesting
 import HTTPTypes
 import Testing
 
-/// A directory for one test, removed when the object is released.
-final class TemporaryDirectory: Sendable {
-  let path: String
-
-  init() throws {
-    path =
-      FileManager.default.temporaryDirectory
-      .appendingPathComponent("httpcache-disk-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  /// A path below the directory.
-  func path(_ name: String) -> String { path + "/" + name }
-
+extension ScratchFolder {
   /// The paths of all body files, below `bodies`.
   func bodyFiles() throws -> [String] {
     let bodies = path("cache/bodies")
@@ -31,7 +16,7 @@ final class TemporaryDirectory: Sendable {
 
 /// A store in a new directory with a clock that does not advance by itself.
 struct Fixture {
-  let directory: TemporaryDirectory
+  let directory: ScratchFolder
   let clock: ManualClock
   let store: DiskStore
 
@@ -39,7 +24,7 @@ struct Fixture {
     capacity: Int64 = 64 << 20, largestEntry: LargestEntry = .default, durability: Durability = .relaxed,
     verification: Verification = .firstRead
   ) throws {
-    directory = try TemporaryDirectory()
+    directory = try ScratchFolder()
     clock = ManualClock(now: Timestamp(seconds: 1_800_000_000))
     // Whatever the machine has free, nothing is evicted for it.
     store = try DiskStore.open(
@@ -48,13 +33,21 @@ struct Fixture {
       options: DiskStore.Options(durability: durability, verification: verification), clock: clock)
   }
 
+  /// The path of the index.
+  var database: String { directory.path("cache/Cache.db") }
+
+  /// Runs SQL statements on the index without the store's knowledge.
+  func execute(_ sql: String) throws { try HTTPCacheDiskTests.execute(sql, on: database) }
+
+  /// The first column of the first row of a query of the index.
+  func number(_ sql: String) throws -> Int64 { try HTTPCacheDiskTests.number(sql, on: database) }
+
   /// Overwrites all pages of the index but the first.
   func overwriteIndex() async throws {
     await store.flush()
-    let path = directory.path("cache/Cache.db")
     let size = try #require(
-      try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)
-    try overwrite(path, at: 4_096, with: [UInt8](repeating: 0xA5, count: size.intValue - 4_096))
+      try FileManager.default.attributesOfItem(atPath: database)[.size] as? NSNumber)
+    try overwrite(database, at: 4_096, with: [UInt8](repeating: 0xA5, count: size.intValue - 4_096))
   }
 
   /// The path of the only body file.

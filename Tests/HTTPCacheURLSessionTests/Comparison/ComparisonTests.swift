@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheTesting
 import HTTPCacheURLSession
 import HTTPCaching
 import Testing
@@ -23,9 +24,7 @@ import Testing
   #endif
 
   private static func text() async throws -> String {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "compared-\(UInt64.random(in: .min ... .max))")
-    defer { try? FileManager.default.removeItem(at: directory) }
+    let folder = try ScratchFolder()
     var columns: [(name: String, results: [(step: String, result: String)])] = []
     for client in [
       ComparedClient.foundation(), try .withProtocol(), try .cachedSession(),
@@ -41,7 +40,7 @@ import Testing
         {
           URLCache(
             memoryCapacity: 4 << 20, diskCapacity: 20 << 20,
-            diskPath: directory.appendingPathComponent("foundation").path)
+            diskPath: folder.path("foundation"))
         }
       ),
       (
@@ -49,7 +48,7 @@ import Testing
         {
           HTTPURLCache(
             memoryCapacity: 4 << 20, diskCapacity: 20 << 20,
-            directory: directory.appendingPathComponent("ours")) as URLCache
+            directory: folder.url("ours")) as URLCache
         }
       ),
     ] as [(String, () -> URLCache)] {

@@ -118,8 +118,8 @@ import Testing
   }
 
   @Test func aFileIsUploaded() async throws {
-    let folder = try Folder()
-    let file = folder.file("content")
+    let folder = try ScratchFolder()
+    let file = folder.url("content")
     let content = Data(OriginAnswer.pattern(0..<2_000_000))
     try content.write(to: file)
     let test = try TestSession { .text("\($0.body.count)") }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheTesting
 import HTTPCacheURLSession
 import HTTPCaching
 import Testing
@@ -7,12 +8,12 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct DownloadLengthTests {
   private static let length: Int64 = 3_000_000
   private static let first: Int64 = 1_000_000
-  private let folder: Folder
+  private let folder: ScratchFolder
   private let target: URL
 
   init() throws {
-    folder = try Folder()
-    target = folder.file("target")
+    folder = try ScratchFolder()
+    target = folder.url("target")
   }
 
   /// A cache in which no file of this length fits. The first transfer breaks off, `answer` is the second answer, later

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheTesting
 import HTTPCacheURLSession
 import HTTPCaching
 import Testing
@@ -7,17 +8,17 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct DownloadPartTests {
   private static let length: Int64 = 3_000_000
   private static let first: Int64 = 1_000_000
-  private let folder: Folder
+  private let folder: ScratchFolder
   private let target: URL
 
   init() throws {
-    folder = try Folder()
-    target = folder.file("target")
+    folder = try ScratchFolder()
+    target = folder.url("target")
   }
 
   /// A cache in which no file of this length fits. The first transfer breaks off, later ones send `tag`.
   private func test(tag: String = "\"a\"", takesRanges: Bool = true) throws -> TestSession {
-    try TestSession(directory: folder.file("cache").path, largestEntry: .bytes(1_000)) { request in
+    try TestSession(directory: folder.path("cache"), largestEntry: .bytes(1_000)) { request in
       let fields = [("Cache-Control", "max-age=60")]
       guard request.number == 1 else {
         return takesRanges || request["Range"] == nil
@@ -33,7 +34,7 @@ import Testing
   }
 
   private func names() throws -> Set<String> {
-    Set(try FileManager.default.contentsOfDirectory(atPath: folder.url.path)).subtracting(["cache"])
+    Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)).subtracting(["cache"])
   }
 
   private func requireWhole() throws {
@@ -105,7 +106,7 @@ import Testing
     arguments: ["\"a\"", "\"b\""])
   func laterRedirect(tag: String) async throws {
     let fields = [("Cache-Control", "max-age=60")]
-    let test = try TestSession(directory: folder.file("cache").path) { request in
+    let test = try TestSession(directory: folder.path("cache")) { request in
       if request.path == "/other" { return .ranged(request, length: Self.length, tag: tag, fields) }
       return request.number == 1 ? Self.brokenOff(fields) : .redirect(to: "/other")
     }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheTesting
 import HTTPCacheURLSession
 import HTTPCaching
 import Testing
@@ -16,27 +17,27 @@ import Testing
 
   @Test(arguments: [false, true])
   func intoAFileThenOutOfTheStore(_ onDisk: Bool) async throws {
-    let folder = try Folder()
-    let test = try TestSession(directory: onDisk ? folder.file("cache").path : nil) { ranged($0) }
+    let folder = try ScratchFolder()
+    let test = try TestSession(directory: onDisk ? folder.path("cache") : nil) { ranged($0) }
     let progress = Seen<DownloadProgress>()
     for name in ["first", "second"] {
       let response = try await test.session.download(
-        for: test.request("/"), to: folder.file(name)
+        for: test.request("/"), to: folder.url(name)
       ) { progress.add($0) }
-      #expect(try isWhole(folder.file(name)))
+      #expect(try isWhole(folder.url(name)))
       #expect(response.cacheOutcome != nil)
     }
     #expect(test.origin.requests.count == 1)
     #expect(progress.last == DownloadProgress(received: Self.length, expected: Self.length))
     #expect(progress.last?.fraction == 1)
     #expect(progress.all.allSatisfy { $0.expected == Self.length })
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(Set(names).subtracting(["cache"]) == ["first", "second"])
   }
 
   @Test func whatIsThereIsReplacedAndKeepsNothingElse() async throws {
-    let folder = try Folder()
-    let target = folder.file("target")
+    let folder = try ScratchFolder()
+    let target = folder.url("target")
     try Data("old".utf8).write(to: target)
     let test = try TestSession { _ in .text("new", [("Cache-Control", "no-store")]) }
     try await test.session.download(for: test.request("/"), to: target)
@@ -44,14 +45,14 @@ import Testing
     let mode = { (url: URL) in
       try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber
     }
-    let usual = folder.file("usual")
+    let usual = folder.url("usual")
     #expect(FileManager.default.createFile(atPath: usual.path, contents: nil))
     #expect(try mode(target) == mode(usual))
   }
 
   @Test func aFailureLeavesTheDestination() async throws {
-    let folder = try Folder()
-    let target = folder.file("target")
+    let folder = try ScratchFolder()
+    let target = folder.url("target")
     try Data("old".utf8).write(to: target)
     let test = try TestSession { request in
       request.path == "/404"
@@ -65,16 +66,16 @@ import Testing
       ($0 as? UnexpectedStatus)?.response.statusCode == 404
     }
     await #expect(throws: CocoaError.self) {
-      try await test.session.download(for: test.request("/404x"), to: folder.file("none/target"))
+      try await test.session.download(for: test.request("/404x"), to: folder.url("none/target"))
     }
     #expect(try Data(contentsOf: target) == Data("old".utf8))
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["target"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["target"])
   }
 
   @Test(arguments: [204, 206])
   func whatIsNotTheWholeLeavesTheDestination(_ status: Int) async throws {
-    let folder = try Folder()
-    let target = folder.file("target")
+    let folder = try ScratchFolder()
+    let target = folder.url("target")
     try Data("old".utf8).write(to: target)
     let test = try TestSession { _ in
       status == 204
@@ -87,14 +88,14 @@ import Testing
   }
 
   @Test func aPartOfWhatBrokeOffAtAnUnknownLength() async throws {
-    let folder = try Folder()
-    let test = try TestSession(directory: folder.file("cache").path) { _ in
+    let folder = try ScratchFolder()
+    let test = try TestSession(directory: folder.path("cache")) { _ in
       OriginAnswer(
         fields: [("ETag", "\"a\""), ("Cache-Control", "max-age=60")],
         steps: [.pattern(0..<1_000_000), .cut], framing: .chunked)
     }
     _ = try? await test.get("/")
-    let target = folder.file("target")
+    let target = folder.url("target")
     let response = try? await test.session.download(
       for: test.request("/", ["Range": "bytes=0-99"]), to: target)
     if response != nil {
@@ -103,9 +104,9 @@ import Testing
   }
 
   @Test func whatBrokeOffIsContinued() async throws {
-    let folder = try Folder()
-    let target = folder.file("target")
-    let test = try TestSession(directory: folder.file("cache").path) { request in
+    let folder = try ScratchFolder()
+    let target = folder.url("target")
+    let test = try TestSession(directory: folder.path("cache")) { request in
       guard request.number == 1 else { return ranged(request) }
       return OriginAnswer(
         fields: [
@@ -117,7 +118,7 @@ import Testing
     }
     try await test.session.download(for: test.request("/"), to: target)
     #expect(try isWhole(target))
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(Set(names) == ["cache", "target"])
     let second = test.origin.requests.last
     #expect(second?["Range"]?.hasPrefix("bytes=") == true)
@@ -134,16 +135,16 @@ import Testing
   }
 
   @Test func aCancelledDownloadLeavesNothingBehind() async throws {
-    let folder = try Folder()
+    let folder = try ScratchFolder()
     let test = try TestSession { _ in
       OriginAnswer(steps: [.bytes([1]), .hold(Latch())], framing: .length(2))
     }
     let download = Task {
-      try await test.session.download(for: test.request("/"), to: folder.file("target"))
+      try await test.session.download(for: test.request("/"), to: folder.url("target"))
     }
     await test.origin.arrived(1)
     download.cancel()
     #expect(await urlErrorCode { _ = try await download.value } == .cancelled)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheTesting
 import HTTPCacheURLSession
 import Testing
 
@@ -7,21 +8,21 @@ import Testing
   private static let first: Int64 = 1_000_000
   private static let modified = Date(timeIntervalSince1970: 1_600_000_000)
   private static let field = ("Last-Modified", "Sun, 13 Sep 2020 12:26:40 GMT")
-  private let folder: Folder
+  private let folder: ScratchFolder
 
-  init() throws { folder = try Folder() }
+  init() throws { folder = try ScratchFolder() }
 
   private func time(_ name: String) throws -> Date? {
-    try FileManager.default.attributesOfItem(atPath: folder.file(name).path)[.modificationDate] as? Date
+    try FileManager.default.attributesOfItem(atPath: folder.path(name))[.modificationDate] as? Date
   }
 
   @Test("is that of the representation, from the origin and from the store", arguments: [false, true])
   func whole(onDisk: Bool) async throws {
-    let test = try TestSession(directory: onDisk ? folder.file("cache").path : nil) { request in
+    let test = try TestSession(directory: onDisk ? folder.path("cache") : nil) { request in
       .ranged(request, length: Self.length, tag: "\"a\"", [("Cache-Control", "max-age=60"), Self.field])
     }
     for name in ["first", "second"] {
-      try await test.session.download(for: test.request("/"), to: folder.file(name))
+      try await test.session.download(for: test.request("/"), to: folder.url(name))
       #expect(try time(name) == Self.modified)
     }
     #expect(test.origin.requests.count == 1)
@@ -31,7 +32,7 @@ import Testing
     "is that of the representation if a 206 without Last-Modified continues it, beside the file or in the store",
     arguments: ["no-store", "max-age=60"])
   func continued(directive: String) async throws {
-    let test = try TestSession(directory: folder.file("cache").path) { request in
+    let test = try TestSession(directory: folder.path("cache")) { request in
       let fields = [("Cache-Control", directive)]
       guard request.number == 1 else {
         return .ranged(request, length: Self.length, tag: "\"a\"", fields)
@@ -40,11 +41,11 @@ import Testing
         after: Self.first, of: Self.length, tag: "\"a\"", fields + [("Accept-Ranges", "bytes"), Self.field])
     }
     await #expect(throws: URLError.self) {
-      try await test.session.download(for: test.request("/"), to: folder.file("target"))
+      try await test.session.download(for: test.request("/"), to: folder.url("target"))
     }
-    try await test.session.download(for: test.request("/"), to: folder.file("target"))
+    try await test.session.download(for: test.request("/"), to: folder.url("target"))
     #expect(test.origin.requests.last?["Range"] != nil)
-    #expect(try Array(Data(contentsOf: folder.file("target"))) == OriginAnswer.pattern(0..<Self.length))
+    #expect(try Array(Data(contentsOf: folder.url("target"))) == OriginAnswer.pattern(0..<Self.length))
     #expect(try time("target") == Self.modified)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCacheTesting
 import HTTPCacheURLSession
 import Testing
 
@@ -8,11 +9,11 @@ import Testing
 @Suite("Downloads with progress can be started from every isolation", .timeLimit(.minutes(5)))
 struct IsolationTests {
   private let test: TestSession
-  private let folder: Folder
+  private let folder: ScratchFolder
 
   init() throws {
     test = try TestSession { _ in .text("abc") }
-    folder = try Folder()
+    folder = try ScratchFolder()
   }
 
   /// As the main function of a program.
@@ -63,15 +64,15 @@ struct IsolationTests {
 
   private nonisolated func load() async throws -> Int64? {
     let seen = Seen<Int64>()
-    try await test.session.download(for: test.request("/"), to: folder.file("d")) { seen.add($0.received) }
+    try await test.session.download(for: test.request("/"), to: folder.url("d")) { seen.add($0.received) }
     return seen.last
   }
 
   @Test("from a main function, a class of the main actor, an actor and a function without isolation")
   func isolations() async throws {
-    #expect(try await Program.main(test, folder.file("a")) == 3)
-    #expect(try await Model().load(test, folder.file("b")) == 3)
-    #expect(try await Loader().load(test, folder.file("c")) == 3)
+    #expect(try await Program.main(test, folder.url("a")) == 3)
+    #expect(try await Model().load(test, folder.url("b")) == 3)
+    #expect(try await Loader().load(test, folder.url("c")) == 3)
     #expect(try await load() == 3)
   }
 }

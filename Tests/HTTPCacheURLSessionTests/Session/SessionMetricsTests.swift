@@ -76,8 +76,8 @@ import Testing
   @Test("downloads and uploads take options", arguments: [false, true])
   func downloadAndUpload(isStored: Bool) async throws {
     if isStored { _ = try await session.data(for: try request()) }
-    let folder = try Folder()
-    let destination = folder.url.appendingPathComponent("file")
+    let folder = try ScratchFolder()
+    let destination = folder.url("file")
     try await session.download(for: try request(), to: destination, options: options)
     #expect(try Data(contentsOf: destination) == Data("text".utf8))
     #expect(reports.last?.countOfBytesFromCache == (isStored ? 4 : 0))

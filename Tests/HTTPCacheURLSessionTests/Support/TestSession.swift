@@ -60,20 +60,6 @@ struct Got: Sendable {
   }
 }
 
-/// A folder that is removed with its last user.
-final class Folder: Sendable {
-  let url: URL
-
-  init() throws {
-    url = FileManager.default.temporaryDirectory.appendingPathComponent("session-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(at: url) }
-
-  func file(_ name: String) -> URL { url.appendingPathComponent(name) }
-}
-
 /// The code of the `URLError` that `work` throws; nil if it throws none.
 func urlErrorCode(_ work: () async throws -> Void) async -> URLError.Code? {
   do {

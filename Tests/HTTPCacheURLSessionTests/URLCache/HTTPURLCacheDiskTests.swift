@@ -9,10 +9,10 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct HTTPURLCacheDiskTests {
   private typealias Make = HTTPURLCacheTests
 
-  private let folder: Folder
-  private var directory: URL { folder.file("cache") }
+  private let folder: ScratchFolder
+  private var directory: URL { folder.url("cache") }
 
-  init() throws { folder = try Folder() }
+  init() throws { folder = try ScratchFolder() }
 
   /// Whether a text is anywhere in the files of a directory.
   private func contains(_ text: String, in directory: URL) throws -> Bool {

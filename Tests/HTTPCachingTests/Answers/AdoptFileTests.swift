@@ -6,29 +6,21 @@ import Testing
 
 @Suite("A local file that becomes an entry", .timeLimit(.minutes(10)))
 struct AdoptFileTests {
-  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("adopt-\(UUID())")
+  private let folder: ScratchFolder
   private let cache: HTTPCache
   private let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/film")
   private let content = (0..<700_001).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
 
   init() throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try ScratchFolder()
     cache = try HTTPCache.open(
       HTTPCache.Configuration(
-        directory: folder.appendingPathComponent("cache").path, diskCapacity: 64 << 20,
-        minimumFreeDiskSpace: 0))
-  }
-
-  private func removeFolder() async {
-    // Until it is closed, threads of the store may make files.
-    await cache.close()
-    try? FileManager.default.removeItem(at: folder)
+        directory: folder.path("cache"), diskCapacity: 64 << 20, minimumFreeDiskSpace: 0))
   }
 
   private func file() throws -> String {
-    let url = folder.appendingPathComponent("film")
-    try Data(content).write(to: url)
-    return url.path
+    try Data(content).write(to: folder.url("film"))
+    return folder.path("film")
   }
 
   private func head(_ fields: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"a\""]) -> HTTPResponse {
@@ -54,7 +46,7 @@ struct AdoptFileTests {
     #expect(FileManager.default.contents(atPath: path)?.count == content.count)
     try FileManager.default.removeItem(atPath: path)
     #expect(try await isStored())
-    await removeFolder()
+    await cache.close()
   }
 
   @Test(
@@ -66,7 +58,7 @@ struct AdoptFileTests {
   func refused(fields: HTTPFields) async throws {
     #expect(try await cache.adopt(file: try file(), response: head(fields), for: request) != nil)
     #expect(try await !isStored())
-    await removeFolder()
+    await cache.close()
   }
 
   @Test("neither a part nor a folder nor a missing file is a body")
@@ -78,6 +70,6 @@ struct AdoptFileTests {
         _ = try await cache.adopt(file: path, response: head(), for: request)
       }
     }
-    await removeFolder()
+    await cache.close()
   }
 }

@@ -83,9 +83,9 @@ struct AdoptionTests {
       rules = CacheRules(overrides: [RuleOverride(try .glob("/**"), effects: [.alias(name)])])
     }
     let test = TestCache(rules: rules)
-    test.origin.always(
-      200, [.cacheControl: "max-age=60", isAlias ? name : .noVarySearch: isAlias ? "top" : "except=()"], "x")
-    try await test.get("/a?1")
+    try await test.store(
+      [.cacheControl: "max-age=60", isAlias ? name : .noVarySearch: isAlias ? "top" : "except=()"], "x",
+      at: "/a?1")
     let request = test.request(isAlias ? "/a?1" : "/a?2")
     #expect(test.cache.stored(for: request) != nil)
     await test.cache.removeStored(for: request)
@@ -96,8 +96,7 @@ struct AdoptionTests {
   @Test("the groups that an upload's answer names are invalidated (RFC 9875 §3)")
   func groups() async throws {
     let test = TestCache()
-    test.origin.always(200, [.cacheControl: "max-age=60", .cacheGroups: "\"g\""], "one")
-    try await test.get("/b")
+    try await test.store([.cacheControl: "max-age=60", .cacheGroups: "\"g\""], "one", at: "/b")
     await test.cache.invalidate(
       after: test.request("/upload", method: .post),
       HTTPResponse(status: .ok, headerFields: [.cacheGroupInvalidation: "\"g\""]))

@@ -19,12 +19,6 @@ import Testing
     }
   }
 
-  private func temporary() throws -> URL {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent("bad-directory-\(UUID())")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    return url
-  }
-
   private func expectAnswers(_ test: TestCache<RangeOrigin>, _ what: String = "") async throws {
     for _ in 0..<4 { #expect(try await test.get().text == test.origin.text, "\(what)") }
     #expect(try await test.range("bytes=100-199").text.count == 100, "\(what)")
@@ -36,9 +30,8 @@ import Testing
 
   @Test("a directory that cannot be made leaves the cache in memory, and is told")
   func noDirectory() async throws {
-    let folder = try temporary()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let file = folder.appendingPathComponent("file")
+    let folder = try ScratchFolder()
+    let file = folder.url("file")
     try Data("plain".utf8).write(to: file)
     for place in [file, file.appendingPathComponent("below"), URL(fileURLWithPath: "/proc/cache")] {
       let test = try test(place)
@@ -53,8 +46,7 @@ import Testing
     "a file system that is full or read-only leaves the cache in memory, and is told",
     .enabled(if: geteuid() == 0, "needs root, to mount"), arguments: ["size=1m", "size=64k", "ro,size=1m"])
   func mounted(options: String) async throws {
-    let folder = try temporary()
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try ScratchFolder()
     let isReadOnly = options.hasPrefix("ro,")
     guard
       mount(
@@ -67,9 +59,9 @@ import Testing
     defer { umount2(folder.path, Int32(MNT_DETACH)) }
     // With 1 MiB, only the counters fit beside this.
     if options == "size=1m" {
-      try Data(count: 700_000).write(to: folder.appendingPathComponent("somebody else's"))
+      try Data(count: 700_000).write(to: folder.url("somebody else's"))
     }
-    let test = try test(folder.appendingPathComponent("cache"))
+    let test = try test(folder.url("cache"))
     try await expectAnswers(test, options)
     #expect(told(test) > 0)
   }
@@ -78,9 +70,8 @@ import Testing
     "what is spoilt while it is in use is a miss",
     arguments: ["body", "body cut", "index", "index cut", "log cut", "folder gone", "folder emptied"])
   func spoilt(what: String) async throws {
-    let folder = try temporary()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let cache = folder.appendingPathComponent("cache")
+    let folder = try ScratchFolder()
+    let cache = folder.url("cache")
     let test = try test(cache)
     // Once in memory, it would correctly be answered from memory.
     try await test.cache.store.setCapacity(memory: 0, disk: nil)

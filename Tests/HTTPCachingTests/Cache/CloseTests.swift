@@ -1,4 +1,3 @@
-import Foundation
 import HTTPCacheDisk
 import HTTPCacheTesting
 import HTTPCaching
@@ -17,8 +16,7 @@ struct CloseTests {
   @Test("each request is a miss that is told, and nothing is stored")
   func misses() async throws {
     let test = TestCache()
-    test.origin.always(200, Self.fresh, "a")
-    try await test.get("/")
+    try await test.store(Self.fresh, "a")
     #expect(try await test.get("/").outcome.isHit)
     await test.cache.close()
     await test.cache.close()
@@ -49,12 +47,10 @@ struct CloseTests {
 
   @Test("counts are in the directory, which another store can open, and the store itself is closed")
   func directory() async throws {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("close-\(UUID())").path
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    let store = try DiskStore.open(directory: path)
+    let folder = try ScratchFolder()
+    let store = try DiskStore.open(directory: folder.path("cache"))
     let test = TestCache(store: store)
-    test.origin.always(200, Self.fresh, "a")
-    try await test.get("/")
+    try await test.store(Self.fresh, "a")
     try await test.get("/")
     await test.cache.close()
     let key = try #require(CacheKey(request: test.request("/"), rules: CacheRules()))
@@ -68,7 +64,7 @@ struct CloseTests {
       _ = try await store.write(StoreSample.record(key), variantLimit: 1).commit(trailers: [:])
       Issue.record("the store is open")
     } catch { #expect(error.code == .closed) }
-    let other = try DiskStore.open(directory: path)
+    let other = try DiskStore.open(directory: folder.path("cache"))
     #expect(
       try await other.counts() == CacheCounts(hits: 1, misses: 1, stores: 1, hitBytes: 1, originBytes: 1))
     #expect(try other.read(key).count == 1)

@@ -11,8 +11,7 @@ struct ExplainTests {
       .date: test.clock.now.httpDate,
     ]
     if isWhole {
-      test.origin.always(200, fields, "body")
-      try await test.get("/")
+      try await test.store(fields, "body")
     } else {
       test.origin.streams(fields) { _ in
         TestBody(piece: [1, 2, 3], count: 9, announced: 27, failsAt: 2)

@@ -22,9 +22,7 @@ struct MemoryHitTests {
 
   @Test("a hit has the head and the body of the answer, and is counted when it is used")
   func used() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    try await test.get("/")
-    test.clock.advance(by: 7)
+    try await test.store([.cacheControl: "max-age=60"], "body", age: 7)
     let hit = try #require(found())
     #expect(try await hits() == 0)
     #expect(test.cache.use(hit))
@@ -40,8 +38,7 @@ struct MemoryHitTests {
 
   @Test("the next second needs another hit, because Age differs (RFC 9111 §5.1)")
   func nextSecond() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    try await test.get("/")
+    try await test.store([.cacheControl: "max-age=60"], "body")
     let first = try #require(found())
     test.clock.advance(by: 1)
     #expect(!test.cache.use(first))
@@ -51,8 +48,7 @@ struct MemoryHitTests {
 
   @Test("an invalidated, removed, replaced or freshened response is not used again")
   func changes() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
-    try await test.get("/")
+    try await test.store([.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
     let invalidated = try #require(found())
     try await test.cache.invalidate(.all)
     #expect(!test.cache.use(invalidated))
@@ -75,8 +71,7 @@ struct MemoryHitTests {
 
   @Test("a change of another target leaves a hit as it is")
   func otherTarget() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    try await test.get("/")
+    try await test.store([.cacheControl: "max-age=60"], "body")
     let hit = try #require(found())
     for number in 0..<100 { try await test.get("/\(number)") }
     try await test.cache.remove(.key(try #require(found("/5")).key))
@@ -142,9 +137,7 @@ struct MemoryHitTests {
       ([.authorization: "Basic x"], 200, "body"), ([.range: "bytes=1-2", .ifNoneMatch: "*"], 304, ""),
     ] as [(HTTPFields, Int, String)])
   func asked(fields: HTTPFields, status: Int, body: String) async throws {
-    test.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
-    try await test.get("/")
-    test.clock.advance(by: 7)
+    try await test.store([.cacheControl: "max-age=60", .eTag: "\"a\""], "body", age: 7)
     let hit = try #require(found("/", fields))
     #expect(hit.head.status.code == status)
     #expect(hit.body.array == Array(body.utf8))
@@ -160,8 +153,7 @@ struct MemoryHitTests {
 
   @Test("a HEAD gets the head of the answer to a GET, without its body (RFC 9110 §9.3.2)")
   func head() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    try await test.get("/")
+    try await test.store([.cacheControl: "max-age=60"], "body")
     let hit = try #require(found("/", method: .head))
     #expect(hit.body.isEmpty && hit.head.headerFields[.contentLength] == "4")
     #expect(test.cache.use(hit))
@@ -174,9 +166,7 @@ struct MemoryHitTests {
       [.cacheControl: "max-age=6"], [.range: "bytes=0-0,2-2"],
     ] as [HTTPFields])
   func otherRequests(fields: HTTPFields) async throws {
-    test.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
-    try await test.get("/")
-    test.clock.advance(by: 7)
+    try await test.store([.cacheControl: "max-age=60", .eTag: "\"a\""], "body", age: 7)
     #expect(found("/", fields) == nil)
     #expect(found("/", longest: 3) == nil)
     #expect(found("/other") == nil)

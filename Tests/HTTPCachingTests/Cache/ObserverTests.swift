@@ -7,8 +7,7 @@ struct ObserverTests {
   @Test("miss, stored, hit: in order, once each")
   func events() async throws {
     let test = TestCache()
-    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    try await test.get("/")
+    try await test.store([.cacheControl: "max-age=60"], "body")
     try await test.get("/")
     let outcomes = test.events.events.compactMap { event -> CacheOutcome? in
       if case .answered(_, let outcome) = event { outcome } else { nil }
@@ -49,8 +48,7 @@ struct ObserverTests {
   @Test("removals and invalidations by callers are events, with what they select and how many matched")
   func changes() async throws {
     let test = TestCache()
-    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    try await test.get("/a")
+    try await test.store([.cacheControl: "max-age=60"], "body", at: "/a")
     try await test.get("/b")
     try await test.cache.invalidate(.target("https://example.com/a"))
     try await test.cache.expire(.target("https://example.com/b"))

@@ -9,9 +9,7 @@ struct PeekTests {
   // holds 9111-4-6
   @Test("fresh and in memory: answered, with Age")
   func fresh() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    try await test.get("/")
-    test.clock.advance(by: 7)
+    try await test.store([.cacheControl: "max-age=60"], "body", age: 7)
     let answer = try #require(test.cache.peek(test.request("/")))
     #expect(answer.head.headerFields[.age] == "7")
     #expect(try await answer.body.collect().array == Array("body".utf8))
@@ -31,8 +29,7 @@ struct PeekTests {
 
   @Test("§5.1 Age is that of now, in every answer of a second and of the next")
   func age() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=60", .age: "5", .server: "s"], "body")
-    try await test.get("/")
+    try await test.store([.cacheControl: "max-age=60", .age: "5", .server: "s"], "body")
     for (seconds, age) in [(0, "5"), (0, "5"), (3, "8"), (0, "8"), (1, "9")] {
       test.clock.advance(by: Int64(seconds))
       let answer = try #require(test.cache.peek(test.request("/")))
@@ -48,8 +45,7 @@ struct PeekTests {
 
   @Test("what a caller does to the head of an answer does not reach the next one")
   func headsAreValues() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    try await test.get("/")
+    try await test.store([.cacheControl: "max-age=60"], "body")
     var first = try #require(test.cache.peek(test.request("/")))
     first.head.headerFields[.age] = "99"
     first.head.status = .noContent
@@ -73,8 +69,7 @@ struct PeekTests {
 
   @Test("§4.3.2 the client's own conditions and ranges are obeyed; those for the origin are left to respond")
   func conditions() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
-    try await test.get("/")
+    try await test.store([.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
     func status(_ fields: HTTPFields) -> Int? {
       test.cache.peek(test.request("/", fields))?.head.status.code
     }
@@ -90,9 +85,7 @@ struct PeekTests {
 
   @Test("§4.2.4 stale where the request allows it, but not where it is validated in the background")
   func stale() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=60, stale-while-revalidate=60"], "body")
-    try await test.get("/")
-    test.clock.advance(by: 70)
+    try await test.store([.cacheControl: "max-age=60, stale-while-revalidate=60"], "body", age: 70)
     #expect(test.cache.peek(test.request("/")) == nil)
     let answer = test.cache.peek(test.request("/", [.cacheControl: "max-stale=60"]))
     #expect(answer?.outcome == .hit(age: .seconds(70), lifetime: .seconds(60), allowance: .maxStale))

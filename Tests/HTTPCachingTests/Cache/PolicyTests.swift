@@ -10,8 +10,7 @@ struct PolicyTests {
   private let test = TestCache()
 
   private func prepared(_ cacheControl: String = "max-age=60") async throws -> TestCache<TestOrigin> {
-    test.origin.always(200, [.cacheControl: cacheControl, .eTag: "\"1\""], "one")
-    _ = try await test.get("/")
+    try await test.store([.cacheControl: cacheControl, .eTag: "\"1\""], "one")
     test.origin.always(200, [.cacheControl: cacheControl, .eTag: "\"2\""], "two")
     return test
   }

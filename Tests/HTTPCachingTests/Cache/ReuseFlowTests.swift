@@ -43,8 +43,7 @@ struct ReuseFlowTests {
     arguments: ["POST", "PUT", "DELETE", "PATCH", "M-SEARCH"])
   func writtenThrough(name: String) async throws {
     let method = try #require(HTTPRequest.Method(name))
-    test.origin.always(200, hour, "stored")
-    try await test.get("/")
+    try await test.store(hour, "stored")
     test.origin.always(202, hour, "done")
     for policy in [CachePolicy.standard, .cacheElseNetwork] {
       let answer = try await test.get("/", method: method, policy: policy)
@@ -125,9 +124,7 @@ struct ReuseFlowTests {
     let head = try await test.get("/", only, method: .head)
     #expect(head.status == 504 && head.text.isEmpty)
     #expect(head.head.headerFields[.contentLength] == "\(refused.text.utf8.count)")
-    test.origin.always(200, [.cacheControl: "max-age=60"], "stored")
-    try await test.get("/")
-    test.clock.advance(by: 60)
+    try await test.store([.cacheControl: "max-age=60"], "stored", age: 60)
     #expect(try await test.get("/", only).text.contains("and the response is stale"))
   }
 
@@ -162,15 +159,15 @@ struct ReuseFlowTests {
     "no-store: not one byte of it gets onto the disk",
     arguments: [("max-age=60, no-store", ""), ("max-age=60", "no-store")], [10, 300_000])
   func noStoreOnDisk(directives: (response: String, request: String), size: Int) async throws {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("reuse-\(UUID())")
-    defer { try? FileManager.default.removeItem(at: directory) }
+    let folder = try ScratchFolder()
     let cache = try HTTPCache.open(
       HTTPCache.Configuration(
-        directory: directory.path, memoryCapacity: 0, diskCapacity: 64 << 20, clock: test.clock))
+        directory: folder.path("cache"), memoryCapacity: 0, diskCapacity: 64 << 20, clock: test.clock))
     let mark = "not to be kept"
     let body = String(repeating: mark, count: size)
     func leftovers() throws -> Int {
-      let files = try #require(FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
+      let files = try #require(
+        FileManager.default.enumerator(at: folder.url, includingPropertiesForKeys: nil))
       return files.compactMap { $0 as? URL }.compactMap { try? Data(contentsOf: $0) }
         .filter { $0.range(of: Data(mark.utf8)) != nil }.count
     }
@@ -204,9 +201,7 @@ struct ReuseFlowTests {
   // holds 9111-4-6, 5861-4-2
   @Test("a stale response shows its age")
   func staleAge() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10, stale-if-error=60"], "old")
-    try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: "max-age=10, stale-if-error=60"], "old", age: 20)
     test.origin.always(503, [:], "busy")
     #expect(try await test.get("/").head.headerFields[values: .age] == ["20"])
     test.origin.fails(.unreachable)

@@ -31,8 +31,7 @@ struct SmallCapacityTests {
   @Test("memory keeps what such a directory has no space for", arguments: [Int64(1), 100_000])
   func memory(capacity: Int64) async throws {
     let test = try cache(.memoryOverDisk, disk: capacity)
-    test.origin.always(200, fields, "hello")
-    try await test.get("/")
+    try await test.store(fields, "hello")
     #expect(try await test.get("/").text == "hello")
     #expect(test.origin.requests.count == 1)
     #expect(test.events.count { isNoSpace($0) } > 1)

@@ -8,9 +8,7 @@ struct StaleTests {
 
   @Test("an unreachable origin: the stale response, and the outcome says so")
   func disconnected() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10"], "old")
-    _ = try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: "max-age=10"], "old", age: 20)
     test.origin.fails(.unreachable)
     let answer = try await test.get("/")
     #expect(answer.text == "old")
@@ -24,9 +22,7 @@ struct StaleTests {
       "max-age=10, must-revalidate", "max-age=10, no-cache",
     ])
   func forbidden(cacheControl: String) async throws {
-    test.origin.always(200, [.cacheControl: cacheControl, .eTag: "\"a\""], "old")
-    _ = try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: cacheControl, .eTag: "\"a\""], "old", age: 20)
     test.origin.fails(.unreachable)
     await #expect(throws: UpstreamError.self) { try await test.get("/") }
   }
@@ -34,9 +30,7 @@ struct StaleTests {
   @Test("the switch turns it off")
   func switchedOff() async throws {
     let test = TestCache(rules: CacheRules(allowsStaleWhenDisconnected: false))
-    test.origin.always(200, [.cacheControl: "max-age=10"], "old")
-    _ = try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: "max-age=10"], "old", age: 20)
     test.origin.fails(.unreachable)
     await #expect(throws: UpstreamError.self) { try await test.get("/") }
   }
@@ -44,9 +38,7 @@ struct StaleTests {
   // holds 5861-4-1
   @Test("stale-if-error: a 5xx gives way to the stale response, inside the window only")
   func staleIfError() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10, stale-if-error=60"], "old")
-    _ = try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: "max-age=10, stale-if-error=60"], "old", age: 20)
     test.origin.always(503, [:], "busy")
     let answer = try await test.get("/")
     #expect(answer.text == "old")
@@ -61,9 +53,7 @@ struct StaleTests {
     arguments: [true, false])
   func storedMeanwhile(isStatus: Bool) async throws {
     let policy = CachePolicy.networkElseCache(onStatus: [503])
-    test.origin.always(200, [.cacheControl: "max-age=10, stale-if-error=600"], "old")
-    _ = try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: "max-age=10, stale-if-error=600"], "old", age: 20)
     test.origin.hold()
     async let late = test.get("/", policy: policy)
     await test.origin.arrived(2)
@@ -78,9 +68,7 @@ struct StaleTests {
 
   @Test("what was removed meanwhile does not answer a failure")
   func removedMeanwhile() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10, stale-if-error=600"], "old")
-    _ = try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: "max-age=10, stale-if-error=600"], "old", age: 20)
     test.origin.hold()
     async let late = test.get("/")
     await test.origin.arrived(2)
@@ -93,10 +81,8 @@ struct StaleTests {
   // holds 5861-3-1
   @Test("stale-while-revalidate: stale at once, validated once in the background, then fresh")
   func staleWhileRevalidate() async throws {
-    test.origin.always(
-      200, [.cacheControl: "max-age=10, stale-while-revalidate=60", .eTag: "\"a\""], "old")
-    _ = try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store(
+      [.cacheControl: "max-age=10, stale-while-revalidate=60", .eTag: "\"a\""], "old", age: 20)
     test.origin.always(
       200, [.cacheControl: "max-age=10, stale-while-revalidate=60", .eTag: "\"b\""], "new")
     let answer = try await test.get("/")
@@ -127,9 +113,7 @@ struct StaleTests {
     "an answer that broke the protocol, or a certificate, is no disconnection",
     arguments: [UpstreamError.Kind.protocol, .tls])
   func notDisconnected(kind: UpstreamError.Kind) async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10"], "old")
-    _ = try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: "max-age=10"], "old", age: 20)
     test.origin.fails(kind)
     await #expect(throws: UpstreamError.self) { try await test.get("/") }
   }

@@ -57,9 +57,7 @@ struct DeadlineTests {
     "a follower whose time has passed is answered with a stale response where that is allowed (RFC 9111 §4.2.4)"
   )
   func staleFollower() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"1\""], "old")
-    try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: "max-age=10", .eTag: "\"1\""], "old", age: 20)
     test.origin.always(200, [.cacheControl: "max-age=10"], "new")
     test.origin.hold()
     let leader = begin { try await test.get("/") }
@@ -81,9 +79,7 @@ struct DeadlineTests {
   @Test(
     "a follower whose time has passed gets no stale response that must be revalidated (RFC 9111 §5.2.2.2)")
   func mustRevalidate() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10, must-revalidate", .eTag: "\"1\""], "old")
-    try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: "max-age=10, must-revalidate", .eTag: "\"1\""], "old", age: 20)
     test.origin.hold()
     let leader = begin { try await test.get("/") }
     await test.origin.arrived(2)
@@ -164,9 +160,7 @@ struct DeadlineTests {
 
   @Test("finishing background work keeps its limit, whatever an upstream does")
   func backgroundWork() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10, stale-while-revalidate=60"], "old")
-    try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: "max-age=10, stale-while-revalidate=60"], "old", age: 20)
     let gate = Gate()
     let deaf = ScriptedUpstream { _ in
       // A separate task, which is not cancelled with the caller.
@@ -191,9 +185,7 @@ struct DeadlineTests {
 
   @Test("finishing background work returns when all of it is done")
   func backgroundWorkDone() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10, stale-while-revalidate=60"], "old")
-    try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: "max-age=10, stale-while-revalidate=60"], "old", age: 20)
     test.origin.hold()
     try await test.get("/")
     await test.origin.arrived(2)

@@ -33,8 +33,7 @@ struct BackgroundPaceTests {
   @Test("a body that drips is given up, and the observer is told")
   func dripping() async throws {
     let test = TestCache()
-    test.origin.always(200, [.cacheControl: "max-age=60, stale-while-revalidate=600"], "old")
-    try await test.get("/")
+    try await test.store([.cacheControl: "max-age=60, stale-while-revalidate=600"], "old")
     test.clock.advance(by: .seconds(100))
     test.origin.streams([.cacheControl: "max-age=60"]) { [clock = test.clock] _ in DrippingBody(clock) }
     #expect(try await test.get("/").text == "old")

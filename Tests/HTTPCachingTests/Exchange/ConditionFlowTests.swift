@@ -33,8 +33,7 @@ struct ConditionFlowTests {
     ])
   func forwarded(name: String, condition: HTTPFields) async throws {
     let method = try #require(HTTPRequest.Method(name))
-    test.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "stored")
-    try await test.get("/")
+    try await test.store([.cacheControl: "max-age=60", .eTag: "\"a\""], "stored")
     test.origin.always(412, [:], "origin's")
     let answer = try await test.get("/", condition, method: method)
     #expect(answer.status == 412)
@@ -45,9 +44,7 @@ struct ConditionFlowTests {
   // holds 9111-4.3.2-6
   @Test("304 with a tag that the client did not list: the stored response, whole; with one, 304")
   func clientList() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"ours\""], "body")
-    try await test.get("/")
-    test.clock.advance(by: 11)
+    try await test.store([.cacheControl: "max-age=10", .eTag: "\"ours\""], "body", age: 11)
     test.origin.always(304, [.eTag: "\"ours\"", .cacheControl: "max-age=20", .xN: "new"], "")
     let whole = try await test.get("/", [.ifNoneMatch: "\"theirs\""])
     #expect(whole.status == 200)
@@ -76,8 +73,7 @@ struct ConditionFlowTests {
   // holds 9110-13.1.5-2, 9110-13.2.2-1
   @Test("a condition that holds goes before a range, and If-Range alone means nothing")
   func order() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "0123456789")
-    try await test.get("/")
+    try await test.store([.cacheControl: "max-age=10", .eTag: "\"a\""], "0123456789")
     #expect(try await test.get("/", [.ifNoneMatch: "\"a\"", .range: "bytes=0-1"]).status == 304)
     #expect(try await test.get("/", [.ifNoneMatch: "\"b\"", .range: "bytes=0-1"]).text == "01")
     let alone = try await test.get("/", [.ifRange: "\"b\""])
@@ -90,9 +86,7 @@ struct ConditionFlowTests {
   @Test("a 200 to HEAD updates what is stored for GET if it is the same, else ends its use")
   func headUpdates() async throws {
     let fields: HTTPFields = [.cacheControl: "max-age=10", .eTag: "\"a\"", .contentLength: "4"]
-    test.origin.always(200, fields, "body")
-    try await test.get("/")
-    test.clock.advance(by: 11)
+    try await test.store(fields, "body", age: 11)
     test.origin.always(
       200, [.cacheControl: "max-age=99", .eTag: "\"a\"", .contentLength: "4", .xN: "2"], "")
     try await test.get("/", method: .head)
@@ -110,8 +104,7 @@ struct ConditionFlowTests {
   // holds 9111-4.3.5-1
   @Test("a HEAD that has to ask the origin updates what is stored too")
   func headReload() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "body")
-    try await test.get("/")
+    try await test.store([.cacheControl: "max-age=10", .eTag: "\"a\""], "body")
     test.origin.always(200, [.cacheControl: "max-age=99", .eTag: "\"a\""], "")
     try await test.get("/", method: .head, policy: .reload)
     #expect(

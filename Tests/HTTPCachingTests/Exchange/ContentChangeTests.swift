@@ -52,8 +52,7 @@ struct ContentChangeTests {
 
   @Test("bypass, unsafe methods and a failed store: unknown")
   func unknown() async throws {
-    test.origin.always(200, tagged, "one")
-    try await test.get("/")
+    try await test.store(tagged, "one")
     #expect(try await change(policy: .bypass) == .unknown)
     #expect(try await change(method: .post) == .unknown)
   }

@@ -90,8 +90,7 @@ struct CookieFlowTests {
   @Test("a new answer that is refused for its cookie ends the use of the old one")
   func superseded() async throws {
     let modified = modified
-    test.origin.always(200, [.cacheControl: "max-age=600"], "old")
-    try await test.get("/")
+    try await test.store([.cacheControl: "max-age=600"], "old")
     test.origin.always(200, [.lastModified: modified, .setCookie: "a=b"], "new")
     #expect(try await test.get("/", policy: .reload).text == "new")
     #expect(try await test.get("/").text == "new")

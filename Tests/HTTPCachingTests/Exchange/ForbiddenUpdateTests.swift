@@ -36,9 +36,7 @@ struct ForbiddenUpdateTests {
     "a 304 with another one's cookie answers its own request, and nobody else's",
     arguments: ["no-store", "private, max-age=60"])
   func notModified(control: String) async throws {
-    test.origin.always(200, shared, "body")
-    try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store(shared, "body", age: 20)
     test.origin.always(
       304, [.cacheControl: control, .eTag: "\"a\"", .setCookie: "sid=A"], "")
     let own = try await test.get("/")
@@ -60,8 +58,7 @@ struct ForbiddenUpdateTests {
 
   @Test("a HEAD that must not be stored leaves the invalidation alone")
   func head() async throws {
-    test.origin.always(200, shared, "body")
-    try await test.get("/")
+    try await test.store(shared, "body")
     test.origin.always(
       200, [.cacheControl: "private", .eTag: "\"a\"", .setCookie: "sid=A"], "")
     try await test.get("/", [.cacheControl: "no-cache"], method: .head)
@@ -83,9 +80,7 @@ struct ForbiddenUpdateTests {
     }
     #expect(answer.head.headerFields[.setCookie] == "sid=A")
     #expect(try await record() == nil)
-    test.origin.always(200, [targeted: "max-age=10", .eTag: "\"a\""], "body")
-    try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([targeted: "max-age=10", .eTag: "\"a\""], "body", age: 20)
     for (method, status) in [(HTTPRequest.Method.get, 304), (.head, 200)] {
       test.origin.always(status, fields, "")
       let own = try await get(upstream, method: method)
@@ -101,8 +96,7 @@ struct ForbiddenUpdateTests {
 
   @Test("an override that pins counts when a response is freshened")
   func pinning() async throws {
-    test.origin.always(200, shared, "body")
-    try await test.get("/")
+    try await test.store(shared, "body")
     #expect(try await record()?.isPinned == false)
     test.clock.advance(by: 20)
     test.origin.always(304, shared, "")

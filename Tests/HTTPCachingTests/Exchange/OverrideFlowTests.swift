@@ -1,4 +1,3 @@
-import Foundation
 import HTTPCacheTesting
 import HTTPCaching
 import Testing
@@ -32,8 +31,7 @@ struct OverrideFlowTests {
   @Test("a change of overrides counts for what is stored, at once and both ways")
   func changed() async throws {
     let plain = test()
-    plain.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"1\""], "body")
-    try await plain.get("/")
+    try await plain.store([.cacheControl: "max-age=60", .eTag: "\"1\""], "body")
     let store = plain.cache.store
     let long = test(RuleOverride(effects: [.lifetime(.exactly(.seconds(600)))]), store: store)
     long.clock.advance(by: 100)
@@ -52,14 +50,13 @@ struct OverrideFlowTests {
 
   @Test("a directory opened with other overrides")
   func reopened() async throws {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("rules-\(UUID())")
-    defer { try? FileManager.default.removeItem(at: directory) }
+    let folder = try ScratchFolder()
     let clock = ManualClock(now: Timestamp(seconds: 1_700_000_000))
     let origin = TestOrigin()
     func open(_ overrides: RuleOverride...) throws -> HTTPCache {
       try HTTPCache.open(
         HTTPCache.Configuration(
-          directory: directory.path, diskCapacity: 64 << 20, rules: CacheRules(overrides: overrides),
+          directory: folder.path("cache"), diskCapacity: 64 << 20, rules: CacheRules(overrides: overrides),
           clock: clock))
     }
     func get(_ path: String, _ cache: HTTPCache) async throws -> CacheOutcome {
@@ -127,8 +124,7 @@ struct OverrideFlowTests {
   @Test("what is stored is not used once an override says never to store it")
   func neverUsed() async throws {
     let plain = test()
-    plain.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"1\""], "body")
-    try await plain.get("/")
+    try await plain.store([.cacheControl: "max-age=60", .eTag: "\"1\""], "body")
     let never = test(RuleOverride(effects: [.neverStore]), store: plain.cache.store)
     never.origin.always(200, [.cacheControl: "max-age=60"], "new")
     #expect(never.cache.peek(never.request("/")) == nil)
@@ -161,8 +157,7 @@ struct OverrideFlowTests {
   @Test("clients that reload without a reason are answered from the store")
   func reloads() async throws {
     let test = test(RuleOverride(effects: [.ignoringRequestDirectives]))
-    test.origin.always(200, [.cacheControl: "max-age=60"], "body")
-    try await test.get("/")
+    try await test.store([.cacheControl: "max-age=60"], "body")
     for fields: HTTPFields in [
       [.cacheControl: "no-cache"], [.cacheControl: "max-age=0"], [.pragmaTest: "no-cache"],
     ] {
@@ -182,9 +177,7 @@ struct OverrideFlowTests {
     let test = test(
       RuleOverride(
         effects: [.ignoring([.noCache, .noStore, .mustRevalidate]), .lifetime(.atLeast(.seconds(60))), .pin]))
-    test.origin.always(200, [.cacheControl: "no-cache, no-store, must-revalidate"], "body")
-    try await test.get("/")
-    test.clock.advance(by: 1_000)
+    try await test.store([.cacheControl: "no-cache, no-store, must-revalidate"], "body", age: 1_000)
     test.origin.fails(.unreachable)
     let answer = try await test.get("/")
     #expect(answer.text == "body")
@@ -195,9 +188,7 @@ struct OverrideFlowTests {
   @Test("§4.3.4 a 304 freshens for as long as the override says")
   func freshening() async throws {
     let test = test(RuleOverride(effects: [.lifetime(.exactly(.seconds(100)))]))
-    test.origin.always(200, [.eTag: "\"1\""], "body")
-    try await test.get("/")
-    test.clock.advance(by: 100)
+    try await test.store([.eTag: "\"1\""], "body", age: 100)
     test.origin.always(304, [.eTag: "\"1\"", .cacheControl: "no-cache"], "")
     #expect(
       try await test.get("/").outcome

@@ -61,8 +61,7 @@ struct RecencyFlowTests {
 
   @Test("a response to a later request is stored although the origin's clock was set back")
   func clockSetBack() async throws {
-    test.origin.always(200, fields(0, tag: "\"1\""), "old")
-    try await test.get("/")
+    try await test.store(fields(0, tag: "\"1\""), "old")
     test.origin.always(200, fields(-3_000, tag: "\"2\""), "new")
     try await test.get("/", policy: .reload)
     #expect(try await test.get("/").text == "new")
@@ -71,9 +70,7 @@ struct RecencyFlowTests {
 
   @Test("of two 304 responses, the one that was made first does not undo the other (RFC 9111 §4.3.4)")
   func validations() async throws {
-    test.origin.always(200, fields(0, tag: "\"1\""), "body")
-    try await test.get("/")
-    test.clock.advance(by: 10)
+    try await test.store(fields(0, tag: "\"1\""), "body", age: 10)
     test.origin.hold()
     test.origin.always(304, fields(1, tag: "\"1\""), "")
     // A request with a condition of its own goes alone.

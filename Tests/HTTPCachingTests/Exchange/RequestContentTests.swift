@@ -75,8 +75,7 @@ struct RequestContentTests {
 
   @Test("a HEAD with content freshens and invalidates nothing (RFC 9111 §4.3.5)")
   func head() async throws {
-    test.origin.always(200, fields, "one")
-    try await test.get("/")
+    try await test.store(fields, "one")
     test.origin.always(200, [.cacheControl: "max-age=999", .eTag: "\"2\""], "")
     #expect(try await send("a", method: .head).status == 200)
     #expect(test.origin.requests.count == 2)
@@ -86,8 +85,7 @@ struct RequestContentTests {
 
   @Test("where the origin must not be asked it is a miss, and it stands in for no failure")
   func unasked() async throws {
-    test.origin.always(200, fields, "one")
-    try await test.get("/")
+    try await test.store(fields, "one")
     #expect(try await send("a", policy: .cacheOnly).status == 504)
     #expect(try await send("a", [.cacheControl: "only-if-cached"]).status == 504)
     test.origin.fails(.unreachable)

@@ -9,9 +9,7 @@ struct ValidationFlowTests {
   // holds 9111-4.3.4-2
   @Test("304 freshens: the stored body with the new fields, fresh again")
   func freshens() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\"", .xN: "1"], "body")
-    _ = try await test.get("/")
-    test.clock.advance(by: 11)
+    try await test.store([.cacheControl: "max-age=10", .eTag: "\"a\"", .xN: "1"], "body", age: 11)
     test.origin.always(304, [.cacheControl: "max-age=100", .eTag: "\"a\"", .xN: "2"], "")
     let validated = try await test.get("/")
     #expect(validated.text == "body")
@@ -25,9 +23,7 @@ struct ValidationFlowTests {
   // holds 9111-4.3.3-1
   @Test("200 to a validation replaces what was stored")
   func replaces() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "old")
-    _ = try await test.get("/")
-    test.clock.advance(by: 11)
+    try await test.store([.cacheControl: "max-age=10", .eTag: "\"a\""], "old", age: 11)
     test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"b\""], "new")
     #expect(try await test.get("/").text == "new")
     #expect(try await test.get("/").text == "new")
@@ -37,9 +33,7 @@ struct ValidationFlowTests {
   // holds 9111-4.3.4-1
   @Test("304 for what is not stored: asked again without the condition")
   func unknown304() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "old")
-    _ = try await test.get("/")
-    test.clock.advance(by: 11)
+    try await test.store([.cacheControl: "max-age=10", .eTag: "\"a\""], "old", age: 11)
     test.origin.answers { request, _ in
       request.headerFields[.ifNoneMatch] != nil
         ? (304, [.eTag: "\"never seen\""], "") : (200, [.eTag: "\"b\""], "new")
@@ -51,8 +45,7 @@ struct ValidationFlowTests {
   // holds 9111-4.3.2-1, 9110-13.2.1-1
   @Test("the client's own condition is answered from the store (§4.3.2)")
   func clientCondition() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "body")
-    _ = try await test.get("/")
+    try await test.store([.cacheControl: "max-age=10", .eTag: "\"a\""], "body")
     let answer = try await test.get("/", [.ifNoneMatch: "\"a\""])
     #expect(answer.status == 304)
     #expect(answer.text.isEmpty)
@@ -62,8 +55,7 @@ struct ValidationFlowTests {
   // holds 9111-3.3-3, 9110-14.2-1, 9110-14.2-4, 9110-14.2-5, 9110-13.1.5-7
   @Test("a range of a complete stored response is served from it (RFC 9110 §14.2)")
   func range() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"a\""], "0123456789")
-    _ = try await test.get("/")
+    try await test.store([.cacheControl: "max-age=10", .eTag: "\"a\""], "0123456789")
     let part = try await test.get("/", [.range: "bytes=2-4"])
     #expect(part.status == 206)
     #expect(part.text == "234")
@@ -76,10 +68,8 @@ struct ValidationFlowTests {
 
   @Test("a new response that must not be stored ends the use of the old one")
   func superseded() async throws {
-    test.origin.always(
-      200, [.cacheControl: "max-age=10, stale-while-revalidate=1000", .eTag: "\"a\""], "old")
-    _ = try await test.get("/")
-    test.clock.advance(by: 11)
+    try await test.store(
+      [.cacheControl: "max-age=10, stale-while-revalidate=1000", .eTag: "\"a\""], "old", age: 11)
     test.origin.always(200, [.cacheControl: "no-store"], "new")
     #expect(try await test.get("/", policy: .revalidate).text == "new")
     #expect(try await test.get("/").text == "new", "not the old one while revalidating")
@@ -90,8 +80,7 @@ struct ValidationFlowTests {
   // holds 9110-9.3.2-1, 9110-9.3.2-3
   @Test("HEAD is answered from a stored GET, without content")
   func head() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10"], "body")
-    _ = try await test.get("/")
+    try await test.store([.cacheControl: "max-age=10"], "body")
     let answer = try await test.get("/", method: .head)
     #expect(answer.status == 200)
     #expect(answer.text.isEmpty)
@@ -114,9 +103,7 @@ struct ValidationFlowTests {
 
   @Test("an origin that drops its Vary: the new response takes the old variant's place")
   func droppedVary() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10", .vary: "Accept"], "old")
-    try await test.get("/")
-    test.clock.advance(by: 11)
+    try await test.store([.cacheControl: "max-age=10", .vary: "Accept"], "old", age: 11)
     test.origin.always(200, [.cacheControl: "max-age=10"], "new")
     #expect(try await test.get("/").text == "new")
     #expect(try await test.get("/").text == "new")

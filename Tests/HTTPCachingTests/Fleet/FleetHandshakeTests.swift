@@ -5,13 +5,6 @@ import Testing
 
 @Suite("A fleet: what fails while a node meets the log", .timeLimit(.minutes(10)))
 struct FleetHandshakeTests {
-  private func filled(logLimit: Int = 10_000) async throws -> TestFleet {
-    let fleet = await TestFleet(2, logLimit: logLimit)
-    fleet.origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
-    for node in fleet.nodes { try await node.get("/") }
-    return fleet
-  }
-
   private func leave(_ node: TestFleet.Node, disconnections count: Int = 1) async {
     node.tier.isAway = true
     await node.wait(count: count) { if case .disconnected = $0 { true } else { false } }
@@ -19,7 +12,7 @@ struct FleetHandshakeTests {
 
   @Test("A gap is not forgotten if the handshake fails after it was found")
   func gap() async throws {
-    let fleet = try await filled(logLimit: 4)
+    let fleet = try await TestFleet.filled(logLimit: 4)
     let node = fleet.nodes[0]
     await fleet.nodes[1].cache.close()
     try await node.cache.remove(.target(TestFleet.target("/x")))
@@ -51,7 +44,7 @@ struct FleetHandshakeTests {
 
   @Test("A wipe that waited is added once, also if the tier fails to remove its responses")
   func wipe() async throws {
-    let fleet = try await filled()
+    let fleet = try await TestFleet.filled()
     let node = fleet.nodes[0]
     await leave(node)
     _ = try await node.cache.wipe(partition: "account")
@@ -67,7 +60,7 @@ struct FleetHandshakeTests {
 
   @Test("While the tier removes the responses of a wipe that waited, changes of other nodes are applied")
   func slowWipe() async throws {
-    let fleet = try await filled()
+    let fleet = try await TestFleet.filled()
     let (node, gate) = (fleet.nodes[0], Gate())
     await leave(node)
     _ = try await node.cache.wipe(partition: "account")
@@ -85,7 +78,7 @@ struct FleetHandshakeTests {
 
   @Test("While requests leave the tier alone, a change reaches the other nodes at once")
   func pastBreaker() async throws {
-    let fleet = try await filled()
+    let fleet = try await TestFleet.filled()
     let node = fleet.nodes[0]
     let breaker = try #require(node.cache.engine.fleet).breaker
     for _ in 0..<3 { breaker.failed(.timeout, uptime: fleet.clock.uptime) }
@@ -98,7 +91,7 @@ struct FleetHandshakeTests {
 
   @Test("A change whose task is cancelled reaches the other nodes at once")
   func cancelledChange() async throws {
-    let fleet = try await filled()
+    let fleet = try await TestFleet.filled()
     let (node, gate) = (fleet.nodes[0], Gate())
     node.tier.onCall = { name in if name == "add" { try? await gate.pass() } }
     // A call with a delay ends when its task is cancelled.
@@ -115,7 +108,7 @@ struct FleetHandshakeTests {
 
   @Test("A task that waited for a connection in vain leaves nothing behind")
   func waiters() async throws {
-    let fleet = try await filled()
+    let fleet = try await TestFleet.filled()
     let node = fleet.nodes[0]
     await leave(node)
     let log = try #require(node.cache.engine.fleet).log

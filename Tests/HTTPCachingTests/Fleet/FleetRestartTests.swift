@@ -9,10 +9,16 @@ struct FleetRestartTests {
   private let clock = ManualClock(now: Timestamp(seconds: 1_700_000_000))
   private let origin = TestOrigin()
 
-  private func withDirectory(_ body: (String) async throws -> Void) async throws {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent("fleet-\(UUID())")
-    defer { try? FileManager.default.removeItem(at: url) }
-    try await body(url.path)
+  init() {
+    origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+  }
+
+  /// Runs a test with a server of a tier, and a directory of a node.
+  private func withDirectory(
+    logLimit: Int = 10_000, _ body: (LoopbackServer, String) async throws -> Void
+  ) async throws {
+    let folder = try ScratchFolder()
+    try await body(LoopbackServer(clock: clock, logLimit: logLimit), folder.path("cache"))
   }
 
   private func open(_ server: LoopbackServer, _ directory: String?, _ name: String) async throws -> (
@@ -41,9 +47,7 @@ struct FleetRestartTests {
 
   @Test("It applies the changes that it missed before it serves, and keeps the rest")
   func catchesUp() async throws {
-    try await withDirectory { directory in
-      let server = LoopbackServer(clock: clock)
-      origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+    try await withDirectory { server, directory in
       let (other, _) = try await open(server, nil, "other")
       let (first, _) = try await open(server, directory, "n")
       #expect(try await get(first, "/a").0 == "1")
@@ -67,9 +71,7 @@ struct FleetRestartTests {
     "Without its position, with a lost log, or with a cut log, it takes all of its entries for invalidated")
   func gaps() async throws {
     for gap in [FleetGap.unknownPosition, .logLost, .logCut] {
-      try await withDirectory { directory in
-        let server = LoopbackServer(clock: clock, logLimit: 3)
-        origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+      try await withDirectory(logLimit: 3) { server, directory in
         let (first, _) = try await open(server, directory, "n")
         let text = try await get(first).0
         await first.close()
@@ -94,9 +96,7 @@ struct FleetRestartTests {
 
   @Test("A cache whose directory cannot be opened does not move the position that the directory keeps")
   func memoryInstead() async throws {
-    try await withDirectory { directory in
-      let server = LoopbackServer(clock: clock)
-      origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+    try await withDirectory { server, directory in
       let (other, _) = try await open(server, nil, "other")
       let (first, _) = try await open(server, directory, "n")
       #expect(try await get(first).0 == "1")
@@ -121,9 +121,7 @@ struct FleetRestartTests {
 
   @Test("Without the tier, a node with a bound of staleness takes all of its entries for invalidated at once")
   func withoutTier() async throws {
-    try await withDirectory { directory in
-      let server = LoopbackServer(clock: clock)
-      origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+    try await withDirectory { server, directory in
       let (first, _) = try await open(server, directory, "n")
       #expect(try await get(first).0 == "1")
       await first.close()
@@ -159,10 +157,8 @@ struct FleetRestartTests {
   @Test("A change that the store could not make is made after the restart")
   func failedChange() async throws {
     for operation in [StoreOperation.remove, .invalidate] {
-      try await withDirectory { directory in
-        let server = LoopbackServer(clock: clock)
+      try await withDirectory { server, directory in
         let store = FaultyStore(MemoryStore(capacity: 1 << 20, clock: clock))
-        origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
         let (other, _) = try await open(server, nil, "other")
         let (first, _) = try await node(over: store, server, directory)
         let text = try await get(first, "/a").0
@@ -186,10 +182,8 @@ struct FleetRestartTests {
 
   @Test("Changes that were read before the cache closes are applied")
   func closing() async throws {
-    try await withDirectory { directory in
-      let server = LoopbackServer(clock: clock)
+    try await withDirectory { server, directory in
       let store = GatedStore(MemoryStore(capacity: 1 << 20, clock: clock))
-      origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
       let (other, _) = try await open(server, nil, "other")
       let (first, tier) = try await node(over: store, server, directory)
       for path in ["/a", "/b"] { _ = try await get(first, path) }
@@ -214,7 +208,6 @@ struct FleetRestartTests {
   @Test("A response that was asked for before the first connection, and that a change overtook, is not used")
   func firstConnection() async throws {
     let server = LoopbackServer(clock: clock)
-    origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
     let (other, _) = try await open(server, nil, "other")
     let (tier, gate) = (LoopbackTier(server), Gate())
     tier.onCall = { name in if name == "state" { try? await gate.pass() } }
@@ -237,12 +230,12 @@ struct FleetRestartTests {
   #if Crypto
     @Test("A node with an encrypted directory hands out no file in the clear")
     func handsOutNoFile() async throws {
-      try await withDirectory { directory in
+      try await withDirectory { server, directory in
         origin.always(200, [.cacheControl: "max-age=600"], "one")
         var configuration = HTTPCache.Configuration(
           directory: directory, rules: CacheRules(mode: .shared), clock: clock)
         configuration.encryption = .key(try EncryptionKey(0..<32))
-        configuration.shared = LoopbackTier(LoopbackServer(clock: clock))
+        configuration.shared = LoopbackTier(server)
         let cache = try HTTPCache.open(configuration)
         #expect(await cache.join(within: .seconds(5)))
         _ = try await get(cache)

@@ -6,9 +6,7 @@ import Testing
 struct SharedAnswerTests {
   @Test("§4.2.3 A response of another node answers with its age, once for each node")
   func age() async throws {
-    let fleet = await TestFleet()
-    fleet.origin.always(200, [.cacheControl: "max-age=60", .eTag: "\"a\""], "one")
-    try await fleet.nodes[0].get("/")
+    let fleet = try await TestFleet.storing([.cacheControl: "max-age=60", .eTag: "\"a\""], "one")
     fleet.clock.advance(by: 7)
     let answer = try await fleet.nodes[1].get("/")
     #expect(answer.text == "one")
@@ -32,9 +30,7 @@ struct SharedAnswerTests {
 
   @Test("§4.2.3 Parts of a second count as a whole one")
   func roundedUp() async throws {
-    let fleet = await TestFleet()
-    fleet.origin.always(200, [.cacheControl: "max-age=60"], "one")
-    try await fleet.nodes[0].get("/")
+    let fleet = try await TestFleet.storing([.cacheControl: "max-age=60"], "one")
     fleet.clock.advance(by: .milliseconds(1))
     #expect(try await fleet.nodes[1].get("/").head.headerFields[.age] == "1")
   }
@@ -52,9 +48,7 @@ struct SharedAnswerTests {
 
   @Test("A server whose clock jumped back makes nothing younger than it was")
   func serverClock() async throws {
-    let fleet = await TestFleet()
-    fleet.origin.always(200, [.cacheControl: "max-age=60", .age: "30"], "one")
-    try await fleet.nodes[0].get("/")
+    let fleet = try await TestFleet.storing([.cacheControl: "max-age=60", .age: "30"], "one")
     fleet.server.shiftClock(by: -3_600_000)
     #expect(try await fleet.nodes[1].get("/").head.headerFields[.age] == "30")
     fleet.server.shiftClock(by: 7_200_000)
@@ -77,9 +71,7 @@ struct SharedAnswerTests {
 
   @Test("A request that waits for one of the same node is answered by the tier, too, and says so")
   func follower() async throws {
-    let fleet = await TestFleet()
-    fleet.origin.always(200, [.cacheControl: "max-age=60"], "one")
-    try await fleet.nodes[0].get("/")
+    let fleet = try await TestFleet.storing([.cacheControl: "max-age=60"], "one")
     fleet.clock.advance(by: 7)
     let (gate, node) = (Gate(), fleet.nodes[1])
     node.tier.onCall = { name in if name == "find" { try? await gate.pass() } }
@@ -113,6 +105,20 @@ struct SharedAnswerTests {
     #expect(answer.text == String(decoding: RangeOrigin.letters(600_000)[262_000...262_200], as: UTF8.self))
     #expect(answer.head.headerFields[.contentRange] == "bytes 262000-262200/600000")
     #expect(origin.requests.count == 1)
+  }
+
+  @Test("A range from the tier has no trailers of the whole (RFC 9530 §2)", arguments: [2, 150_000])
+  func trailers(_ pieceLength: Int) async throws {
+    let fleet = await TestFleet()
+    fleet.origin.streams([.cacheControl: "max-age=60", .eTag: "\"a\""]) { _ in
+      TestBody(piece: [UInt8](repeating: 65, count: pieceLength), count: 2, trailers: [.xN: "42"])
+    }
+    try await fleet.nodes[0].get("/")
+    let answer = try await fleet.nodes[1].get("/", [.range: "bytes=1-2"])
+    #expect(answer.status == 206 && answer.text == "AA")
+    #expect(answer.trailers.isEmpty)
+    #expect(try await fleet.nodes[1].get("/").trailers == [.xN: "42"])
+    #expect(fleet.origin.requests.count == 1)
   }
 
   @Test("A stored part is completed from the tier")
@@ -228,9 +234,7 @@ struct SharedAnswerTests {
     "Requests that want the origin's answer do not ask the tier",
     arguments: [CachePolicy.reload, .reloadEverywhere, .revalidate, .bypass, .networkElseCache()])
   func policies(_ policy: CachePolicy) async throws {
-    let fleet = await TestFleet()
-    fleet.origin.always(200, [.cacheControl: "max-age=60"], "one")
-    try await fleet.nodes[0].get("/")
+    let fleet = try await TestFleet.storing([.cacheControl: "max-age=60"], "one")
     let finds = fleet.server.calls("find")
     try await fleet.nodes[1].get("/", policy: policy)
     #expect(fleet.server.calls("find") == finds)
@@ -241,9 +245,7 @@ struct SharedAnswerTests {
     "Requests that want the origin's answer, or none of it, do not ask the tier",
     arguments: ["no-cache", "max-age=0", "no-store", "only-if-cached"])
   func directives(_ directive: String) async throws {
-    let fleet = await TestFleet()
-    fleet.origin.always(200, [.cacheControl: "max-age=60"], "one")
-    try await fleet.nodes[0].get("/")
+    let fleet = try await TestFleet.storing([.cacheControl: "max-age=60"], "one")
     let finds = fleet.server.calls("find")
     try await fleet.nodes[1].get("/", [.cacheControl: directive])
     #expect(fleet.server.calls("find") == finds)
@@ -251,9 +253,7 @@ struct SharedAnswerTests {
 
   @Test("An offline node does not ask the tier")
   func offline() async throws {
-    let fleet = await TestFleet()
-    fleet.origin.always(200, [.cacheControl: "max-age=60"], "one")
-    try await fleet.nodes[0].get("/")
+    let fleet = try await TestFleet.storing([.cacheControl: "max-age=60"], "one")
     fleet.nodes[1].cache.isOffline = true
     let finds = fleet.server.calls("find")
     await #expect(throws: UpstreamError.self) { try await fleet.nodes[1].get("/") }

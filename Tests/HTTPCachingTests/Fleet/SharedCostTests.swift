@@ -29,9 +29,7 @@ struct SharedCostTests {
 
   @Test("A miss that another node can answer costs one")
   func miss() async throws {
-    let fleet = await TestFleet()
-    fleet.origin.always(200, [.cacheControl: "max-age=60"], "one")
-    try await fleet.nodes[0].get("/")
+    let fleet = try await TestFleet.storing([.cacheControl: "max-age=60"], "one")
     let before = calls(fleet)
     try await fleet.nodes[1].get("/")
     #expect(calls(fleet) == before + 1)

@@ -4,18 +4,11 @@ import Testing
 
 @Suite("A fleet: the tier fails, forgets, comes back", .timeLimit(.minutes(10)))
 struct SharedFailureTests {
-  private func filled(_ count: Int = 2, _ paths: [String] = ["/"]) async throws -> TestFleet {
-    let fleet = await TestFleet(count)
-    fleet.origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
-    for node in fleet.nodes { for path in paths { try await node.get(path) } }
-    return fleet
-  }
-
   private static let slash = CacheSelection.target(TestFleet.target("/"))
 
   @Test("Split brain: a server that lost a change gets it again, and no node uses what the change overtook")
   func failover() async throws {
-    let fleet = try await filled(3)
+    let fleet = try await TestFleet.filled(3)
     fleet.server.replicate()
     try await fleet.nodes[0].cache.remove(Self.slash)
     await fleet.applied()
@@ -35,7 +28,7 @@ struct SharedFailureTests {
 
   @Test("A server that restarts empty: the changes are added again, and the nodes go on")
   func restartsEmpty() async throws {
-    let fleet = try await filled(2)
+    let fleet = try await TestFleet.filled(2)
     try await fleet.nodes[0].cache.remove(Self.slash)
     await fleet.applied()
     fleet.server.failOver()
@@ -50,7 +43,7 @@ struct SharedFailureTests {
 
   @Test("A promoted server whose clock is behind: lost changes are added above all positions that were seen")
   func clockBehind() async throws {
-    let fleet = try await filled(2)
+    let fleet = try await TestFleet.filled(2)
     try await fleet.nodes[0].cache.remove(.target(TestFleet.target("/other")))
     await fleet.applied()
     fleet.server.replicate()
@@ -72,7 +65,7 @@ struct SharedFailureTests {
 
   @Test("FLUSHALL: the changes are added again within a heartbeat")
   func flush() async throws {
-    let fleet = try await filled(3)
+    let fleet = try await TestFleet.filled(3)
     try await fleet.nodes[0].cache.remove(Self.slash)
     await fleet.applied()
     fleet.server.flush()
@@ -83,7 +76,7 @@ struct SharedFailureTests {
   @Test(
     "A server that lost its table, and not its log: a node that comes later does not use what was removed")
   func lostTable() async throws {
-    let fleet = try await filled(2)
+    let fleet = try await TestFleet.filled(2)
     try await fleet.nodes[0].cache.remove(Self.slash)
     await fleet.applied()
     fleet.server.loseTable()
@@ -93,7 +86,7 @@ struct SharedFailureTests {
 
   @Test("A server that lost its table and its log: a node that comes later does not use what is left")
   func lostTableAndLog() async throws {
-    let fleet = try await filled(1)
+    let fleet = try await TestFleet.filled(1)
     try await fleet.nodes[0].cache.remove(Self.slash)
     // No node is left that remembers the change.
     await fleet.nodes[0].cache.close()
@@ -116,7 +109,7 @@ struct SharedFailureTests {
 
   @Test("While the server cannot be reached: local answers, the origin for the rest, and changes wait")
   func away() async throws {
-    let fleet = try await filled(2, ["/", "/b"])
+    let fleet = try await TestFleet.filled(2, ["/", "/b"])
     let node = fleet.nodes[0]
     node.tier.isAway = true
     await node.wait { if case .disconnected = $0 { true } else { false } }
@@ -137,7 +130,7 @@ struct SharedFailureTests {
 
   @Test("More changes than can wait are one invalidation of everything")
   func outbox() async throws {
-    let fleet = try await filled()
+    let fleet = try await TestFleet.filled()
     let node = fleet.nodes[0]
     node.tier.isAway = true
     await node.wait { if case .disconnected = $0 { true } else { false } }
@@ -151,7 +144,7 @@ struct SharedFailureTests {
 
   @Test("A node that was absent for longer than 60 s takes all of its entries for invalidated")
   func absence() async throws {
-    let fleet = try await filled()
+    let fleet = try await TestFleet.filled()
     let node = fleet.nodes[1]
     node.tier.isAway = true
     await node.wait { if case .disconnected = $0 { true } else { false } }
@@ -164,9 +157,7 @@ struct SharedFailureTests {
 
   @Test("A cut log: a node that missed what was cut takes all of its entries for invalidated")
   func cut() async throws {
-    let fleet = await TestFleet(2, logLimit: 4)
-    fleet.origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
-    for node in fleet.nodes { try await node.get("/") }
+    let fleet = try await TestFleet.filled(logLimit: 4)
     let node = fleet.nodes[1]
     node.tier.isAway = true
     await node.wait { if case .disconnected = $0 { true } else { false } }
@@ -284,7 +275,7 @@ struct SharedFailureTests {
 
   @Test("Closing a cache closes its tier, and a request afterwards is a miss")
   func closes() async throws {
-    let fleet = try await filled()
+    let fleet = try await TestFleet.filled()
     await fleet.nodes[0].cache.close()
     #expect(fleet.nodes[0].tier.isClosed)
     #expect(try await fleet.nodes[0].get("/").text == "2")

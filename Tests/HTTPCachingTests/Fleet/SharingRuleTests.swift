@@ -1,6 +1,7 @@
 import HTTPCacheTesting
-import HTTPCaching
 import Testing
+
+@testable import HTTPCaching
 
 @Suite("A fleet: what is shared, and what is not", .timeLimit(.minutes(10)))
 struct SharingRuleTests {
@@ -243,6 +244,8 @@ struct SharingRuleTests {
     #expect(
       try answer(.reload)
         == "no: the policy reload asks the origin; connected as n0, all changes read up to 0 ms ago")
+    try #require(fleet.nodes[0].cache.engine.fleet).breaker.failed(.unreachable, uptime: fleet.clock.uptime)
+    #expect(try answer(.standard)?.hasPrefix("no: the tier did not answer; ") == true)
     fleet.nodes[0].tier.isAway = true
     await fleet.nodes[0].wait { if case .disconnected = $0 { true } else { false } }
     #expect(try answer(.standard)?.hasPrefix("no: the tier is not connected") == true)

@@ -46,6 +46,8 @@ struct StalenessBoundTests {
     node.tier.onCall = { name in if name == "changes" { try? await gate.pass() } }
     await fleet.advance { gate.arrivals == 1 }
     fleet.clock.advance(by: .seconds(21))
+    #expect(
+      try node.cache.explain(TestFleet.request("/")).steps.first?.question == "May stored responses be used?")
     // The tier tells what is outdated, and answers.
     #expect(try await !node.get("/").outcome.isHit)
     #expect(node.count { $0 == .invalidatedAll(.stalenessBound) } == 0)

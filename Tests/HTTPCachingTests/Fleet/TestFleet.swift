@@ -69,6 +69,24 @@ struct TestFleet: Sendable {
     }
   }
 
+  /// Two nodes, of which the first has stored a 200 of the origin, and published it.
+  static func storing(_ fields: HTTPFields, _ text: String) async throws -> TestFleet {
+    let fleet = await TestFleet()
+    fleet.origin.always(200, fields, text)
+    try await fleet.nodes[0].get("/")
+    return fleet
+  }
+
+  /// Nodes that all have a response for each path, whose text is the number of its request.
+  static func filled(
+    _ count: Int = 2, _ paths: [String] = ["/"], logLimit: Int = 10_000
+  ) async throws -> TestFleet {
+    let fleet = await TestFleet(count, logLimit: logLimit)
+    fleet.origin.answers { _, number in (200, [.cacheControl: "max-age=600"], "\(number)") }
+    for node in fleet.nodes { for path in paths { try await node.get(path) } }
+    return fleet
+  }
+
   private func node(
     _ name: String, _ number: Int, _ tier: LoopbackTier, _ rules: CacheRules, via upstream: (any Upstream)?,
     configure: (inout HTTPCache.Configuration, Int) -> Void

@@ -112,8 +112,7 @@ struct StoringHookTests {
   @Test("a refused response takes the old one's place as far as that it is not used any more")
   func superseding() async throws {
     let test = test(.notStoring { _, response in response.headerFields[.server] == "new" })
-    test.origin.always(200, fresh, "old")
-    try await test.get("/")
+    try await test.store(fresh, "old")
     test.origin.always(200, [.cacheControl: "max-age=60", .server: "new"], "new")
     #expect(try await test.get("/", policy: .reload).text == "new")
     test.origin.fails(.unreachable)
@@ -190,10 +189,7 @@ struct StoringHookTests {
   @Test("an answer to HEAD passes the hook before it changes what is stored")
   func head() async throws {
     let test = test(.strippingAuthentication)
-    test.origin.always(
-      200, [.cacheControl: "max-age=10", .eTag: "\"a\"", .setCookie: "a=b"], "one")
-    try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: "max-age=10", .eTag: "\"a\"", .setCookie: "a=b"], "one", age: 20)
     test.origin.always(
       200, [.cacheControl: "max-age=99", .eTag: "\"a\"", .setCookie: "a=b"], "")
     try await test.get("/", method: .head)

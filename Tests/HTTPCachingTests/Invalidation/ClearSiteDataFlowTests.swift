@@ -12,8 +12,7 @@ struct ClearSiteDataFlowTests {
   @Test("all of the origin goes, in this partition only, and the response itself is not stored")
   func clearing() async throws {
     let test = TestCache()
-    test.origin.always(200, fresh, "old")
-    try await test.get("/a")
+    try await test.store(fresh, "old", at: "/a")
     try await test.get("/b?c")
     try await test.get("/a", options: RequestOptions(partition: "other"))
     let elsewhere = HTTPRequest(
@@ -63,8 +62,7 @@ struct ClearSiteDataFlowTests {
   func ignored() async throws {
     for rules in [CacheRules(mode: .shared), CacheRules(obeysClearSiteData: false)] {
       let test = TestCache(rules: rules)
-      test.origin.always(200, fresh, "old")
-      try await test.get("/a")
+      try await test.store(fresh, "old", at: "/a")
       test.origin.always(200, clearing, "bye")
       try await test.get("/logout")
       #expect(try await test.get("/a").text == "old")
@@ -79,8 +77,7 @@ struct ClearSiteDataFlowTests {
   @Test("a 304 with the field answers with what it confirms, which goes then")
   func notModified() async throws {
     let test = TestCache()
-    test.origin.always(200, fresh, "old")
-    try await test.get("/a")
+    try await test.store(fresh, "old", at: "/a")
     try await test.get("/b")
     test.clock.advance(by: 61)
     test.origin.always(304, clearing, "")
@@ -91,9 +88,7 @@ struct ClearSiteDataFlowTests {
   @Test("a 5xx with the field is not covered up by what it tells to clear")
   func serverError() async throws {
     let test = TestCache()
-    test.origin.always(200, [.cacheControl: "max-age=60, stale-if-error=600"], "old")
-    try await test.get("/a")
-    test.clock.advance(by: 61)
+    try await test.store([.cacheControl: "max-age=60, stale-if-error=600"], "old", at: "/a", age: 61)
     test.origin.always(503, clearing, "down")
     #expect(try await test.get("/a").status == 503)
     #expect(test.cache.store.usage.memoryEntries == 0)

@@ -11,9 +11,7 @@ struct MeanwhileTests {
 
   @Test("§4.2.4 an origin that fails is stood in for by what is stored now, not by what was stored before")
   func fallback() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"1\""], "one")
-    try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: "max-age=10", .eTag: "\"1\""], "one", age: 20)
     test.origin.hold()
     async let waiting = test.get("/")
     await test.origin.arrived(2)
@@ -43,9 +41,7 @@ struct MeanwhileTests {
 
   @Test("of two answers the second is told from what the first one was, not from what is stored by then")
   func storedThenNew() async throws {
-    test.origin.always(200, [.cacheControl: "max-age=10", .eTag: "\"1\""], "one")
-    try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: "max-age=10", .eTag: "\"1\""], "one", age: 20)
     var answers = test.cache.responses(to: test.request("/"), policy: .revalidate, via: test.origin)
       .makeAsyncIterator()
     let first = try #require(try await answers.next())

@@ -8,8 +8,7 @@ struct SoftPurgeTests {
 
   private func purged(_ kind: StoreKind, _ cacheControl: String) async throws -> TestCache<TestOrigin> {
     let test = try TestCache(kind, origin: TestOrigin())
-    test.origin.always(200, [.cacheControl: cacheControl, .eTag: "\"1\""], "old")
-    try await test.get("/")
+    try await test.store([.cacheControl: cacheControl, .eTag: "\"1\""], "old")
     try await test.get("/other")
     let count = try await test.cache.expire(.target("https://example.com/"))
     #expect(count == 1)

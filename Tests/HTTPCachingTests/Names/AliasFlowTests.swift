@@ -1,4 +1,3 @@
-import Foundation
 import HTTPCacheTesting
 import HTTPCaching
 import Testing
@@ -254,8 +253,7 @@ struct AliasFlowTests {
 
   @Test("an item and its pointers outlive the process")
   func disk() async throws {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("alias-\(UUID())")
-    defer { try? FileManager.default.removeItem(at: directory) }
+    let folder = try ScratchFolder()
     let rules = try test().cache.configuration.rules
     let clock = ManualClock(now: Timestamp(seconds: 1_700_000_000))
     let origin = TestOrigin()
@@ -269,8 +267,8 @@ struct AliasFlowTests {
       for memory in expected == ["1", "2", "2"] ? [0] : [0, 1 << 20] {
         let cache = try HTTPCache.open(
           HTTPCache.Configuration(
-            directory: directory.path, memoryCapacity: Int64(memory), diskCapacity: 64 << 20, rules: rules,
-            clock: clock))
+            directory: folder.path("cache"), memoryCapacity: Int64(memory), diskCapacity: 64 << 20,
+            rules: rules, clock: clock))
         for (path, text) in zip(["/news/a", "/news/b", "/news/a"], expected) {
           #expect(try await get(path, cache) == text)
         }

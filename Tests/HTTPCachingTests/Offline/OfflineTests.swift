@@ -23,9 +23,7 @@ struct OfflineTests {
   @Test("isOffline: stale responses answer, nothing else does, and the origin is not tried")
   func forced() async throws {
     let test = TestCache()
-    test.origin.always(200, fields, "one")
-    try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store(fields, "one", age: 20)
     test.cache.isOffline = true
     #expect(
       try await test.get("/").outcome
@@ -49,9 +47,7 @@ struct OfflineTests {
   @Test("isOffline: nothing is validated in the background")
   func background() async throws {
     let test = TestCache()
-    test.origin.always(200, [.cacheControl: "max-age=10, stale-while-revalidate=60"], "one")
-    try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: "max-age=10, stale-while-revalidate=60"], "one", age: 20)
     test.cache.isOffline = true
     #expect(try await test.get("/").text == "one")
     await test.cache.finishBackgroundWork(within: .seconds(1))
@@ -63,8 +59,7 @@ struct OfflineTests {
   func signal() async throws {
     let signal = Signal()
     let test = TestCache(configure: { $0.connectivity = signal })
-    test.origin.always(200, fields, "one")
-    try await test.get("/")
+    try await test.store(fields, "one")
     signal.set(false)
     #expect(try await test.get("/").text == "one")
     #expect(notAsked(test, .notConnected) == 0)
@@ -81,9 +76,7 @@ struct OfflineTests {
   @Test("must-revalidate is not undone by being offline")
   func mustRevalidate() async throws {
     let test = TestCache()
-    test.origin.always(200, [.cacheControl: "max-age=10, must-revalidate"], "one")
-    try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store([.cacheControl: "max-age=10, must-revalidate"], "one", age: 20)
     test.cache.isOffline = true
     await #expect(throws: UpstreamError.self) { try await test.get("/") }
   }
@@ -91,9 +84,7 @@ struct OfflineTests {
   @Test("explain says that the cache is offline, and what follows")
   func explaining() async throws {
     let test = TestCache()
-    test.origin.always(200, fields, "one")
-    try await test.get("/")
-    test.clock.advance(by: 20)
+    try await test.store(fields, "one", age: 20)
     #expect(
       try !test.cache.explain(test.request("/")).description.contains("way to the origin"))
     test.cache.isOffline = true
@@ -116,8 +107,7 @@ struct OfflineTests {
   @Test("networkElseCache falls back on a timeout, and on each status it names")
   func kinds() async throws {
     let test = TestCache()
-    test.origin.always(200, fields, "one")
-    try await test.get("/")
+    try await test.store(fields, "one")
     let policy = CachePolicy.networkElseCache(onStatus: [429, 503])
     test.origin.fails(.timeout)
     #expect(try await test.get("/", policy: policy).text == "one")
@@ -136,8 +126,7 @@ struct OfflineTests {
   @Test("404 and 410 end the fallback, even if nothing of them is stored", arguments: [404, 410])
   func gone(status: Int) async throws {
     let test = TestCache()
-    test.origin.always(200, fields, "one")
-    try await test.get("/")
+    try await test.store(fields, "one")
     test.origin.always(status, [:], "gone")
     let answer = try await test.get(
       "/", [.cacheControl: "no-store"], policy: .networkElseCache())
@@ -155,8 +144,7 @@ struct OfflineTests {
   func removing() async throws {
     for status in [404, 410] {
       let test = TestCache(rules: CacheRules(removesGone: true))
-      test.origin.always(200, fields, "one")
-      try await test.get("/")
+      try await test.store(fields, "one")
       test.origin.always(status, [.cacheControl: "no-store"], "gone")
       let policy = CachePolicy.networkElseCache(onStatus: [404, 410])
       #expect(try await test.get("/", policy: policy).status == status)
@@ -195,8 +183,7 @@ struct OfflineTests {
   @Test("policies that contradict the request's directives have one meaning each")
   func contradictions() async throws {
     let test = TestCache()
-    test.origin.always(200, fields, "one")
-    try await test.get("/")
+    try await test.store(fields, "one")
     let only: HTTPFields = [.cacheControl: "only-if-cached"]
     for policy in [CachePolicy.reload, .reloadEverywhere, .revalidate] {
       #expect(try await test.get("/", only, policy: policy).status == 504)

@@ -7,9 +7,8 @@ struct RangeFlowTests {
   private let test = TestCache()
 
   private func stored() async throws {
-    test.origin.always(
-      200, [.cacheControl: "max-age=10", .eTag: "\"a\"", .contentType: "text/plain"], "0123456789")
-    try await test.get("/")
+    try await test.store(
+      [.cacheControl: "max-age=10", .eTag: "\"a\"", .contentType: "text/plain"], "0123456789")
   }
 
   // holds 9110-15.3.7.2-1, 9110-15.3.7.2-2, 9110-15.3.7.2-3, 9110-15.3.7.2-4, 9110-15.3.7.2-7

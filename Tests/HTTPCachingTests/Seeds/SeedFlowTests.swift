@@ -1,4 +1,3 @@
-import Foundation
 import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPCacheTesting
@@ -130,15 +129,14 @@ struct SeedFlowTests {
 
   @Test("a removal is known to the next process over the same directory")
   func directory() async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("seeds-\(UUID())")
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try ScratchFolder()
     let test = TestCache()
     let time = Timestamp(seconds: 1_699_999_000)
     let seed = try #require(
       ListedSeeds.seed(
         "https://example.com/", fields: [.cacheControl: "max-age=7200"], text: "seed", at: time))
     let configuration = HTTPCache.Configuration(
-      directory: folder.path, seeds: [ListedSeeds([seed])], clock: test.clock)
+      directory: folder.path("cache"), seeds: [ListedSeeds([seed])], clock: test.clock)
     test.origin.fails(.unreachable)
     let first = try HTTPCache.open(configuration)
     #expect(try await first.respond(to: test.request("/"), via: test.origin).isFromSeed)

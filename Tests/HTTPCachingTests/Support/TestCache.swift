@@ -9,18 +9,14 @@ final class TestCache<Origin: Upstream>: Sendable {
   let origin: Origin
   let events: EventLog
   let cache: HTTPCache
-  /// Deleted with this object.
-  let directory: URL?
+  private let folder: ScratchFolder?
+  var directory: URL? { folder?.url("cache") }
 
   private init(
-    _ origin: Origin, _ clock: ManualClock, _ events: EventLog, _ cache: HTTPCache, _ directory: URL?
+    _ origin: Origin, _ clock: ManualClock, _ events: EventLog, _ cache: HTTPCache, _ folder: ScratchFolder?
   ) {
-    (self.origin, self.clock, self.events, self.cache, self.directory) = (
-      origin, clock, events, cache, directory
-    )
+    (self.origin, self.clock, self.events, self.cache, self.folder) = (origin, clock, events, cache, folder)
   }
-
-  deinit { if let directory { try? FileManager.default.removeItem(at: directory) } }
 
   /// Over a store, or one in memory.
   convenience init(
@@ -43,13 +39,12 @@ final class TestCache<Origin: Upstream>: Sendable {
     configure: (inout HTTPCache.Configuration) -> Void = { _ in }
   ) throws {
     let (clock, events) = (ManualClock(now: Timestamp(seconds: 1_700_000_000)), EventLog())
-    let directory =
-      kind == .memory ? nil : FileManager.default.temporaryDirectory.appendingPathComponent("cache-\(UUID())")
+    let folder = try kind == .memory ? nil : ScratchFolder()
     var configuration = HTTPCache.Configuration(
-      directory: directory?.path, memoryCapacity: kind == .disk ? 0 : 32 << 20,
+      directory: folder?.path("cache"), memoryCapacity: kind == .disk ? 0 : 32 << 20,
       diskCapacity: 64 << 20, rules: rules, cacheStatusName: "test", observer: events, clock: clock)
     configure(&configuration)
-    self.init(origin, clock, events, try HTTPCache.open(configuration), directory)
+    self.init(origin, clock, events, try HTTPCache.open(configuration), folder)
   }
 
   func request(
@@ -116,6 +111,15 @@ extension TestCache where Origin == TestOrigin {
   ) {
     self.init(
       origin: TestOrigin(), rules: rules, store: store, largestEntry: largestEntry, configure: configure)
+  }
+
+  /// Stores a 200 of the origin, and lets time pass.
+  func store(
+    _ fields: HTTPFields, _ text: String, at path: String = "/", age: Int64 = 0
+  ) async throws {
+    origin.always(200, fields, text)
+    try await get(path)
+    clock.advance(by: age)
   }
 }
 

@@ -119,8 +119,7 @@ struct TransferFaultTests {
     arguments: [5000, nil] as [Int64?])
   func tooLargeReload(announced: Int64?) async throws {
     let test = TestCache(largestEntry: 1000)
-    test.origin.always(200, [.cacheControl: "max-age=3600"], "old")
-    try await test.get("/")
+    try await test.store([.cacheControl: "max-age=3600"], "old")
     test.origin.streams([.cacheControl: "max-age=3600"]) { _ in
       TestBody(piece: [UInt8](repeating: 1, count: 500), count: 10, announced: announced)
     }

@@ -15,8 +15,7 @@ struct UnstoredTransferTests {
     let request = test.request("/")
     let engine = test.cache.engine
     var exchange = try engine.lookup.exchange(for: request, policy: .standard, options: RequestOptions())
-    test.origin.always(200, [.cacheControl: "max-age=10"], "stored")
-    try await test.get("/")
+    try await test.store([.cacheControl: "max-age=10"], "stored")
     let stored = try #require(try test.cache.store.read(exchange.key).first).record.response
     try await test.cache.store.remove(.all)
     let record = CacheRecord(key: exchange.key, response: stored, bodyLength: body.length)

@@ -9,6 +9,16 @@ import ServerTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct FailureTests {
+  /// Routes of which `/slow` answers once the gate is open.
+  private static func slow(_ gate: Gate) -> Routes {
+    let routes = Routes()
+    routes.get("slow") { _, _ in
+      try await gate.pass()
+      return answer("late")
+    }
+    return routes
+  }
+
   @Test("an unreachable origin throws HTTPClient's error")
   func refused() async throws {
     let port = try UnusedPort()
@@ -67,11 +77,7 @@ import Testing
   @Test("a deadline ends the wait for the origin")
   func deadline() async throws {
     let gate = Gate()
-    let routes = Routes()
-    routes.get("slow") { _, _ in
-      try await gate.pass()
-      return answer("late")
-    }
+    let routes = Self.slow(gate)
     routes.get("first") { _, _ in answer("first") }
     try await CachedOrigin.run(routes) { origin async throws in
       // Makes the connection, which has an error of its own if the deadline passes before.
@@ -87,12 +93,7 @@ import Testing
   @Test("a deadline ends the wait for another request's transfer as well")
   func deadlineOfFollower() async throws {
     let gate = Gate()
-    let routes = Routes()
-    routes.get("slow") { _, _ in
-      try await gate.pass()
-      return answer("late")
-    }
-    try await CachedOrigin.run(routes) { origin async throws in
+    try await CachedOrigin.run(Self.slow(gate)) { origin async throws in
       let leader = Task { try await origin.get("/slow").body }
       await gate.waitForArrivals(1)
       let error = await #expect(throws: HTTPClientError.self) {
@@ -110,12 +111,7 @@ import Testing
   @Test("a cancelled task does not wait for the origin")
   func cancelled() async throws {
     let gate = Gate()
-    let routes = Routes()
-    routes.get("slow") { _, _ in
-      try await gate.pass()
-      return answer("late")
-    }
-    try await CachedOrigin.run(routes) { origin async throws in
+    try await CachedOrigin.run(Self.slow(gate)) { origin async throws in
       let waiting = Task { try await origin.get("/slow") }
       await gate.waitForArrivals(1)
       waiting.cancel()

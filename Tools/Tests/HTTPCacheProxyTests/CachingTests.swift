@@ -82,7 +82,7 @@ import Testing
 
   @Test("only-if-cached without a stored response: 504 with the reason, over both versions of HTTP")
   func onlyIfCached() async throws {
-    try await withProxy(cache: try memoryCache(), configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+    try await withHTTP2(cache: memoryCache()) { proxy in
       let text =
         "504 Gateway Timeout: asking the origin is forbidden, and nothing stored (RFC 9111 §5.2.1.7)\n"
       let answer = try await proxy.hit("/a", fields: "Cache-Control: only-if-cached\r\n")
@@ -112,16 +112,12 @@ import Testing
   @Test("an answer that breaks the protocol is never served again", arguments: broken)
   func neverStored(_ rest: String) async throws {
     try await withCache(.memory) { proxy in
-      let first = try proxy.connect()
-      first.send("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (first, peer, _) = try await proxy.open("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\(rest)")
       peer.end()
       // A request during the transfer shares it; after the transfer nothing is stored.
       _ = try await first.receiveAll()
-      let second = try proxy.connect()
-      second.send(get)
-      let (again, _) = try await proxy.origin.acceptRequest()
+      let (second, again, _) = try await proxy.open(get)
       again.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n\r\nwhole")
       #expect(try await second.receiveHead().hasPrefix("HTTP/1.1 200 "))
       #expect(try await second.receive(count: 5) == "whole")

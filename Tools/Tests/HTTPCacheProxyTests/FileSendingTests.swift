@@ -57,8 +57,8 @@ import Testing
     func cancel() {}
   }
 
-  /// Sends a body through a socket and returns what arrives.
-  private func send(_ stored: StoredFile) async throws -> String {
+  /// The two ends of a connection, and the writer of one of them.
+  private func connection() async throws -> (peer: RawPeer, stream: ByteStream, writer: ResponseWriter) {
     let listener = try RawOrigin()
     let stream = try await Connector(
       group: MultiThreadedEventLoopGroup.singleton, timeout: .seconds(60), tls: .makeClientConfiguration()
@@ -66,6 +66,12 @@ import Testing
     let peer = try await listener.accept()
     let writer = ResponseWriter(
       stream: stream, method: .get, form: .http1(minorVersion: 1), sendsFiles: true, timeout: .seconds(60))
+    return (peer, stream, writer)
+  }
+
+  /// Sends a body through a socket and returns what arrives.
+  private func send(_ stored: StoredFile) async throws -> String {
+    let (peer, stream, writer) = try await connection()
     async let received = peer.receiveAll()
     let result = try await writer.send(HTTPResponse(status: .ok), MessageBody(stored), persists: true)
     #expect(result.bytes == stored.length)
@@ -105,13 +111,7 @@ import Testing
     // More than the buffers of two sockets take, so that much of it is still to be sent then.
     let content = [UInt8](repeating: 0x61, count: 24 << 20)
     let stored = try StoredFile(content, offset: 0, range: 0..<Int64(content.count), isVerified: true)
-    let listener = try RawOrigin()
-    let stream = try await Connector(
-      group: MultiThreadedEventLoopGroup.singleton, timeout: .seconds(60), tls: .makeClientConfiguration()
-    ).connect(to: Origin(isSecure: false, host: "127.0.0.1", port: listener.port))
-    let peer = try await listener.accept()
-    let writer = ResponseWriter(
-      stream: stream, method: .get, form: .http1(minorVersion: 1), sendsFiles: true, timeout: .seconds(60))
+    let (peer, stream, writer) = try await connection()
     let sending = Task {
       try await writer.send(HTTPResponse(status: .ok), MessageBody(stored), persists: true)
     }

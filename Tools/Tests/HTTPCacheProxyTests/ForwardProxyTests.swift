@@ -262,10 +262,8 @@ import Testing
 
   @Test("over HTTP/2 an answer has Date, and no Upgrade")
   func dateOverHTTP2() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1, "*", method: "OPTIONS")
-      let (peer, _) = try await proxy.origin.acceptRequest()
+    try await withHTTP2 { proxy in
+      let (client, peer, _) = try await proxy.openHTTP2("*", method: "OPTIONS")
       peer.send("HTTP/1.1 426 Upgrade Required\r\nUpgrade: foo/1\r\nContent-Length: 0\r\n\r\n")
       let response = try await client.response(1)
       #expect(response.status == "426" && response["date"] != nil && response["upgrade"] == nil)

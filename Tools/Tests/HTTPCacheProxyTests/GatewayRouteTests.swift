@@ -172,9 +172,8 @@ import Testing
       }
     ) { proxy in
       let fields = "X-Drop: 1\r\nX-Keep: 2\r\nX-Set: 0\r\n"
-      let first = try proxy.connect()
-      first.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nCookie: c\r\n\(fields)\r\n")
-      let (origin, request) = try await proxy.origin.acceptRequest()
+      let (first, origin, request) = try await proxy.open(
+        "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nCookie: c\r\n\(fields)\r\n")
       origin.send(
         "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 1\r\n\(fields)\r\na")
       // The response is stored once all of it has arrived.

@@ -88,8 +88,7 @@ struct PoisoningTests {
   @Test("octets that a kept connection has before the next request are not the answer to it")
   func extraOctets() async throws {
     try await withProxy { proxy in
-      let client = try proxy.connect(sending: "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (first, _) = try await proxy.origin.acceptRequest()
+      let (client, first, _) = try await proxy.open("GET /1 HTTP/1.1\r\nHost: h\r\n\r\n")
       let answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
       first.send(answer + "right")
       _ = try await client.receive(through: "right")

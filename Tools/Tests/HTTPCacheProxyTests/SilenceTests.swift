@@ -102,9 +102,7 @@ import Testing
         routes[0].silence.tunnel = .after(.milliseconds(50))
       }
     }) { proxy in
-      let reader = try proxy.connect()
-      reader.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (reader, peer, _) = try await proxy.open("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 2\r\n\r\na")
       #expect(try await reader.endsWithReset())
 
@@ -113,9 +111,8 @@ import Testing
       let (other, _) = try await proxy.origin.acceptRequest()
       #expect(try await other.receiveAll() == "a")
 
-      let upgraded = try proxy.connect()
-      upgraded.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-      let (tunnel, _) = try await proxy.origin.acceptRequest()
+      let (upgraded, tunnel, _) = try await proxy.open(
+        "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
       tunnel.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
       _ = try await upgraded.receiveHead()
       #expect(try await upgraded.receiveAll() == "")

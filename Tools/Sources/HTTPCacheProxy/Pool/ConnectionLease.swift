@@ -1,18 +1,18 @@
 import NIOCore
 import Synchronization
 
-/// A connection to an origin that an exchange uses.
+/// A connection to an origin that a request uses.
 final class ConnectionLease: Sendable {
   let stream: ByteStream
   let origin: Origin
-  /// Whether the connection may have ended before the request was sent: it carried an exchange before, or
+  /// Whether the connection may have ended before the request was sent: it carried a request before, or
   /// speaks HTTP/2.
   let isReused: Bool
   /// The connection of which `stream` is a stream of HTTP/2; nil for HTTP/1.1.
   let http2: HTTP2OriginConnection?
   /// The response heads of a stream of HTTP/2.
   let heads: HTTP2ResponseHeads?
-  /// Tells whether the exchange waits for its client. While the client is slow, another connection may take this
+  /// Tells whether the request waits for its client. While the client is slow, another connection may take this
   /// connection's place in the pool.
   let pace: ClientPace
 
@@ -27,7 +27,7 @@ final class ConnectionLease: Sendable {
   }
 }
 
-/// Measures how long an exchange with an origin has waited for its client: for the next bytes of a request's body, or
+/// Measures how long a request to an origin has waited for its client: for the next bytes of a request's body, or
 /// for the client to take more of a response's body.
 final class ClientPace: Sendable {
   private let start = Mutex<NIODeadline?>(nil)
@@ -38,7 +38,7 @@ final class ClientPace: Sendable {
   /// Ends the wait: the client has sent or taken bytes.
   func goesOn() { start.withLock { $0 = nil } }
 
-  /// Whether the client has kept the exchange waiting for `patience`.
+  /// Whether the client has kept the request waiting for `patience`.
   func isSlow(at now: NIODeadline, patience: TimeAmount) -> Bool {
     start.withLock { start in start.map { $0 + patience <= now } ?? false }
   }

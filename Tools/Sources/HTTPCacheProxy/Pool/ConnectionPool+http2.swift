@@ -68,7 +68,7 @@ extension ConnectionPool {
     resume(woken, .again)
   }
 
-  /// Ends an exchange on a stream.
+  /// Ends a request on a stream.
   ///
   /// - Parameter isComplete: whether the response is complete; else the stream is reset.
   func endStream(_ stream: ByteStream, isComplete: Bool) {

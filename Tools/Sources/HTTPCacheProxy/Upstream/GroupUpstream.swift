@@ -57,7 +57,7 @@ public struct GroupUpstream: Upstream {
         if group.failed(index) {
           logger.warning("\(group.addresses[index]) is left out for now: \(error.message)")
         }
-        let isConnected = error.kind != .unreachable || error.cause is UpstreamExchange.ClosedBeforeResponse
+        let isConnected = error.kind != .unreachable || error.cause is RequestAttempt.ClosedBeforeResponse
         guard request.isRepeatable || !isConnected else { throw error }
         failure = error
       }

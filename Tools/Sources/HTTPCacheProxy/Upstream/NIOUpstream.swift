@@ -22,7 +22,7 @@ public final class NIOUpstream: Upstream {
   /// Maximum time that a request without a timeout waits for its response's head, or for another request's head.
   public var defaultTimeout: Duration? { Duration.nanoseconds(configuration.headTimeout.nanoseconds) }
 
-  /// Closes idle connections at once, and all others when their exchanges end.
+  /// Closes idle connections at once, and all others when their requests end.
   public func shutDown() { pool.shutDown() }
 
   /// Sends a request and returns when the head of the final response has arrived.
@@ -53,24 +53,24 @@ public final class NIOUpstream: Upstream {
     if protocols == nil, request.isRepeatable {
       let lease = try await pool.lease(origin, fresh: false, until: deadline)
       do {
-        let response = try await exchange(request, lease, until: deadline)
+        let response = try await attempt(request, lease, until: deadline)
         guard lease.http2 != nil, Self.hasLostOctets(response.head, to: request) else {
           return (response, nil)
         }
         return (try await repaired(response, to: request, from: origin, until: deadline), nil)
-      } catch let error where lease.isReused && error.cause is UpstreamExchange.ClosedBeforeResponse {
+      } catch let error where lease.isReused && error.cause is RequestAttempt.ClosedBeforeResponse {
         // The origin closed the idle connection while the request was under way.
       }
     }
     let lease = try await pool.lease(origin, fresh: true, until: deadline)
-    let response = try await exchange(request, lease, upgrade: protocols, until: deadline)
+    let response = try await attempt(request, lease, upgrade: protocols, until: deadline)
     guard response.head.status.code == 101 else { return (response, nil) }
     // A tunnel may last for days: it must not count against the connections for requests.
     pool.giveUpPlace(of: lease)
     return (response, lease)
   }
 
-  /// Takes back the connection of an upgraded exchange.
+  /// Takes back the connection of a tunnel.
   func release(_ tunnel: ConnectionLease) { pool.release(tunnel, isReusable: false) }
 
   /// Opens a connection for a tunnel; the caller closes it.
@@ -80,11 +80,11 @@ public final class NIOUpstream: Upstream {
     try await pool.connect(to: origin)
   }
 
-  private func exchange(
+  private func attempt(
     _ request: UpstreamRequest, _ lease: ConnectionLease, upgrade protocols: String? = nil,
     until deadline: NIODeadline
   ) async throws(UpstreamError) -> UpstreamResponse {
-    try await UpstreamExchange(lease, pool: pool)
+    try await RequestAttempt(lease, pool: pool)
       .run(request, upgrade: protocols, until: deadline)
   }
 
@@ -104,7 +104,7 @@ public final class NIOUpstream: Upstream {
     request.onInterim = nil
     do throws(UpstreamError) {
       let lease = try await pool.lease(origin, fresh: true, until: deadline)
-      let repaired = try await exchange(request, lease, until: deadline)
+      let repaired = try await attempt(request, lease, until: deadline)
       response.body.source.cancel()
       return repaired
     } catch {

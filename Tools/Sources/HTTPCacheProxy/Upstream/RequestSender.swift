@@ -6,7 +6,7 @@ import NIOHPACK
 import NIOHTTP2
 import Synchronization
 
-/// Sends a request's head, and its body while the exchange waits for the response.
+/// Sends a request's head, and its body while the attempt waits for the response.
 final class RequestSender: Sendable {
   private enum Phase {
     /// Waits for `100 Continue`.

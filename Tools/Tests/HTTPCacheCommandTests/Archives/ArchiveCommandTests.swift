@@ -231,6 +231,10 @@ import Testing
     #expect(directory.contents("again") == Array("ok".utf8))
     let unknown = await CommandRun(["get", base + "/c", "--fail", "-o", directory.file("none")] + cache)
     #expect(unknown.status != 0)
+    _ = await CommandRun(["get", base + "/c", "-o", directory.file("refusal")] + cache)
+    #expect(
+      directory.contents("refusal")
+        == Array("502 Bad Gateway: the recording has no response to this request\n".utf8))
     replaying.send(SIGTERM)
     #expect(await replaying.end() == 0)
     #expect(replaying.errors.text.contains("nearest is GET \(origin.base)/"), "\(replaying.errors.text)")

@@ -28,7 +28,7 @@ import Testing
 
   @Test(
     "a status below 100 is a failure (RFC 9110 §15)", arguments: ["000", "001", "099"],
-    [[], ["--queue", "q"]])
+    [[], ["--queue", "q", "--retry", "0"]])
   func status(_ code: String, _ options: [String]) async throws {
     let run = try await keepsFile("HTTP/1.1 \(code) X\r\nContent-Length: 5\r\n\r\nhello", options)
     #expect(run.status == ExitStatus.brokenProtocol.rawValue, "\(run.errors)")
@@ -41,7 +41,7 @@ import Testing
     let answer = "HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 5\r\n\r\nmoved"
     let run = try await keepsFile(answer)
     #expect(run.status != 0 && !run.errors.isEmpty)
-    let queued = try await keepsFile(answer, ["--queue", "q"])
+    let queued = try await keepsFile(answer, ["--queue", "q", "--retry", "0"])
     #expect(queued.status != 0 && !queued.errors.isEmpty)
     let origin = try await ScriptedOrigin(answer)
     let shown = await get(origin.base + "/x", ["--redirects", "0"])
@@ -80,7 +80,7 @@ import Testing
 
   @Test(
     "a body without the digest that its response states is a failure (RFC 9530)",
-    arguments: [[], ["--queue", "q"]])
+    arguments: [[], ["--queue", "q", "--retry", "0"]])
   func digest(_ options: [String]) async throws {
     let digest = String(repeating: "A", count: 43) + "="
     for name in ["Content-Digest", "Repr-Digest"] {

@@ -60,11 +60,8 @@ import Testing
   func awaited() async throws {
     let cache = try memoryCache()
     try await withProxy(cache: cache, configure: { $0.abandonedTimeout = .milliseconds(1) }) { proxy in
-      let first = try proxy.connect()
-      first.send(request)
-      let (peer, _) = try await proxy.origin.acceptRequest()
-      let second = try proxy.connect()
-      second.send(request)
+      let (first, peer, _) = try await proxy.open(request)
+      let second = try proxy.connect(sending: request)
       let target = HTTPRequest(
         method: .get, scheme: "http", authority: "127.0.0.1:\(proxy.origin.port)", path: "/")
       try await eventually { cache.isAwaited(target, partition: "http://h") }

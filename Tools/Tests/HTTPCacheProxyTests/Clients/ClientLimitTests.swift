@@ -16,9 +16,8 @@ import Testing
       $0.connectionsPerClient = 1
       $0.limitsLoopback = true
     }) { proxy in
-      let first = try proxy.connect()
-      first.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (first, peer, _) = try await proxy.open(
+        "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
       peer.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
       _ = try await first.receiveHead()
       let refused = try await proxy.connect().receiveAll()
@@ -30,9 +29,7 @@ import Testing
       try await eventually { proxy.server.connectionCount == 0 }
       #expect(proxy.server.takeHighestConnectionCount() == 1)
       #expect(proxy.server.takeHighestConnectionCount() == 0)
-      let second = try proxy.connect()
-      second.send(get)
-      let (other, _) = try await proxy.origin.acceptRequest()
+      let (second, other, _) = try await proxy.open(get)
       other.send("HTTP/1.1 204 No Content\r\n\r\n")
       #expect(try await second.receiveHead().hasPrefix("HTTP/1.1 204 "))
     }

@@ -66,8 +66,8 @@ struct ClientShareTests {
     ) { proxy in
       let (one, other) = ("192.0.2.7", "192.0.2.8")
       func ask(_ client: String) throws -> RawPeer {
-        let peer = try proxy.connect()
-        peer.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nX-Forwarded-For: \(client)\r\n\r\n")
+        let peer = try proxy.connect(
+          sending: "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nX-Forwarded-For: \(client)\r\n\r\n")
         return peer
       }
       let first = try ask(one)
@@ -94,9 +94,7 @@ struct ClientShareTests {
   @Test("bodies of many refused requests that are on their way end no other stream (RFC 9113 §5.1)")
   func refusedBodies() async throws {
     try await withShare(of: 1) { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1, "/1")
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (client, peer, _) = try await proxy.openHTTP2("/1")
       let refused = (1...90).map { UInt32($0 * 2 + 1) }
       for stream in refused { client.request(stream, "/\(stream)", method: "POST", ends: false) }
       for stream in refused { #expect(try await client.response(stream).status == "429") }
@@ -113,9 +111,7 @@ struct ClientShareTests {
       var plain: RawPeer? = try proxy.connect()
       plain?.send("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n")
       let (first, _) = try await proxy.origin.acceptRequest()
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1, "/1")
-      let (second, _) = try await proxy.origin.acceptRequest()
+      let (client, second, _) = try await proxy.openHTTP2("/1")
       client.request(3, "/3")
       #expect(try await client.response(3).status == "429")
       plain?.resetWhenClosed()
@@ -158,9 +154,7 @@ struct ClientShareTests {
     try await withShare(of: 1, cache: memoryCache()) { proxy in
       try await proxy.miss("/a")
       try await eventually { proxy.server.connectionCount == 0 }
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1, "/other")
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (client, peer, _) = try await proxy.openHTTP2("/other")
       client.request(3, "/a")
       client.request(5, "/a")
       #expect(try await client.response(3).text == "x")

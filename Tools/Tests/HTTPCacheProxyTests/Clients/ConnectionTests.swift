@@ -264,9 +264,7 @@ import Testing
   @Test("connections beyond the limit are told so")
   func connectionLimit() async throws {
     try await withProxy(configure: { $0.connectionLimit = 1 }) { proxy in
-      let first = try proxy.connect()
-      first.send(get)
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (first, peer, _) = try await proxy.open(get)
       let second = try proxy.connect()
       #expect(try await second.receiveAll().hasPrefix("HTTP/1.1 503 "))
       peer.send("HTTP/1.1 204 No Content\r\n\r\n")

@@ -14,9 +14,7 @@ import Testing
   }
 
   private func expectAnotherRequest(_ proxy: RunningProxy) async throws {
-    let other = try proxy.connect()
-    other.send(get)
-    let (peer, head) = try await proxy.origin.acceptRequest()
+    let (other, peer, head) = try await proxy.open(get)
     #expect(head.hasPrefix("GET /other "))
     peer.send("HTTP/1.1 204 No Content\r\n\r\n")
     #expect(try await other.receiveHead().hasPrefix("HTTP/1.1 204 "))
@@ -72,8 +70,8 @@ import Testing
       let (client, peer, _) = try await proxy.open(
         "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na")
       #expect(try await peer.receive(count: 1) == "a")
-      let other = try proxy.connect()
-      other.send(get)
+      let other = try proxy.connect(sending: get)
+      defer { withExtendedLifetime(other) {} }
       try await eventually { proxy.upstream.pool.waiting.load(ordering: .relaxed) == 1 }
       // No event tells that a place is kept: it would be lost after a millisecond.
       #expect(try await proxy.origin.acceptIfAny(within: 50) == nil)

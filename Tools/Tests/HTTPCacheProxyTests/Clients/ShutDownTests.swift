@@ -34,9 +34,7 @@ import Testing
   @Test("shutting down does not wait beyond its deadline")
   func shutdownDeadline() async throws {
     try await withProxy { proxy in
-      let busy = try proxy.connect()
-      busy.send(get)
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (busy, peer, _) = try await proxy.open(get)
       await proxy.server.shutDown(deadline: .milliseconds(50))
       #expect(try await busy.receiveAll() == "")
       #expect(try await peer.receiveAll() == "")

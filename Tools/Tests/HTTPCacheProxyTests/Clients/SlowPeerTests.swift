@@ -35,7 +35,7 @@ import Testing
     let request = UpstreamRequest(
       head: HTTPRequest(method: .post, scheme: "http", authority: "h", path: "/"), body: MessageBody(body))
     return Task {
-      try await UpstreamExchange(lease, pool: pool)
+      try await RequestAttempt(lease, pool: pool)
         .run(request, upgrade: nil, until: loop.now + .seconds(4))
     }
   }
@@ -71,7 +71,7 @@ import Testing
       origin.stream, Origin(isSecure: false, host: "h", port: 80), isReused: false)
     let request = UpstreamRequest(
       head: HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/"))
-    let response = try await UpstreamExchange(lease, pool: pool)
+    let response = try await RequestAttempt(lease, pool: pool)
       .run(request, upgrade: nil, until: .distantFuture)
     #expect(response.head.status == .noContent)
   }

@@ -45,7 +45,7 @@ struct HTTP2Case: Sendable, CustomTestStringConvertible {
 
   /// Sends the frames to a proxy whose origin answers each request, and checks what comes.
   func check() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+    try await withHTTP2 { proxy in
       let answering = Task {
         while !Task.isCancelled {
           guard let peer = try await proxy.origin.acceptIfAny(within: 100) else { continue }

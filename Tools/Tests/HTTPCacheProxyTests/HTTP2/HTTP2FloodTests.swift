@@ -7,7 +7,7 @@ import Testing
 @Suite("Floods of HTTP/2 (RFC 9113 §10.5)", .timeLimit(.minutes(10))) struct HTTP2FloodTests {
   /// Runs a test against a proxy, then checks that another client is still served.
   private func expectClosed(hasReason: Bool = true, _ flood: (HTTP2Peer) throws -> Void) async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+    try await withHTTP2 { proxy in
       let client = try HTTP2Peer(proxy.port)
       try flood(client)
       let frames = await client.rest()
@@ -115,15 +115,11 @@ import Testing
   private func withSmallerWindow(
     _ body: (RunningProxy, HTTP2Peer, RawPeer) async throws -> Void
   ) async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1)
-      let (origin, _) = try await proxy.origin.acceptRequest()
+    try await withHTTP2 { proxy in
+      let (client, origin, _) = try await proxy.openHTTP2()
       try await body(proxy, client, origin)
       client.end()
-      let other = try HTTP2Peer(proxy.port)
-      other.request(1, "/other")
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (other, peer, _) = try await proxy.openHTTP2("/other")
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nother")
       #expect(try await other.response(1).text == "other")
       other.end()
@@ -168,7 +164,7 @@ import Testing
   }
 
   @Test("no stream beyond the number that the server allows") func streams() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+    try await withHTTP2 { proxy in
       let client = try HTTP2Peer(proxy.port)
       for number in 0..<101 { client.request(UInt32(number * 2 + 1)) }
       let refused = try? await client.response(201)

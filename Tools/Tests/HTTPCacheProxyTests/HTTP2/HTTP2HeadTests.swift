@@ -28,10 +28,6 @@ import Testing
     }
   }
 
-  private func withHTTP2(_ body: (RunningProxy) async throws -> Void) async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }, body)
-  }
-
   @Test(
     "each size up to 64 KiB is answered, whether the SETTINGS are confirmed or not",
     arguments: [16_000, 16_384, 20_000, 40_000, 65_000], Form.allCases)
@@ -95,9 +91,7 @@ import Testing
   @Test("trailers that are too long end their stream alone")
   func trailers() async throws {
     try await withHTTP2 { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1, method: "POST", ends: false)
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (client, peer, _) = try await proxy.openHTTP2(method: "POST", ends: false)
       let block = HTTP2Peer.block((0..<5).map { ("x-\($0)", String(repeating: "~", count: 15_000)) })
       client.send(each: HTTP2Peer.head(1, block, ends: true))
       #expect(try await client.response(1).reset != nil)
@@ -153,8 +147,7 @@ import Testing
     ) { proxy in
       let client = try proxy.connect(sending: "GET /long HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
       #expect(try await client.receiveAll().hasPrefix("HTTP/1.1 502 "))
-      let other = try proxy.connect()
-      other.send("GET /short HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      let other = try proxy.connect(sending: "GET /short HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
       #expect(try await other.receiveAll().contains("\r\nok\r\n"))
     }
     try await origin.close()

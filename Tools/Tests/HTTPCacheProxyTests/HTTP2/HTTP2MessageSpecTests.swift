@@ -102,10 +102,8 @@ struct HTTP2MessageSpecTests {
 
   @Test("8.1.1: malformed requests end their streams; another stream of the connection gets its answer")
   func neighbour() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1, "/good")
-      let (peer, _) = try await proxy.origin.acceptRequest()
+    try await withHTTP2 { proxy in
+      let (client, peer, _) = try await proxy.openHTTP2("/good")
       client.request(3, "/", [("Upper", "a")])
       client.request(5, "/", [("connection", "close")])
       client.request(7, "")

@@ -100,8 +100,7 @@ import Testing
       request.head([":status": "204"], ends: true)
     }
     try await withOrigin(at: origin.port, connections: 1) { proxy in
-      let first = try proxy.connect()
-      first.send("GET /held HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      let first = try proxy.connect(sending: "GET /held HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
       try await eventually { held.withLock { $0 != nil } }
       let waiting = try (0..<4).map { _ in try proxy.connect() }
       for (number, client) in waiting.enumerated() {
@@ -123,7 +122,7 @@ import Testing
     }) { proxy in
       let answer = try await get("/", from: proxy)
       #expect(answer.contains("HTTP/1.1 502 ") && !answer.contains("HTTP/1.1 200 "))
-      #expect(answer.components(separatedBy: "HTTP/1.1 103 ").count - 1 <= UpstreamExchange.mostInterim)
+      #expect(answer.components(separatedBy: "HTTP/1.1 103 ").count - 1 <= RequestAttempt.mostInterim)
     }
   }
 

@@ -191,7 +191,7 @@ struct HTTP2SpecTests {
 
   @Test("3.4: another preface ends the connection")
   func preface() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+    try await withHTTP2 { proxy in
       let client = try proxy.connect(sending: "PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n")
       client.finish()
       #expect(try await !client.receiveAll().contains(" 200 "))
@@ -200,7 +200,7 @@ struct HTTP2SpecTests {
 
   @Test("6.5.3: SETTINGS are acknowledged, of several values the last counts")
   func acknowledged() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+    try await withHTTP2 { proxy in
       let client = try HTTP2Peer(proxy.port)
       client.send(HTTP2Peer.settings, 0, [0, 4] + Case.octets(100) + [0, 4] + Case.octets(1))
       var acknowledgements = 0

@@ -6,24 +6,10 @@ import Testing
 @testable import HTTPCacheProxy
 
 @Suite("HTTP/2 from clients (RFC 9113)", .timeLimit(.minutes(10))) struct HTTP2Tests {
-  private func withHTTP2(
-    cache: HTTPCache? = nil, configure: (inout ProxyServer.Configuration) -> Void = { _ in },
-    _ body: (RunningProxy) async throws -> Void
-  ) async throws {
-    try await withProxy(
-      cache: cache,
-      configure: {
-        $0.isHTTP2WithoutTLS = true
-        configure(&$0)
-      }, body)
-  }
-
   @Test("a response is stored and answered again, to HTTP/1.1 too")
   func caching() async throws {
     try await withHTTP2(cache: memoryCache()) { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1, "/a", [("cookie", "a=1"), ("cookie", "b=2")])
-      let (peer, head) = try await proxy.origin.acceptRequest()
+      let (client, peer, head) = try await proxy.openHTTP2("/a", [("cookie", "a=1"), ("cookie", "b=2")])
       #expect(head.hasPrefix("GET /a HTTP/1.1\r\n") && field("Cookie", in: head) == "a=1; b=2")
       #expect(field("Via", in: head)?.hasPrefix("2 ") == true)
       peer.send(
@@ -35,8 +21,7 @@ import Testing
       client.request(3, "/a")
       let second = try await client.response(3)
       #expect(second.text == "body" && second["cache-status"]?.contains("hit") == true)
-      let other = try proxy.connect()
-      other.send("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      let other = try proxy.connect(sending: "GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
       #expect(try await other.receiveAll().hasSuffix("\r\n\r\nbody"))
       client.request(5, "/a", method: "HEAD")
       let third = try await client.response(5)
@@ -47,9 +32,7 @@ import Testing
   @Test("Location has escapes for octets outside of ASCII, which values over HTTP/2 lose (RFC 3986 §2.5)")
   func location() async throws {
     try await withHTTP2 { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1)
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (client, peer, _) = try await proxy.openHTTP2()
       peer.send("HTTP/1.1 302 Found\r\nLocation: /caf\u{e9}\r\nContent-Length: 0\r\n\r\n")
       #expect(try await client.response(1)["location"] == "/caf%E9")
     }
@@ -58,9 +41,7 @@ import Testing
   @Test("streams are answered in any order")
   func order() async throws {
     try await withHTTP2 { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1, "/slow")
-      let (slow, _) = try await proxy.origin.acceptRequest()
+      let (client, slow, _) = try await proxy.openHTTP2("/slow")
       client.request(3, "/fast")
       let (fast, _) = try await proxy.origin.acceptRequest()
       fast.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfast")
@@ -98,9 +79,7 @@ import Testing
   @Test("a client that resets its stream ends the request to the origin; the connection stays")
   func reset() async throws {
     try await withHTTP2 { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1)
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (client, peer, _) = try await proxy.openHTTP2()
       client.send(HTTP2Peer.reset, 1, [0, 0, 0, 8])
       #expect(try await peer.receiveAll() == "")
       client.request(3)
@@ -113,9 +92,7 @@ import Testing
   @Test("a request whose connection ends within its body is not complete for the origin")
   func brokenRequest() async throws {
     try await withHTTP2 { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1, "/a", method: "POST", ends: false)
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (client, peer, _) = try await proxy.openHTTP2("/a", method: "POST", ends: false)
       client.send(HTTP2Peer.data, 1, Array("part".utf8))
       var body = ""
       while !body.contains("part") { body += try await peer.receive(count: 1) }
@@ -127,9 +104,7 @@ import Testing
   @Test("a response that breaks off is reset, so that it does not look complete")
   func brokenOff() async throws {
     try await withHTTP2 { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1)
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (client, peer, _) = try await proxy.openHTTP2()
       peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n")
       peer.end()
       #expect(try await client.response(1).reset != nil)
@@ -139,9 +114,7 @@ import Testing
   @Test("a client that does not read gets no more than its window, and the origin waits")
   func window() async throws {
     try await withHTTP2 { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1)
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (client, peer, _) = try await proxy.openHTTP2()
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n")
       let sent = await peer.send([UInt8](repeating: 1, count: 100_000_000), milliseconds: 500)
       #expect(sent < 30_000_000)
@@ -160,9 +133,7 @@ import Testing
   @Test("a response before the end of the request ends both without an error")
   func early() async throws {
     try await withHTTP2 { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1, "/a", method: "POST", ends: false)
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (client, peer, _) = try await proxy.openHTTP2("/a", method: "POST", ends: false)
       peer.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n")
       #expect(try await client.response(1).status == "413")
       #expect(try await client.nextReset() == [0, 0, 0, 0])
@@ -174,9 +145,7 @@ import Testing
   )
   func earlyAndSlow() async throws {
     try await withHTTP2 { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1, "/a", method: "POST", ends: false)
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (client, peer, _) = try await proxy.openHTTP2("/a", method: "POST", ends: false)
       peer.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 66000\r\n\r\n")
       await peer.send([UInt8](repeating: 65, count: 66_000))
       // The window that a connection and a stream begin with.
@@ -248,9 +217,8 @@ import Testing
   @Test("Content-Length that is not that of the data is an error, and the origin gets no whole request")
   func contentLength() async throws {
     try await withHTTP2 { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1, "/a", method: "POST", [("content-length", "3")], ends: false)
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (client, peer, _) = try await proxy.openHTTP2(
+        "/a", method: "POST", [("content-length", "3")], ends: false)
       client.send(HTTP2Peer.data, flags: 1, 1, [65])
       #expect(try await client.response(1).reset != nil)
       #expect(try await peer.receiveAll().utf8.count < 3)
@@ -288,9 +256,7 @@ import Testing
   @Test("shutting down does not wait beyond its deadline")
   func shutdownDeadline() async throws {
     try await withHTTP2 { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1)
-      let (peer, _) = try await proxy.origin.acceptRequest()
+      let (client, peer, _) = try await proxy.openHTTP2()
       await proxy.server.shutDown(deadline: .milliseconds(50))
       #expect(await client.rest().allSatisfy { $0.type != HTTP2Peer.headers })
       #expect(try await peer.receiveAll() == "")

@@ -134,7 +134,7 @@ import Testing
 
   @Test("twenty uploads at once arrive whole and in order")
   func uploads() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+    try await withHTTP2 { proxy in
       let client = try HTTP2Peer(proxy.port)
       try await client.confirmSettings()
       let ids = (0..<20).map { UInt32($0 * 2 + 1) }
@@ -163,7 +163,7 @@ import Testing
 
   @Test("requests that are reset in the same packet never reach the origin")
   func origin() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+    try await withHTTP2 { proxy in
       let client = try HTTP2Peer(proxy.port)
       try await client.confirmSettings()
       // As many as one read takes.

@@ -88,7 +88,7 @@ struct WellFormedFieldsTests {
 
   @Test("a client that sends many malformed messages is told so before its connection ends (RFC 9113 §10.5)")
   func many() async throws {
-    try await withProxy(configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
+    try await withHTTP2 { proxy in
       let client = try HTTP2Peer(proxy.port)
       for number in 0..<200 {
         client.request(UInt32(number * 2 + 1), "/", [("Upper", "a")])

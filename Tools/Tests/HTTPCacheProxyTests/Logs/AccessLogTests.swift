@@ -117,9 +117,7 @@ import Testing
   func completeThenGone() async throws {
     let lines = try await lines(.plain, configure: { $0.isHTTP2WithoutTLS = true }) { proxy in
       for _ in 0..<20 {
-        let client = try HTTP2Peer(proxy.port)
-        client.request(1)
-        let (peer, _) = try await proxy.origin.acceptRequest()
+        let (client, peer, _) = try await proxy.openHTTP2()
         peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
         try await client.receive(5, of: 1)
         client.end()

@@ -31,6 +31,16 @@ struct RunningProxy: Sendable {
     return (client, peer, head)
   }
 
+  /// A client over HTTP/2 that has sent a request on stream 1, its connection at the origin, and its head there.
+  func openHTTP2(
+    _ path: String = "/", method: String = "GET", _ fields: [(String, String)] = [], ends: Bool = true
+  ) async throws -> (client: HTTP2Peer, peer: RawPeer, head: String) {
+    let client = try HTTP2Peer(port)
+    client.request(1, path, method: method, fields, ends: ends)
+    let (peer, head) = try await origin.acceptRequest()
+    return (client, peer, head)
+  }
+
   /// The request as the origin gets it, and the response as the client gets it.
   func exchange(_ request: String, _ response: String) async throws -> (request: String, response: String) {
     let (client, peer, head) = try await open(request)
@@ -66,6 +76,19 @@ func withProxy(
     throw error
   }
   await server.shutDown(deadline: .zero)
+}
+
+/// Runs a test with a proxy whose clients may speak HTTP/2 without TLS.
+func withHTTP2(
+  cache: HTTPCache? = nil, configure: (inout ProxyServer.Configuration) -> Void = { _ in },
+  _ body: (RunningProxy) async throws -> Void
+) async throws {
+  try await withProxy(
+    cache: cache,
+    configure: {
+      $0.isHTTP2WithoutTLS = true
+      configure(&$0)
+    }, body)
 }
 
 extension ProxyServer.Mode {

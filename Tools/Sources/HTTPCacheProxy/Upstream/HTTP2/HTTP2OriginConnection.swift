@@ -61,7 +61,7 @@ final class HTTP2OriginConnection: Sendable {
   /// Whether another stream can begin now.
   var hasFreeStream: Bool { state.withLock { Self.hasFreeStream($0) && channel.isActive } }
 
-  /// Whether a stream has kept its exchange waiting for its client for `patience`.
+  /// Whether a stream has kept its request waiting for its client for `patience`.
   func hasSlowStream(at now: NIODeadline, patience: TimeAmount) -> Bool {
     state.withLock { $0.paces.values.contains { $0.isSlow(at: now, patience: patience) } }
   }

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// Translates the frames of a response on one stream: heads for the exchange, bytes for the `ByteStream`.
+/// Translates the frames of a response on one stream: heads for the attempt, bytes for the `ByteStream`.
 final class HTTP2ResponseHandler: HTTP2MessageHandler {
   private let heads: HTTP2ResponseHeads
   private let stream: ByteStream
@@ -18,7 +18,7 @@ final class HTTP2ResponseHandler: HTTP2MessageHandler {
   ) throws(ProtocolViolation) {
     let isInterim = frame.headers.first(name: ":status")?.hasPrefix("1") == true
     if !isInterim { trailers = heads.trailers }
-    guard heads.add(frame.headers) else { throw ProtocolViolation(UpstreamExchange.tooManyInterim) }
+    guard heads.add(frame.headers) else { throw ProtocolViolation(RequestAttempt.tooManyInterim) }
     stream.interrupt()
   }
 }

@@ -18,7 +18,7 @@ final class HTTP2ResponseHeads: Sendable {
   func add(_ headers: HPACKHeaders) -> Bool {
     heads.withLock { heads in
       heads.count += 1
-      guard heads.count <= UpstreamExchange.mostInterim + 1 else { return false }
+      guard heads.count <= RequestAttempt.mostInterim + 1 else { return false }
       heads.waiting.append(headers)
       return true
     }

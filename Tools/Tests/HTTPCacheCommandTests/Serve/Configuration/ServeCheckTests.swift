@@ -79,15 +79,21 @@ import Testing
   }
 
   @Test(
-    "a memory in which no response has room is a warning, unless the directory stores instead of it",
+    "a memory in which no small response has room is a warning, unless the directory stores instead of it",
     arguments: [
-      ("memory: 1\ncapacity: 0", "nothing can be stored: a response takes over 1 KiB, and --memory is 1 B\n"),
-      ("memory: 0\ncapacity: 0", "nothing can be stored: a response takes over 1 KiB, and --memory is 0 B\n"),
       (
-        "memory: 1K",
-        "nothing can be stored in memory: a response takes over 1 KiB, and --memory is 1.0 KiB\n"
+        "memory: 1\ncapacity: 0",
+        "almost nothing can be stored: a small response takes about 2 KiB, and --memory is 1 B\n"
       ),
-      ("memory: 0", nil), ("memory: 1M\ncapacity: 0", nil),
+      (
+        "memory: 0\ncapacity: 0",
+        "almost nothing can be stored: a small response takes about 2 KiB, and --memory is 0 B\n"
+      ),
+      (
+        "memory: 1100",
+        "almost nothing can be stored in memory: a small response takes about 2 KiB, and --memory is 1.1 KiB\n"
+      ),
+      ("memory: 0", nil), ("memory: 2K", nil), ("memory: 1M\ncapacity: 0", nil),
     ] as [(String, String?)])
   func memory(text: String, warning: String?) async throws {
     let (_, run) = try await check("listen: 127.0.0.1:0\ndir: \(directory.file("new"))\n\(text)\n")

@@ -5,8 +5,8 @@ import NIOCore
 import NIOHTTP2
 import NIOSSL
 
-/// One request and its response on one connection to an origin.
-struct UpstreamExchange: Sendable {
+/// One attempt of a request to get its response on one connection to an origin.
+struct RequestAttempt: Sendable {
   /// The cause of the error if the connection ends before the first byte of a response.
   struct ClosedBeforeResponse: Error {}
 

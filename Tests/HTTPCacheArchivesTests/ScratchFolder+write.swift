@@ -1,25 +1,14 @@
 import Foundation
 import HTTPCacheStore
+import HTTPCacheTesting
 
-/// A folder of a test, removed at its end.
-final class TestFolder: Sendable {
-  let url: URL
-  var path: String { url.path }
-
-  init() throws {
-    url = FileManager.default.temporaryDirectory.appendingPathComponent("archives-\(UUID())")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(at: url) }
-
+extension ScratchFolder {
   /// Writes a file, and makes its folders.
   @discardableResult
-  func write(_ name: String, _ text: String, modified: Date? = Date(timeIntervalSince1970: 1_600_000_000))
-    throws
-    -> URL
-  {
-    let file = URL(fileURLWithPath: path + "/" + name)
+  func write(
+    _ name: String, _ text: String, modified: Date? = Date(timeIntervalSince1970: 1_600_000_000)
+  ) throws -> URL {
+    let file = URL(fileURLWithPath: path(name))
     try FileManager.default.createDirectory(
       at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
     try Data(text.utf8).write(to: file)
