@@ -146,15 +146,15 @@ extension ServeCommand {
   /// Whether no directory is used.
   var isMemoryOnly: Bool { disk?.bytes == 0 || recording.isMemoryOnly }
 
-  /// Whether a response may have room in memory: it takes over 1 KiB there, besides its body.
-  private var hasMemory: Bool { memory.bytes > 1 << 10 }
+  /// Whether a small response has room in memory: with a few fields, the response takes about 2 KiB.
+  private var hasMemory: Bool { memory.bytes >= 2 << 10 }
 
-  /// The warning that nothing can be stored in memory; nil if something can, or the directory stores instead, as
-  /// `--memory 0` asks.
+  /// The warning that memory has no room for a small response; nil if memory has room, or the directory stores instead,
+  /// as `--memory 0` asks.
   var memoryWarning: String? {
     guard !hasMemory, isMemoryOnly || memory.bytes > 0 else { return nil }
     let (place, size) = (isMemoryOnly ? "" : " in memory", HumanText.bytes(memory.bytes))
-    return "nothing can be stored\(place): a response takes over 1 KiB, and --memory is \(size)"
+    return "almost nothing can be stored\(place): a small response takes about 2 KiB, and --memory is \(size)"
   }
 
   func observer(_ messages: LineWriter) -> any CacheObserver {

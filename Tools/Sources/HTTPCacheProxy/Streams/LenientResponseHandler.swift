@@ -125,8 +125,8 @@ package final class LenientResponseHandler: ChannelInboundHandler {
     }
     if head.status.code < 200, head.status.code != 101 {
       interimCount += 1
-      guard interimCount <= UpstreamExchange.mostInterim else {
-        throw ProtocolViolation(UpstreamExchange.tooManyInterim)
+      guard interimCount <= RequestAttempt.mostInterim else {
+        throw ProtocolViolation(RequestAttempt.tooManyInterim)
       }
       // The connection goes on to the final response.
       fields[.connection] = nil
