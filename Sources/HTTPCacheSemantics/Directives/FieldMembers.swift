@@ -77,6 +77,12 @@ extension HTTPFields {
     firstIndex(of: name).map { self[$0] }
   }
 
+  /// The line with this name, if there is exactly one.
+  func only(_ name: HTTPField.Name) -> HTTPField? {
+    guard let index = firstIndex(of: name), firstIndex(of: name, from: index + 1) == nil else { return nil }
+    return self[index]
+  }
+
   /// Removes every line with this name.
   public mutating func remove(_ name: HTTPField.Name) {
     guard let index = firstIndex(of: name) else { return }
@@ -92,9 +98,9 @@ extension HTTPFields {
   /// The octets of all lines of a field as one list (RFC 9110 §5.3).
   func combinedOctets(_ name: HTTPField.Name) -> [UInt8] {
     var value: [UInt8] = []
-    for field in self where field.name == name {
+    forEachLine(of: name) { octets in
       if !value.isEmpty { value.append(UInt8(ascii: ",")) }
-      field.withUnsafeBytesOfValue { value.append(contentsOf: $0) }
+      value.append(contentsOf: octets)
     }
     return value
   }

@@ -62,7 +62,7 @@ public struct IntegrityDigest: Sendable, Hashable {
   ///   sequences are ignored.
   public static func list(of subject: Subject, in fields: HTTPFields) -> [IntegrityDigest] {
     let name = subject == .content ? FieldNames.contentDigest : FieldNames.reprDigest
-    guard fields.contains(name) else { return [] }
+    guard fields.firstIndex(of: name) != nil else { return [] }
     let octets = fields.combinedOctets(name)
     guard octets.count <= lengthLimit else { return [] }
     var parser = StructuredFieldValueParser(octets)

@@ -17,12 +17,11 @@ extension HTTPFields {
   /// response counts as stale (RFC 9111 §4.2.1).
   func date(_ name: HTTPField.Name, relativeTo now: Timestamp) -> FieldDate {
     var result = FieldDate.absent
-    for field in self where field.name == name {
-      let time = field.withUnsafeBytesOfValue { Timestamp(octets: $0, relativeTo: now) }
-      switch (result, time) {
+    forEachLine(of: name) { octets in
+      switch (result, Timestamp(octets: octets, relativeTo: now)) {
       case (.absent, let time?): result = .valid(time)
       case (.valid(let first), let time?) where first == time: break
-      default: return .invalid
+      default: result = .invalid
       }
     }
     return result

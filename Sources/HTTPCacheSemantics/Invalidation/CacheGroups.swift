@@ -33,7 +33,7 @@ public enum CacheGroups {
   }
 
   private static func strings(_ name: HTTPField.Name, in fields: HTTPFields) -> [String] {
-    guard fields.contains(name) else { return [] }
+    guard fields.firstIndex(of: name) != nil else { return [] }
     let value = fields.combinedOctets(name)
     guard value.count <= lengthLimit else { return [] }
     var parser = StructuredFieldValueParser(value)

@@ -15,8 +15,9 @@ package enum ClearSiteData {
   ///   - target: the normalised target URI.
   ///   - rules: the choices of the cache.
   package static func clearsCache(_ response: HTTPResponse, target: String, rules: CacheRules) -> Bool {
-    guard rules.obeysClearSiteData, rules.mode == .private, target.utf8.starts(with: "https://".utf8),
-      response.headerFields.contains(FieldNames.clearSiteData)
+    guard rules.obeysClearSiteData, rules.mode == .private,
+      response.headerFields.firstIndex(of: FieldNames.clearSiteData) != nil,
+      target.utf8.starts(with: "https://".utf8)
     else { return false }
     var count = 0
     var isNamed = false

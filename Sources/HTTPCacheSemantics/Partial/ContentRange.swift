@@ -12,7 +12,7 @@ package enum ContentRange: Sendable, Hashable {
   /// - Returns: nil if the field is absent, repeated, not in `bytes`, or invalid: a last position before the
   ///   first, or beyond the complete length. The message must then not be combined with others.
   package init?(_ fields: HTTPFields) {
-    guard let field = fields.first(.contentRange), fields[fields: .contentRange].count == 1,
+    guard let field = fields.only(.contentRange),
       let range = field.withUnsafeBytesOfValue({ ContentRange($0.trimmed()) })
     else { return nil }
     self = range

@@ -28,10 +28,9 @@ public enum RangeRequest {
     _ request: HTTPRequest, features: RequestFeatures, stored: StoredResponse, length: Int64?
   ) -> RangeDecision {
     guard features.contains(.range), request.method == .get || request.method == .query,
-      let field = request.headerFields.first(.range)
+      let field = request.headerFields.only(.range)
     else { return .whole }
     guard stored.head.status.code == 200, !stored.isDecoded, length != 0,
-      request.headerFields[fields: .range].count == 1,
       let specifiers = field.withUnsafeBytesOfValue({ RangeSpecifier.parse($0) }),
       isApplicable(request, stored: stored)
     else { return .whole }
@@ -114,8 +113,8 @@ public enum RangeRequest {
   /// `If-Range` by strong comparison (RFC 9110 §13.1.5). A date is strong if the response was sent
   /// at least a second after it (§8.8.2.2).
   private static func isApplicable(_ request: HTTPRequest, stored: StoredResponse) -> Bool {
-    guard let condition = request.headerFields.first(.ifRange) else { return true }
-    guard request.headerFields[fields: .ifRange].count == 1 else { return false }
+    guard request.headerFields.firstIndex(of: .ifRange) != nil else { return true }
+    guard let condition = request.headerFields.only(.ifRange) else { return false }
     return condition.withUnsafeBytesOfValue { octets in
       if let tag = EntityTag(octets) { return stored.head.headerFields.matchStrongly(tag) }
       guard let date = Timestamp(octets: octets, relativeTo: stored.responseTime),

@@ -139,7 +139,7 @@ extension StoredResponse {
     return StoredResponse(
       requestMethod: request.method, nominated: nominated, head: head, trailers: [:],
       requestTime: received.requestTime, responseTime: responseTime,
-      answeredAuthorized: request.headerFields.contains(.authorization), isDecoded: isDecoded,
+      answeredAuthorized: request.headerFields.firstIndex(of: .authorization) != nil, isDecoded: isDecoded,
       isInvalidated: false, isExpired: false, requestedRange: nil,
       facts: Freshness.strictestFacts(
         response: response, directives: directives, requestTime: received.requestTime,

@@ -44,7 +44,7 @@ struct EntityTag {
 extension HTTPFields {
   /// Whether there is one `ETag`, and it is valid and strong.
   var hasOneStrongTag: Bool {
-    self[fields: .eTag].count == 1 && withEntityTag { $0.map { !$0.isWeak } ?? false }
+    only(.eTag) != nil && withEntityTag { $0.map { !$0.isWeak } ?? false }
   }
 
   /// Whether `ETag` matches a tag by strong comparison.
@@ -58,15 +58,13 @@ extension HTTPFields {
 
   /// Calls `body` for each tag of a list of tags; stops at the first octet that is not part of a tag.
   func forEachEntityTag(in name: HTTPField.Name, _ body: (EntityTag) -> Void) {
-    for field in self where field.name == name {
-      field.withUnsafeBytesOfValue { octets in
-        var rest = octets
-        while let start = rest.firstIndex(where: { !$0.isFieldWhitespace && $0 != 0x2C }),
-          let tag = EntityTag(prefix: rest.part(start..<rest.count))
-        {
-          body(tag)
-          rest = rest.part((start + tag.length)..<rest.count)
-        }
+    forEachLine(of: name) { octets in
+      var rest = octets
+      while let start = rest.firstIndex(where: { !$0.isFieldWhitespace && $0 != 0x2C }),
+        let tag = EntityTag(prefix: rest.part(start..<rest.count))
+      {
+        body(tag)
+        rest = rest.part((start + tag.length)..<rest.count)
       }
     }
   }

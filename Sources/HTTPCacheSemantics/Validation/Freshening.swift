@@ -30,7 +30,7 @@ public enum Freshening {
         let matches = candidates.indices.filter { candidates[$0].head.headerFields.matchStrongly(tag) }
         let updated = matches.filter { !mismatched.contains($0) }
         if !updated.isEmpty { return .freshen(updated) }
-        guard let first = matches.first, fields[fields: .eTag].count == 1,
+        guard let first = matches.first, fields.only(.eTag) != nil,
           matches.allSatisfy({ Validation.isSameRepresentation(candidates[$0], candidates[first]) })
         else { return .noMatch }
         return .reuse(first)

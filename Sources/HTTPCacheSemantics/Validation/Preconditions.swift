@@ -66,7 +66,7 @@ public enum Preconditions {
   private static func isUnmodifiedSince(
     _ fields: HTTPFields, stored: StoredResponse, now: Timestamp
   ) -> Bool {
-    guard fields[fields: .ifModifiedSince].count == 1,
+    guard fields.only(.ifModifiedSince) != nil,
       let since = fields.date(.ifModifiedSince, relativeTo: now).time
     else { return false }
     let modified = stored.head.headerFields.date(.lastModified, relativeTo: stored.responseTime)

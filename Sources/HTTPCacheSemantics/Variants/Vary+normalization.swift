@@ -19,10 +19,10 @@ extension Vary {
     let separator = name == .cookie ? "; " : ", "
     var text = ""
     var isFirst = true
-    for field in fields where field.name == name {
+    fields.forEachLine(of: name) { octets in
       if !isFirst { text += separator }
       isFirst = false
-      field.withUnsafeBytesOfValue { text += $0.text }
+      text += octets.text
     }
     return text
   }

@@ -172,7 +172,6 @@ public enum Vary {
 
   /// The names that `Vary` lists, each once. `*` wins over everything else in the list.
   static func names(in fields: HTTPFields) -> Names {
-    guard fields.contains(.vary) else { return .names([]) }
     var names: [HTTPField.Name] = []
     var isAny = false
     var isMalformed = false

@@ -4,8 +4,24 @@ import Synchronization
 /// The keys of one part of a memory store, with their order of eviction, under one lock.
 final class MemoryShard: Sendable {
   let state: Mutex<State>
+  private let lowestPriorityBits = Atomic<UInt64>(Double.infinity.bitPattern)
 
   init() { state = Mutex(State()) }
+
+  /// The priority of the entry to evict next, as of the last change of entries; infinity without one. A full store
+  /// compares all shards for each response that it stores, so this takes no lock. A use since then may have moved the
+  /// entry, which `State.evict` sees.
+  var lowestPriority: Double { Double(bitPattern: lowestPriorityBits.load(ordering: .relaxed)) }
+
+  /// Changes entries.
+  func changeEntries<Result>(_ change: (inout State) -> Result) -> Result {
+    state.withLock { state in
+      let result = change(&state)
+      let lowest = state.lowestPriority(sparing: nil) ?? .infinity
+      lowestPriorityBits.store(lowest.bitPattern, ordering: .relaxed)
+      return result
+    }
+  }
 
   struct State: Sendable {
     private(set) var groups: [CacheKey: MemoryGroup] = [:]
@@ -18,10 +34,14 @@ final class MemoryShard: Sendable {
 
     /// Counts a look-up and returns the stored group.
     ///
-    /// - Parameter inflation: the inflation of all shards, so that their priorities can be compared.
-    mutating func use(_ key: CacheKey, at now: Timestamp, inflation: Double) -> MemoryGroup? {
+    /// - Parameters:
+    ///   - inflation: the inflation of all shards, so that their priorities can be compared.
+    ///   - countsAbsence: whether a look-up that finds nothing counts.
+    mutating func use(
+      _ key: CacheKey, at now: Timestamp, inflation: Double, countsAbsence: Bool
+    ) -> MemoryGroup? {
       guard let index = groups.index(forKey: key) else {
-        policy.recordUse(hash: key.processHash)
+        if countsAbsence { policy.recordUse(hash: key.processHash) }
         return nil
       }
       return use(key, at: index, now: now, inflation: inflation)

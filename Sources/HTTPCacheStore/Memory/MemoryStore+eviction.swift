@@ -16,9 +16,13 @@ extension MemoryStore {
   func use(_ key: CacheKey) -> MemoryGroup? { use(key, at: clock.now) }
 
   /// Counts a look-up at this time and returns the stored group.
-  func use(_ key: CacheKey, at time: Timestamp) -> MemoryGroup? {
+  ///
+  /// - Parameter countsAbsence: whether a look-up that finds nothing counts.
+  func use(_ key: CacheKey, at time: Timestamp, countsAbsence: Bool = true) -> MemoryGroup? {
     let inflation = inflation
-    return shard(of: key).state.withLock { $0.use(key, at: time, inflation: inflation) }
+    return shard(of: key).state.withLock {
+      $0.use(key, at: time, inflation: inflation, countsAbsence: countsAbsence)
+    }
   }
 
   /// Counts a look-up and returns the stored group, if it is complete and has this generation.
@@ -104,7 +108,7 @@ extension MemoryStore {
   func change(_ key: CacheKey, _ change: (inout MemoryGroup) -> Void) -> Int {
     let now = clock.now
     let inflation = inflation
-    let growth = shard(of: key).state.withLock {
+    let growth = shard(of: key).changeEntries {
       $0.change(key, at: now, inflation: inflation, change)
     }
     changes.raise(key.processHash)
@@ -115,16 +119,13 @@ extension MemoryStore {
   /// Evicts the entries of lowest priority of all shards until at most `limit` bytes are stored.
   func evictExcess(over limit: Int64, sparing key: CacheKey?) {
     guard excess(over: limit) > 0 else { return }
-    let home = key.map { shard(of: $0) }
-    var heads = shards.map { shard in
-      shard.state.withLock { $0.lowestPriority(sparing: shard === home ? key : nil) } ?? .infinity
-    }
+    var heads = shards.map(\.lowestPriority)
     while excess(over: limit) > 0 {
       guard let index = heads.indices.min(by: { heads[$0] < heads[$1] }), heads[index] < .infinity
       else { return }
       let next = heads.indices.lazy.filter { $0 != index }.map { heads[$0] }.min() ?? .infinity
       let need = excess(over: limit)
-      let gone = shards[index].state.withLock { state in
+      let gone = shards[index].changeEntries { state in
         let gone = state.evict(need: need, bound: next, sparing: key) { changes.raise($0.processHash) }
         heads[index] = state.lowestPriority(sparing: key) ?? .infinity
         return gone
@@ -144,7 +145,11 @@ extension MemoryStore {
   func isFree(_ need: Int64, bound: Double, sparing key: CacheKey?) -> Bool {
     guard need > 0 else { return true }
     var found: Int64 = 0
-    for shard in shards {
+    // Begins with the shard of the key, which no other response is likely to be stored in at the same time.
+    let first = key.map { Self.shardIndex(of: $0) } ?? 0
+    for index in shards.indices {
+      let shard = shards[(first + index) % shards.count]
+      guard shard.lowestPriority <= bound else { continue }
       let rest = need - found
       found += shard.state.withLock { $0.bytes(upTo: bound, need: rest, sparing: key) }
       if found >= need { return true }

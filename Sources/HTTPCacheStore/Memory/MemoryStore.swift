@@ -61,8 +61,10 @@ public final class MemoryStore: CacheStore {
     entryLimit.bytes(of: capacity.load(ordering: .relaxed))
   }
 
-  /// The variants stored for a key; counts as a use of the key.
-  public func peek(_ key: CacheKey) -> [StoredVariant]? { use(key)?.variants ?? [] }
+  /// The variants stored for a key; counts as a use of the key if there are any.
+  public func peek(_ key: CacheKey) -> [StoredVariant]? {
+    use(key, at: clock.now, countsAbsence: false)?.variants ?? []
+  }
 
   /// The variants stored for a key; counts as a use of the key.
   public func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
@@ -157,7 +159,9 @@ public final class MemoryStore: CacheStore {
     compact()
   }
 
-  func shard(of key: CacheKey) -> MemoryShard { shards[Int(key.processHash >> 60)] }
+  func shard(of key: CacheKey) -> MemoryShard { shards[Self.shardIndex(of: key)] }
+
+  static func shardIndex(of key: CacheKey) -> Int { Int(key.processHash >> 60) }
 
   /// The first sequence number of a tier for responses that are only in its memory: above the numbers of any
   /// index below, so that a number identifies one response of a key.

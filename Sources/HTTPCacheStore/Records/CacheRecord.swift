@@ -145,7 +145,7 @@ extension CacheRecord {
 
   private static func cost(of fields: HTTPFields) -> Int64 {
     fields.reduce(0) { sum, field in
-      sum + fieldOverhead + Int64(field.name.rawName.utf8.count + field.value.utf8.count)
+      sum + fieldOverhead + Int64(field.name.rawName.utf8.count + field.withUnsafeBytesOfValue(\.count))
     }
   }
 }

@@ -8,26 +8,20 @@ extension AnswerMaker {
 
   /// A fresh answer from memory, without suspending; nil if the caller has to call `respond`.
   func peek(
-    _ request: HTTPRequest, partition: String, bodyForms: BodyForms, separatesCredentials: Bool,
+    _ request: HTTPRequest, at place: Lookup.Place, bodyForms: BodyForms,
     where mayUse: (HTTPResponse) -> Bool = { _ in true }
   ) -> CacheResponse? {
-    guard
-      let found = lookup.inMemory(
-        request, partition: partition, bodyForms: bodyForms, separatesCredentials: separatesCredentials),
-      mayUse(found.response.head),
-      var response = answer(
-        found.response, head: found.head, outcome: found.outcome, from: found.variant, to: found.asked)
+    guard let found = lookup.inMemory(request, at: place, bodyForms: bodyForms), mayUse(found.response.head)
     else { return nil }
-    response.shareHead(of: found.variant.record, for: request)
-    return response
+    return answer(
+      found.response, head: found.head, outcome: found.outcome, from: found.variant, to: found.asked)
   }
 
   /// As `HTTPCache.memoryHit(for:options:longestBody:)`.
   func memoryHit(for request: HTTPRequest, options: RequestOptions, longestBody: Int) -> MemoryHit? {
-    guard configuration.rules.isPlain,
-      let found = lookup.inMemory(
-        request, partition: options.partition, bodyForms: options.bodyForms,
-        separatesCredentials: options.separatesCredentials, toUseAgain: true),
+    guard configuration.rules.isPlain, !options.isPrivate(under: configuration.rules),
+      let place = try? lookup.place(of: request, options: options),
+      let found = lookup.inMemory(request, at: place, bodyForms: options.bodyForms, toUseAgain: true),
       case .hit(_, _, allowance: nil) = found.outcome, found.response.trailers.isEmpty,
       let response = answer(
         found.response, head: found.head, outcome: found.outcome, from: found.variant, to: found.asked,
@@ -150,10 +144,9 @@ extension AnswerMaker {
     else { return nil }
     exchange.takesAnyAge = true
     guard
-      var response = stored(for: &exchange, event: isCounted ? .atOnce : .never, where: mayUse),
+      let response = stored(for: &exchange, event: isCounted ? .atOnce : .never, where: mayUse),
       let record = response.record
     else { return nil }
-    response.shareHead(of: record, for: request)
     return (response, record)
   }
 }

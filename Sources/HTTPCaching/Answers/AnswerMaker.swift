@@ -74,19 +74,25 @@ final class AnswerMaker: Sendable {
     var counts = isCounted ? CacheCounts(of: outcome) : CacheCounts()
     let body: MessageBody
     var head: HTTPResponse
+    var isWhole = false
+    func content(_ range: Range<Int64>, trailers: HTTPFields) -> MessageBody {
+      if isCounted { counts.hitBytes = range.upperBound - range.lowerBound }
+      return MessageBody(
+        StoredBodySource(
+          reader: reader, range: range, trailers: trailers, counts: counts, onDamage: readFailed))
+    }
     switch plan {
     case .head(let planned):
       head = planned
       body = .empty
-    case .body(let planned, let range):
+    case .whole(let planned, let length):
       head = planned
-      if isCounted { counts.hitBytes = range.upperBound - range.lowerBound }
+      isWhole = true
+      body = content(0..<length, trailers: stored.trailers)
+    case .range(let planned, let range):
+      head = planned
       // The trailers describe the whole content, not a part of it (RFC 9530 §2).
-      let isOfWhole = stored.trailers.isEmpty || head.status.code != 206
-      body = MessageBody(
-        StoredBodySource(
-          reader: reader, range: range, trailers: isOfWhole ? stored.trailers : [:], counts: counts,
-          onDamage: readFailed))
+      body = content(range, trailers: [:])
     case .parts(let whole, let ranges):
       let parts = MultipartRanges(
         ranges, total: length, contentType: whole.headerFields[.contentType])
@@ -103,6 +109,8 @@ final class AnswerMaker: Sendable {
       userInfo: variant.record.userInfo.isEmpty ? [] : UserInfoParts(variant.record.userInfo).shown,
       storedAt: stored.responseTime)
     response.record = variant.record
+    // An exchange (`readableAnswer`) may answer with a head that is newer than the record's.
+    if isWhole, event != .onceReadable { response.headOwner = variant.record }
     return response
   }
 

@@ -4,7 +4,10 @@ import HTTPTypes
 /// How a stored response is sent for a request: whole, in part, or as a bare head.
 enum StoredAnswerPlan: Sendable {
   case head(HTTPResponse)
-  case body(HTTPResponse, Range<Int64>)
+  /// All octets of the body, with the head as it is stored.
+  case whole(HTTPResponse, length: Int64)
+  /// One range of the body, with the head of a 206.
+  case range(HTTPResponse, Range<Int64>)
   /// Several ranges of a body; the head is that of the whole response.
   case parts(HTTPResponse, [Range<Int64>])
 
@@ -45,7 +48,7 @@ enum StoredAnswerPlan: Sendable {
     case .unsatisfiable: self = .head(RangeRequest.unsatisfiableHead(head, length: length))
     case .partial(let ranges):
       self = Self.sending(ranges, of: head, length: length, answering: request)
-    case .whole: self = .body(head, 0..<length)
+    case .whole: self = .whole(head, length: length)
     }
   }
 
@@ -53,7 +56,7 @@ enum StoredAnswerPlan: Sendable {
     _ ranges: [Range<Int64>], of head: HTTPResponse, length: Int64?, answering request: HTTPRequest
   ) -> StoredAnswerPlan {
     if ranges.count == 1, let range = ranges.first {
-      return .body(
+      return .range(
         RangeRequest.head(head, range: range, length: length, answering: request), range)
     }
     return .parts(head, ranges)

@@ -46,11 +46,6 @@ public struct CacheResponse: Sendable {
     self.userInfo = userInfo
     self.storedAt = storedAt
   }
-
-  /// Sets `headOwner` if the request did not change the head: a 206 and a 304 have other statuses.
-  mutating func shareHead(of record: CacheRecord, for request: HTTPRequest) {
-    if request.method == .get, head.status == record.response.head.status { headOwner = record }
-  }
 }
 
 extension CacheResponse {

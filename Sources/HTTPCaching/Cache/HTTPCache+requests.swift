@@ -122,7 +122,8 @@ extension HTTPCache {
   ///
   /// - Parameter request: with scheme, authority and path.
   public func peek(_ request: HTTPRequest) -> CacheResponse? {
-    engine.answers.peek(request, partition: "", bodyForms: .asSent, separatesCredentials: false)
+    guard let place = try? engine.lookup.place(of: request, in: "") else { return nil }
+    return engine.answers.peek(request, at: place, bodyForms: .asSent)
   }
 
   /// Like `peek(_:)`, with a partition, or for a caller that accepts decoded bodies.
@@ -131,10 +132,10 @@ extension HTTPCache {
   ///   - request: with scheme, authority and path.
   ///   - options: partition and whether decoded bodies are accepted.
   public func peek(_ request: HTTPRequest, options: RequestOptions) -> CacheResponse? {
-    if options.isPrivate(under: configuration.rules) { return nil }
-    return engine.answers.peek(
-      request, partition: options.partition, bodyForms: options.bodyForms,
-      separatesCredentials: options.separatesCredentials)
+    guard !options.isPrivate(under: configuration.rules),
+      let place = try? engine.lookup.place(of: request, options: options)
+    else { return nil }
+    return engine.answers.peek(request, at: place, bodyForms: options.bodyForms)
   }
 
   /// The answer from memory to a request, without counting a hit; nil if the caller has to call `peek` or `respond`.
@@ -146,8 +147,7 @@ extension HTTPCache {
   public func memoryHit(
     for request: HTTPRequest, options: RequestOptions, longestBody: Int
   ) -> MemoryHit? {
-    if options.isPrivate(under: configuration.rules) { return nil }
-    return engine.answers.memoryHit(for: request, options: options, longestBody: longestBody)
+    engine.answers.memoryHit(for: request, options: options, longestBody: longestBody)
   }
 
   /// Whether requests that need the same response wait for its head: then a caller that no longer needs it lets its own
@@ -157,7 +157,7 @@ extension HTTPCache {
   ///   - request: with scheme, authority and path.
   ///   - partition: as in `RequestOptions.partition`.
   public func isAwaited(_ request: HTTPRequest, partition: String = "") -> Bool {
-    guard request.method == .get, let place = engine.lookup.place(of: request, in: partition) else {
+    guard request.method == .get, let place = engine.lookup.storedPlace(of: request, in: partition) else {
       return false
     }
     return engine.coalescing.waiters(of: place.key) > 0

@@ -119,7 +119,8 @@ extension HTTPCache {
   package func peek(
     _ request: HTTPRequest, options: RequestOptions, where mayUse: (HTTPResponse) -> Bool
   ) -> CacheResponse? {
-    engine.peek(request, options: options, where: mayUse)
+    guard let place = try? engine.lookup.place(of: request, options: options) else { return nil }
+    return engine.peek(request, at: place, options: options, where: mayUse)
   }
 
   /// The stored response to a request, whatever its age, with the request's `Range` applied; conditions are
@@ -149,7 +150,7 @@ extension HTTPCache {
   package func storedBytes(
     of request: HTTPRequest, partition: String = "", where isSame: (HTTPResponse) -> Bool
   ) async -> Int64 {
-    guard let place = engine.lookup.place(of: request, in: partition) else { return 0 }
+    guard let place = engine.lookup.storedPlace(of: request, in: partition) else { return 0 }
     let running = engine.shelf.running
     // A cancelled caller finds out with its next request.
     _ = try? await running.abandoned(place.key.target)?.ended(within: ExchangeRunner.keepingLimit)
@@ -177,7 +178,7 @@ extension HTTPCache {
 
   /// Removes everything stored in a partition for the target of a request, under each of its names.
   package func removeStored(for request: HTTPRequest, partition: String = "") async {
-    guard let place = engine.lookup.place(of: request, in: partition) else { return }
+    guard let place = engine.lookup.storedPlace(of: request, in: partition) else { return }
     let names = engine.lookup.names(of: place.key, rules: place.rules)
     await engine.shelf.removeAll(of: place.key, storedUnder: names, because: .requested)
   }
@@ -195,7 +196,7 @@ extension HTTPCache {
   /// Lets the next request complete an incomplete response although the last completion brought nothing. For a
   /// caller that knows that the connection broke, and that bounds its attempts.
   package func mayCompleteAgain(_ request: HTTPRequest) {
-    guard let place = engine.lookup.place(of: request, in: "") else { return }
+    guard let place = engine.lookup.storedPlace(of: request, in: "") else { return }
     engine.shelf.failedCompletions.remove(place.key)
   }
 

@@ -35,7 +35,7 @@ struct Adoption {
   func store(
     _ adopted: AdoptedResponse, to request: HTTPRequest, partition: String, asking turn: HookTurn
   ) async -> StorageRefusal? {
-    guard let place = lookup.place(of: request, in: partition) else {
+    guard let place = lookup.storedPlace(of: request, in: partition) else {
       return request.namesOtherHost ? .policy : .method(request.method)
     }
     let (key, rules) = (place.key, place.rules)

@@ -69,14 +69,13 @@ final class Engine: Sendable {
     }
   }
 
-  /// As `HTTPCache.peek(_:options:where:)`.
+  /// As `HTTPCache.peek(_:options:where:)`, for a request with a known key.
   func peek(
-    _ request: HTTPRequest, options: RequestOptions, where mayUse: (HTTPResponse) -> Bool
+    _ request: HTTPRequest, at place: Lookup.Place, options: RequestOptions,
+    where mayUse: (HTTPResponse) -> Bool = { _ in true }
   ) -> CacheResponse? {
     guard shelf.failedChanges.isEmpty, !options.isPrivate(under: configuration.rules) else { return nil }
-    return answers.peek(
-      request, partition: options.partition, bodyForms: options.bodyForms,
-      separatesCredentials: options.separatesCredentials, where: mayUse)
+    return answers.peek(request, at: place, bodyForms: options.bodyForms, where: mayUse)
   }
 
   // MARK: Offline

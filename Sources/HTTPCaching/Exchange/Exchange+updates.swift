@@ -33,15 +33,12 @@ extension Exchange {
     by response: HTTPResponse, _ storage: Result<StoredResponse, StorageRefusal>
   ) -> [RecordUpdate] {
     guard case .failure(let refusal) = storage else { return [] }
-    if policy != .bypass, requestMiss == nil, Self.isGone(response.status.code) {
-      return matching.map(invalidated)
-    }
-    guard request.method == .get || request.method == .query, Self.isChanged(response.status.code)
-    else { return [] }
+    let status = response.status.code
+    if policy != .bypass, requestMiss == nil, Self.isGone(status) { return matching.map(invalidated) }
+    guard request.method == .get || request.method == .query, Self.isChanged(status) else { return [] }
     switch refusal {
     // A part that the store does not take leaves the other octets of its representation usable.
-    case .tooLarge where response.status.code == 206, .notAdmitted where response.status.code == 206:
-      return []
+    case .tooLarge where status == 206, .notAdmitted where status == 206: return []
     case .responseNoStore, .noStoreDespiteOverride, .privateInShared, .notCacheable, .neverReusable, .varyAny,
       .authorized,
       .setCookie, .varySecret, .malformed, .override, .upstream, .hook, .hookFailed, .hookTimedOut,

@@ -112,13 +112,14 @@ struct Exchange: Sendable {
   ) -> ResponseAction {
     guard let forward else { return .deliver(Delivery(storage: .failure(.policy))) }
     let head = response.head
-    if head.status.code == 304, !forward.validating.isEmpty {
+    let status = head.status.code
+    if status == 304, !forward.validating.isEmpty {
       return notModified(response, forward, refusal: refusal)
     }
     if refusal == nil, let combination = combination(response, forward, isDecoded: isDecoded) {
       return .combine(combination)
     }
-    if forward.completion != nil, Self.isAboutRange(head.status.code) {
+    if forward.completion != nil, Self.isAboutRange(status) {
       return .forwardAgain(withoutCondition())
     }
     let known = knownLength(of: head, isDecoded: isDecoded, receivedAt: response.responseTime)
@@ -126,9 +127,7 @@ struct Exchange: Sendable {
     if let text = range ?? known?.contradiction(of: head, receivedAt: response.responseTime) {
       return .contradictory(LengthContradiction(length: known?.length ?? 0).error(text))
     }
-    if countsAsFailure(head.status.code),
-      failed(status: head.status.code, now: response.responseTime) != nil
-    {
+    if countsAsFailure(status), failed(status: status, now: response.responseTime) != nil {
       return .answerStale
     }
     let storage = Result { () throws(StorageRefusal) in

@@ -15,15 +15,16 @@ package struct Redirect: Sendable {
   /// Nil if the response is not a redirect that can be followed: `Location` is missing or unusable, or content
   /// would have to be sent again and cannot be.
   package init?(of request: HTTPRequest, isRepeatable: Bool, response: HTTPResponse, base: String) {
-    let status = response.status.code
+    let status = response.status
     // Each hit passes here.
-    guard response.status.isRedirect,
+    guard status.isRedirect,
       let location = response.headerFields[.location],
       let target = TargetURI.resolved(location, against: base),
       let parts = TargetURI.parts(of: target)
     else { return nil }
     var next = request
-    keepsContent = !(status == 303 || ((status == 301 || status == 302) && request.method == .post))
+    keepsContent =
+      !(status == .seeOther || ((status == .movedPermanently || status == .found) && request.method == .post))
     if !keepsContent {
       if request.method != .head { next.method = .get }
       for name in [HTTPField.Name.contentType, .contentLength, .contentEncoding, .contentLanguage] {

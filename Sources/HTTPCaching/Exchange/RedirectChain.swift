@@ -56,16 +56,17 @@ extension Engine {
         var response: CacheResponse
         var isRepeatable = true
         var content: QueryContent?
-        if body == nil, policy == .standard, let hit = peek(request, options: options, where: { _ in true }) {
+        let place = try lookup.place(of: request, options: options)
+        if body == nil, policy == .standard, let hit = peek(request, at: place, options: options) {
           response = hit
         } else {
           if request.method == .query {
             content = try await QueryContent.read(
               body, of: request, policy: policy, rules: configuration.rules)
           }
-          let exchange = try lookup.exchange(
-            for: request, hasBody: body.map { $0.length != 0 } ?? false, content: content, policy: policy,
-            options: options)
+          let exchange = lookup.exchange(
+            for: request, at: place, hasBody: body.map { $0.length != 0 } ?? false, content: content,
+            policy: policy, options: options)
           isRepeatable = exchange.isRepeatable
           let runner = ExchangeRunner(engine: self, options: options, upstream: upstream, body: body)
           response = try await runner.run(exchange)

@@ -15,7 +15,8 @@ struct Explainer {
     let content =
       request.method == .query ? QueryContent(content, of: request, rules: engine.configuration.rules) : nil
     var exchange = try lookup.exchange(for: request, content: content, policy: policy, options: options)
-    let all = try lookup.stored(for: exchange.key, rules: exchange.rules)
+    let mayUseEntries = lookup.mayUseEntries
+    let all = mayUseEntries ? try lookup.stored(for: exchange.key, rules: exchange.rules) : []
     let stored = all.filter { $0.record.response.isIn(options.bodyForms) }
     let seen = stored.map { $0.record.response.seen(by: exchange.rules) }
     let variants = zip(stored, seen).compactMap { $0.1 == nil ? nil : $0.0 }
@@ -42,6 +43,13 @@ struct Explainer {
         CacheExplanation.Step(
           "Is there what the overrides forbid to use?", "yes: \(stored.count - variants.count)",
           section: "", topic: .stored), before: .variant)
+    }
+    if !mayUseEntries {
+      explanation.steps.insert(
+        CacheExplanation.Step(
+          "May stored responses be used?",
+          "no: this program stood still for longer than the bound of staleness, and reads first what changed meanwhile",
+          section: "", topic: .stored), at: 0)
     }
     if let seed = seedStep(variants) { explanation.insert(seed, before: .variant) }
     if let other = variants.first(where: { $0.record.key != exchange.key })?.record.key {
@@ -74,7 +82,10 @@ struct Explainer {
   private func addFleet(_ fleet: Fleet, to explanation: inout CacheExplanation, of exchange: Exchange) {
     let end = explanation.steps.lastIndex { $0.topic == .request }.map { $0 + 1 } ?? 0
     let obstacle =
-      engine.offlineReason == nil ? fleet.obstacle(exchange, isBackground: false) : "offline"
+      engine.offlineReason == nil
+      ? fleet.obstacle(exchange, isBackground: false)
+        ?? (fleet.breaker.isOpen ? "the tier did not answer" : nil)
+      : "offline"
     explanation.steps.insert(
       CacheExplanation.Step(
         "Is the fleet asked before the origin?", "\(obstacle.map { "no: \($0)" } ?? "yes"); \(fleet.status)",

@@ -39,7 +39,7 @@ final class Lookup: Sendable {
   }
 
   /// Whether what this node has may be used: see `FleetLog.mayUseEntries`.
-  private var mayUseEntries: Bool {
+  var mayUseEntries: Bool {
     guard let fleet = shelf.fleet, fleet.options.stalenessBound != nil else { return true }
     return fleet.log.mayUseEntries(uptime: fleet.clock.uptime)
   }
@@ -153,19 +153,11 @@ final class Lookup: Sendable {
   /// The response in memory that may answer a request without asking the origin, before the request's conditions and
   /// ranges are looked at; nil if the caller has to look in the whole store.
   func inMemory(
-    _ request: HTTPRequest, partition: String, bodyForms: BodyForms, separatesCredentials: Bool,
-    toUseAgain: Bool = false
+    _ request: HTTPRequest, at place: Place, bodyForms: BodyForms, toUseAgain: Bool = false
   ) -> FoundInMemory? {
+    let (key, rules) = (place.key, place.rules)
     // Only the whole store tells the latest of several equivalent targets.
-    if configuration.rules.obeysNoVarySearch { return nil }
-    guard request.method == .get || request.method == .head,
-      let target = CacheKey.target(of: request)
-    else { return nil }
-    var rules =
-      configuration.rules.isPlain
-      ? configuration.rules : configuration.rules.resolved(for: request, target: target)
-    if separatesCredentials { rules.separatesCredentials = true }
-    let key = CacheKey(request: request, target: target, rules: rules, partition: partition)
+    guard !rules.obeysNoVarySearch, request.method == .get || request.method == .head else { return nil }
     // Before the look-up, so that no change after it is missed.
     let generation = toUseAgain ? shelf.memory?.generation(of: key) : nil
     guard let stored = inMemory(key, rules: rules) else { return nil }
@@ -188,7 +180,7 @@ final class Lookup: Sendable {
       policy: .standard, rules: rules, now: now)
     guard let outcome = Self.hit(decision) else { return nil }
     return FoundInMemory(
-      asked: AskedRequest(request: request, features: features, key: key, target: target, now: now),
+      asked: AskedRequest(request: request, features: features, key: key, target: place.target, now: now),
       stored: stored, variant: variant, response: response, outcome: outcome, generation: generation)
   }
 
@@ -210,41 +202,57 @@ final class Lookup: Sendable {
   }
 }
 
-/// A response in memory that may answer a request.
-struct FoundInMemory {
-  let asked: AskedRequest
-  /// All variants of the key.
-  let stored: [StoredVariant]
-  let variant: StoredVariant
-  /// The response of `variant`, seen by the rules.
-  let response: StoredResponse
-  let outcome: CacheOutcome
-  /// The generation of the key before the look-up; nil unless the response is to be used again (`isUnchanged`).
-  let generation: UInt64?
-
-  /// The head of the complete response, with its age.
-  var head: HTTPResponse { variant.record.head(age: outcome.age?.wholeSeconds ?? 0) }
-}
-
 /// From a request to its key.
 extension Lookup {
-  /// Makes the exchange for a request. One whose `Host` is not that of its URI bypasses the store.
+  /// The key for a request.
   ///
-  /// - Parameter content: the content of a QUERY.
   /// - Throws: `CacheError` with `invalidRequest` for a request without an absolute http or https URI.
-  func exchange(
-    for request: HTTPRequest, hasBody: Bool = false, content: QueryContent? = nil, policy: CachePolicy,
-    options: RequestOptions
-  ) throws(CacheError) -> Exchange {
+  func place(
+    of request: HTTPRequest, in partition: String, separatesCredentials: Bool = false
+  ) throws(CacheError) -> Place {
     guard let target = CacheKey.target(of: request) else {
       throw CacheError(
         .invalidRequest,
         "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
     }
     var rules = configuration.rules.resolved(for: request, target: target)
-    if options.separatesCredentials { rules.separatesCredentials = true }
-    // The key is made before the mode changes: the entries belong to the cache, whose mode lists and wipes them.
-    var key = CacheKey(request: request, target: target, rules: rules, partition: options.partition)
+    if separatesCredentials { rules.separatesCredentials = true }
+    let key = CacheKey(request: request, target: target, rules: rules, partition: partition)
+    return Place(key: key, target: target, rules: rules)
+  }
+
+  /// Where responses to a request are stored; nil for a request that has no key, and for one whose `Host` is not that
+  /// of its URI.
+  func storedPlace(of request: HTTPRequest, in partition: String) -> Place? {
+    request.namesOtherHost ? nil : try? place(of: request, in: partition)
+  }
+
+  /// The key for a request with these options.
+  ///
+  /// - Throws: `CacheError` with `invalidRequest` for a request without an absolute http or https URI.
+  func place(of request: HTTPRequest, options: RequestOptions) throws(CacheError) -> Place {
+    try place(
+      of: request, in: options.partition, separatesCredentials: options.separatesCredentials)
+  }
+
+  /// Makes the exchange for a request; throws as `place(of:options:)`.
+  ///
+  /// - Parameter content: the content of a QUERY.
+  func exchange(
+    for request: HTTPRequest, content: QueryContent? = nil, policy: CachePolicy, options: RequestOptions
+  ) throws(CacheError) -> Exchange {
+    exchange(
+      for: request, at: try place(of: request, options: options), hasBody: false, content: content,
+      policy: policy, options: options)
+  }
+
+  /// Makes the exchange for a request. One whose `Host` is not that of its URI bypasses the store.
+  func exchange(
+    for request: HTTPRequest, at place: Place, hasBody: Bool, content: QueryContent?, policy: CachePolicy,
+    options: RequestOptions
+  ) -> Exchange {
+    var (key, rules) = (place.key, place.rules)
+    // The key keeps the mode of the cache, by which its entries are listed and wiped.
     if options.isPrivate(under: rules) { rules.mode = .private }
     if let digest = content?.digest { key = key.with(contentDigest: digest) }
     var (policy, hasBody) = (policy, hasBody || content?.hasBody == true)
@@ -254,24 +262,13 @@ extension Lookup {
     }
     var exchange = Exchange(
       PresentedRequest(
-        request, key: key, target: target, policy: policy, rules: rules, hasBody: hasBody,
+        request, key: key, target: place.target, policy: policy, rules: rules, hasBody: hasBody,
         bodyForms: options.bodyForms, digest: digest, content: content))
     exchange.validatesInBackground = options.validatesInBackground
     return exchange
   }
 
-  /// Where responses to a request are stored; nil for a request that has no key, and for one whose `Host` is not that
-  /// of its URI.
-  func place(of request: HTTPRequest, in partition: String) -> Place? {
-    guard let target = CacheKey.target(of: request), !request.namesOtherHost else { return nil }
-    let rules =
-      configuration.rules.isPlain
-      ? configuration.rules : configuration.rules.resolved(for: request, target: target)
-    let key = CacheKey(request: request, target: target, rules: rules, partition: partition)
-    return Place(key: key, target: target, rules: rules)
-  }
-
-  /// The key for responses to a request.
+  /// The key for a request.
   struct Place {
     let key: CacheKey
     /// The normalised target URI.

@@ -121,7 +121,13 @@ struct SharedUpstream: Upstream {
     let body: MessageBody
     switch plan {
     case .head(let planned): (head, body) = (planned, .empty)
-    case .body(let planned, let range):
+    case .whole(let planned, let length):
+      guard let source = try await source(of: variant, stored, 0..<length, request) else { return nil }
+      (head, body) = (planned, MessageBody(source))
+    case .range(let planned, let range):
+      // The trailers describe the whole content, not a part of it (RFC 9530 §2).
+      var stored = stored
+      stored.trailers = [:]
       guard let source = try await source(of: variant, stored, range, request) else { return nil }
       (head, body) = (planned, MessageBody(source))
     case .parts: return nil
