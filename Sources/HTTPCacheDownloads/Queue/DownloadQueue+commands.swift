@@ -17,8 +17,8 @@ extension DownloadQueue {
   @discardableResult
   public func add(_ download: Download) throws(DownloadError) -> DownloadID {
     try check(download)
-    let result = withLock { shared -> Result<(id: DownloadID, removed: Removed?), DownloadError> in
-      do throws(DownloadError) { return .success(try add(download, to: &shared)) } catch {
+    let result = withLock { state -> Result<(id: DownloadID, removed: Removed?), DownloadError> in
+      do throws(DownloadError) { return .success(try add(download, to: &state)) } catch {
         return .failure(error)
       }
     }
@@ -29,28 +29,28 @@ extension DownloadQueue {
   }
 
   private func add(
-    _ download: Download, to shared: inout Shared
+    _ download: Download, to state: inout State
   ) throws(DownloadError) -> (id: DownloadID, removed: Removed?) {
-    if shared.isClosed { throw DownloadError(.closed, "the queue \(name) is closed") }
-    let known = shared.state.item(inPlaceOf: download)
+    if state.isClosed { throw DownloadError(.closed, "the queue \(name) is closed") }
+    let known = state.downloads.item(inPlaceOf: download)
     if let known, TargetURI.normalized(known.download.url) == TargetURI.normalized(download.url) {
-      shared.state.change(known.id) { item in
+      state.downloads.change(known.id) { item in
         item.download = download
         if item.state.isEnded { item.startAgain() }
       }
-      shared.watchers.tell(known.id, of: shared.state)
+      state.watchers.tell(known.id, of: state.downloads)
       return (known.id, nil)
     }
     if let known, !known.state.isEnded { throw DownloadError(destinationOf: known) }
-    guard known != nil || shared.state.items.count < configuration.countLimit else {
+    guard known != nil || state.downloads.items.count < configuration.countLimit else {
       throw DownloadError(.tooMany, "the queue \(name) has \(configuration.countLimit) downloads")
     }
-    let removed = known.map { Removed($0.id, from: &shared) }
+    let removed = known.map { Removed($0.id, from: &state) }
     var id: DownloadID
-    repeat { id = DownloadID(rawValue: .random(in: 1 ... .max)) } while shared.state.items[id] != nil
-    let position = shared.state.nextPosition()
-    shared.state.insert(DownloadItem(id: id, download: download, position: position))
-    shared.watchers.tell(id, of: shared.state)
+    repeat { id = DownloadID(rawValue: .random(in: 1 ... .max)) } while state.downloads.items[id] != nil
+    let position = state.downloads.nextPosition()
+    state.downloads.insert(DownloadItem(id: id, download: download, position: position))
+    state.watchers.tell(id, of: state.downloads)
     return (id, removed)
   }
 
@@ -92,8 +92,8 @@ extension DownloadQueue {
   /// Starts a paused, cancelled or failed download, or one that waits for a retry, at once, with its tries and
   /// its time counted anew.
   public func resume(_ id: DownloadID) {
-    let retry = withLock { shared -> Task<Void, Never>? in
-      shared.state.change(id) { item in
+    let retry = withLock { state -> Task<Void, Never>? in
+      state.downloads.change(id) { item in
         switch item.state {
         case .paused, .cancelled, .failed, .waiting:
           item.state = .waiting(.slot)
@@ -101,8 +101,8 @@ extension DownloadQueue {
         case .validating, .receiving, .verifying, .done: break
         }
       }
-      shared.watchers.tell(id, of: shared.state)
-      return shared.retries.removeValue(forKey: id)
+      state.watchers.tell(id, of: state.downloads)
+      return state.retries.removeValue(forKey: id)
     }
     retry?.cancel()
     changed()
@@ -127,9 +127,9 @@ extension DownloadQueue {
 
   /// Puts a download before another one, whose priority it gets; nil puts it behind all of its own priority.
   public func move(_ id: DownloadID, before other: DownloadID?) {
-    withLock { shared in
-      shared.state.move(id, before: other)
-      shared.watchers.tell(id, of: shared.state)
+    withLock { state in
+      state.downloads.move(id, before: other)
+      state.watchers.tell(id, of: state.downloads)
     }
     changed()
   }
@@ -137,9 +137,9 @@ extension DownloadQueue {
   /// Changes the limits of transfers at a time; nil leaves a limit. A total of 0 starts none; the limit per host
   /// is at least 1. Running transfers go on.
   public func setLimits(total: Int? = nil, perHost: Int? = nil) {
-    withLock { shared in
-      if let total { shared.state.totalLimit = max(0, total) }
-      if let perHost { shared.state.perHostLimit = max(1, perHost) }
+    withLock { state in
+      if let total { state.downloads.totalLimit = max(0, total) }
+      if let perHost { state.downloads.perHostLimit = max(1, perHost) }
     }
     changed()
   }
@@ -148,21 +148,21 @@ extension DownloadQueue {
   /// second.
   public func setRateLimit(_ bytesPerSecond: Int64?) { limiter.setRate(bytesPerSecond) }
 
-  private func stop(_ id: DownloadID, _ state: (DownloadItem) -> DownloadState?) {
-    let tasks = withLock { shared -> [Task<Void, Never>?] in
-      guard let item = shared.state.items[id], let next = state(item) else { return [] }
-      shared.state.change(id) { $0.state = next }
-      shared.watchers.tell(id, of: shared.state)
-      return [shared.tasks[id], shared.retries.removeValue(forKey: id)]
+  private func stop(_ id: DownloadID, _ newState: (DownloadItem) -> DownloadState?) {
+    let tasks = withLock { state -> [Task<Void, Never>?] in
+      guard let item = state.downloads.items[id], let next = newState(item) else { return [] }
+      state.downloads.change(id) { $0.state = next }
+      state.watchers.tell(id, of: state.downloads)
+      return [state.tasks[id], state.retries.removeValue(forKey: id)]
     }
     for task in tasks { task?.cancel() }
     changed()
   }
 
   private func change(_ id: DownloadID, _ body: (inout DownloadItem) -> Void) {
-    withLock { shared in
-      shared.state.change(id, body)
-      shared.watchers.tell(id, of: shared.state)
+    withLock { state in
+      state.downloads.change(id, body)
+      state.watchers.tell(id, of: state.downloads)
     }
     changed()
   }
@@ -183,12 +183,12 @@ private struct Removed: Sendable {
   let part: DownloadItem?
   let tasks: [Task<Void, Never>]
 
-  init(_ id: DownloadID, from shared: inout DownloadQueue.Shared) {
+  init(_ id: DownloadID, from state: inout DownloadQueue.State) {
     // A download that runs removes its part when it has ended; one that never began has none.
-    part = shared.tasks[id] == nil ? shared.state.items[id].flatMap { $0.hasBegun ? $0 : nil } : nil
-    tasks = [shared.tasks[id], shared.retries.removeValue(forKey: id)].compactMap(\.self)
-    shared.state.remove(id)
-    shared.watchers.tell(id, of: shared.state)
+    part = state.tasks[id] == nil ? state.downloads.items[id].flatMap { $0.hasBegun ? $0 : nil } : nil
+    tasks = [state.tasks[id], state.retries.removeValue(forKey: id)].compactMap(\.self)
+    state.downloads.remove(id)
+    state.watchers.tell(id, of: state.downloads)
   }
 }
 

@@ -10,14 +10,14 @@ extension DownloadQueue {
 
   /// Starts the downloads that have a slot.
   func startDue() {
-    withLock { shared in
-      guard !shared.isClosed else { return }
-      for item in shared.state.takeStarting() {
-        shared.state.change(item.id, isSaved: item.firstTry == nil) {
+    withLock { state in
+      guard !state.isClosed else { return }
+      for item in state.downloads.takeStarting() {
+        state.downloads.change(item.id, isSaved: item.firstTry == nil) {
           if $0.firstTry == nil { $0.firstTry = clock.now }
         }
-        shared.watchers.tell(item.id, of: shared.state)
-        shared.tasks[item.id] = Task { await self.run(item) }
+        state.watchers.tell(item.id, of: state.downloads)
+        state.tasks[item.id] = Task { await self.run(item) }
       }
     }
   }
@@ -42,25 +42,25 @@ extension DownloadQueue {
   /// An attempt tells how far it is. A download that was told to stop keeps its state, but must know its own file.
   private func heard(_ news: AttemptNews, of id: DownloadID) {
     var mustSave = false
-    withLock { shared in
-      guard let item = shared.state.items[id] else { return }
+    withLock { state in
+      guard let item = state.downloads.items[id] else { return }
       guard item.state.isRunning || news.isPlacing else { return }
       switch news {
-      case .state(let state):
-        shared.state.change(id, isSaved: false) { $0.state = state }
+      case .state(let next):
+        state.downloads.change(id, isSaved: false) { $0.state = next }
       case .head(let validators, let expected, let restart):
         mustSave = true
-        shared.state.change(id) { $0.begin(validators, expected: expected, restart: restart) }
+        state.downloads.change(id) { $0.begin(validators, expected: expected, restart: restart) }
       case .progress(let progress):
-        shared.state.change(id, isSaved: false) {
+        state.downloads.change(id, isSaved: false) {
           $0.received = progress.received
           $0.rate = progress.rate
         }
       case .placing(let placed):
         mustSave = true
-        shared.state.change(id) { $0.placed = placed }
+        state.downloads.change(id) { $0.placed = placed }
       case .oneStream(let isRestart):
-        shared.state.change(id) { item in
+        state.downloads.change(id) { item in
           item.usesOneStream = true
           if isRestart {
             (item.restarts, item.lastRestart) = (item.restarts + 1, .rangeIgnored)
@@ -68,23 +68,23 @@ extension DownloadQueue {
           }
         }
       }
-      shared.watchers.tell(id, of: shared.state)
+      state.watchers.tell(id, of: state.downloads)
     }
     if mustSave { save() }
   }
 
   private func ended(_ ended: DownloadItem, _ end: AttemptEnd) {
     let id = ended.id
-    let isRemoved = withLock { shared in
-      shared.tasks[id] = nil
+    let isRemoved = withLock { state in
+      state.tasks[id] = nil
       let now = clock.now
-      shared.state.change(id) { item in
+      state.downloads.change(id) { item in
         apply(end, of: ended, to: &item, now: now)
       }
-      shared.state.ended(id)
-      if let item = shared.state.items[id] { scheduleRetry(of: item, now: now, &shared) }
-      shared.watchers.tell(id, of: shared.state)
-      return shared.state.items[id] == nil
+      state.downloads.ended(id)
+      if let item = state.downloads.items[id] { scheduleRetry(of: item, now: now, &state) }
+      state.watchers.tell(id, of: state.downloads)
+      return state.downloads.items[id] == nil
     }
     if isRemoved { removePart(of: ended) }
     changed()
@@ -128,11 +128,11 @@ extension DownloadQueue {
   }
 
   /// Wakes a download that waits for a time. The tasks keep the queue, which works until `close()` cancels them.
-  func scheduleRetry(of item: DownloadItem, now: Timestamp, _ shared: inout Shared) {
-    guard !shared.isClosed else { return }
+  func scheduleRetry(of item: DownloadItem, now: Timestamp, _ state: inout State) {
+    guard !state.isClosed else { return }
     let id = item.id
     if item.state == .waiting(.network) {
-      shared.retries[id] = Task {
+      state.retries[id] = Task {
         repeat {
           do { try await clock.sleep(for: .seconds(5)) } catch { return }
         } while !cache.isOnline
@@ -142,21 +142,21 @@ extension DownloadQueue {
     }
     guard case .waiting(.retry(let time, _)) = item.state else { return }
     let wait = RetryPolicy(configuration: configuration).remaining(until: time, now: now)
-    shared.retries[id] = Task {
+    state.retries[id] = Task {
       do { try await clock.sleep(for: .seconds(wait)) } catch { return }
       retryIsDue(id)
     }
   }
 
   private func retryIsDue(_ id: DownloadID) {
-    withLock { shared in
-      shared.retries[id] = nil
-      switch shared.state.items[id]?.state {
+    withLock { state in
+      state.retries[id] = nil
+      switch state.downloads.items[id]?.state {
       case .waiting(.retry), .waiting(.network): break
       default: return
       }
-      shared.state.change(id, isSaved: false) { $0.state = .waiting(.slot) }
-      shared.watchers.tell(id, of: shared.state)
+      state.downloads.change(id, isSaved: false) { $0.state = .waiting(.slot) }
+      state.watchers.tell(id, of: state.downloads)
     }
     startDue()
   }
@@ -164,12 +164,12 @@ extension DownloadQueue {
   /// Stops all attempts, and lets another process open the queue. Downloads that were waiting or running go on
   /// when the queue is opened next.
   public func close() async {
-    let (tasks, requests) = withLock { shared in
-      shared.isClosed = true
-      let tasks = Array(shared.tasks.values) + Array(shared.retries.values)
-      shared.retries = [:]
-      shared.watchers.endAll()
-      return (tasks, shared.requests.take())
+    let (tasks, requests) = withLock { state in
+      state.isClosed = true
+      let tasks = Array(state.tasks.values) + Array(state.retries.values)
+      state.retries = [:]
+      state.watchers.endAll()
+      return (tasks, state.requests.take())
     }
     requests?.close()
     for task in tasks { task.cancel() }
@@ -180,12 +180,12 @@ extension DownloadQueue {
 
   /// Writes what changed to the list on disk.
   func save() {
-    guard let list else { return withLock { $0.state.unsaved = [] } }
+    guard let list else { return withLock { $0.downloads.unsaved = [] } }
     var failure: CacheError?
     do throws(CacheError) {
       try list.save(
-        { withLock { $0.state.takeUnsaved() } },
-        all: { withLock { Array($0.state.items.values) } })
+        { withLock { $0.downloads.takeUnsaved() } },
+        all: { withLock { Array($0.downloads.items.values) } })
     } catch { failure = error }
     withLock { $0.listError = failure }
   }

@@ -3,24 +3,24 @@ import Synchronization
 
 extension DownloadQueue {
   /// The downloads, in the order in which they would start.
-  public var downloads: [DownloadStatus] { withLock { $0.state.ordered.map(\.status) } }
+  public var downloads: [DownloadStatus] { withLock { $0.downloads.ordered.map(\.status) } }
 
   /// Why the last change could not be written to the list on disk; nil if it was. The next change tries again.
   public var listError: CacheError? { withLock { $0.listError } }
 
   /// Counts, bytes and rate of all downloads.
-  public var summary: DownloadSummary { withLock { $0.state.summary } }
+  public var summary: DownloadSummary { withLock { $0.downloads.summary } }
 
   /// A snapshot of a download; nil if it is not in the list.
   public func status(of id: DownloadID) -> DownloadStatus? {
-    withLock { $0.state.items[id]?.status }
+    withLock { $0.downloads.items[id]?.status }
   }
 
   /// The snapshots of a download from now on, the current one first. A reader that is slow gets the latest one
   /// and not those before it. Ends when the download is removed or the queue is closed.
   public func updates(of id: DownloadID) -> AsyncStream<DownloadStatus> {
-    stream { shared, mailbox in
-      shared.state.items[id].map { shared.watchers.add(mailbox, $0.status) }
+    stream { state, mailbox in
+      state.downloads.items[id].map { state.watchers.add(mailbox, $0.status) }
     } read: {
       $0
     }
@@ -29,8 +29,8 @@ extension DownloadQueue {
   /// The snapshots of all downloads together from now on, the current one first. A reader that is slow gets the
   /// latest one and not those before it. Ends when the queue is closed.
   public func summaries() -> AsyncStream<DownloadSummary> {
-    stream { shared, mailbox in
-      shared.watchers.add(mailbox, shared.state.summary)
+    stream { state, mailbox in
+      state.watchers.add(mailbox, state.downloads.summary)
     } read: {
       $0
     }
@@ -40,10 +40,10 @@ extension DownloadQueue {
   /// once, as it is now. Ends when the queue is closed or the reading task is cancelled. A removed download is
   /// left out.
   public func changes() -> AsyncStream<[DownloadStatus]> {
-    stream { (shared: inout Shared, mailbox: Mailbox<Set<DownloadID>>) in
-      shared.watchers.add(mailbox, Set(shared.state.items.keys))
+    stream { (state: inout State, mailbox: Mailbox<Set<DownloadID>>) in
+      state.watchers.add(mailbox, Set(state.downloads.items.keys))
     } read: { [weak self] ids in
-      self?.withLock { shared in ids.compactMap { shared.state.items[$0]?.status } } ?? []
+      self?.withLock { state in ids.compactMap { state.downloads.items[$0]?.status } } ?? []
     }
   }
 
@@ -51,7 +51,7 @@ extension DownloadQueue {
   ///
   /// - Parameter add: adds the watcher and returns its number, or nil if there is nothing to watch.
   private func stream<Value: Sendable, Element: Sendable>(
-    _ add: (inout Shared, Mailbox<Value>) -> Int?, read: @escaping @Sendable (Value) -> Element
+    _ add: (inout State, Mailbox<Value>) -> Int?, read: @escaping @Sendable (Value) -> Element
   ) -> AsyncStream<Element> {
     let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     let mailbox = Mailbox<Value>(signal)

@@ -13,8 +13,8 @@ import Synchronization
 /// for await status in queue.updates(of: id) { print(status.state, status.fraction ?? 0) }
 /// ```
 public final class DownloadQueue: Sendable {
-  struct Shared {
-    var state: QueueState
+  struct State {
+    var downloads: QueueState
     var tasks: [DownloadID: Task<Void, Never>] = [:]
     /// The sleeps until the next attempts.
     var retries: [DownloadID: Task<Void, Never>] = [:]
@@ -36,7 +36,7 @@ public final class DownloadQueue: Sendable {
   let limiter: RateLimiter
   /// Nil for a cache without a directory: then the list ends with the process.
   let list: DownloadList?
-  private let shared: Mutex<Shared>
+  private let state: Mutex<State>
 
   var clock: any CacheClock { cache.configuration.clock }
 
@@ -61,13 +61,13 @@ public final class DownloadQueue: Sendable {
     list = try Self.list(name, of: cache)
     let (items, notes) = try list?.load() ?? ([], [])
     openingNotes = notes
-    shared = Mutex(
-      Shared(
-        state: QueueState(
+    state = Mutex(
+      State(
+        downloads: QueueState(
           items, totalLimit: configuration.totalLimit, perHostLimit: configuration.perHostLimit)))
     let now = clock.now
-    withLock { shared in
-      for item in items { scheduleRetry(of: item, now: now, &shared) }
+    withLock { state in
+      for item in items { scheduleRetry(of: item, now: now, &state) }
     }
     listen()
     startDue()
@@ -77,8 +77,8 @@ public final class DownloadQueue: Sendable {
 
   /// Reads or changes the state under the lock, and gives the signals that are due afterwards: a task that is woken may be
   /// one that is being cancelled, which waits for the lock (docs/concurrency.md).
-  func withLock<Result: Sendable>(_ body: (inout Shared) -> Result) -> Result {
-    let (result, giveSignals) = shared.withLock { shared in (body(&shared), shared.watchers.takeDue()) }
+  func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+    let (result, giveSignals) = state.withLock { state in (body(&state), state.watchers.takeDue()) }
     giveSignals()
     return result
   }

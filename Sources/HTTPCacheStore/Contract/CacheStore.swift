@@ -13,8 +13,9 @@ import HTTPTypes
 /// fields are equal, and is a further variant otherwise. A partial response never replaces a complete one: both
 /// are kept until a complete one replaces them.
 public protocol CacheStore: AnyObject, Sendable {
-  /// Looks into memory only; never blocks and does no I/O. Counts as a use of what it finds; a key without responses is
-  /// counted by `read`, which a request that has found nothing calls next. The default implementation returns nil.
+  /// Looks into memory only; never blocks and does no I/O. Counts as a use of what it finds. A key without responses is
+  /// counted by `read` alone, which a request calls next; so does one that cannot use what it found, and counts twice.
+  /// The default implementation returns nil.
   ///
   /// - Returns: all variants of the key, none if nothing is stored; nil if memory cannot tell: call `read`.
   func peek(_ key: CacheKey) -> [StoredVariant]?

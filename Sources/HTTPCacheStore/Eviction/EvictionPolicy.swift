@@ -17,7 +17,7 @@ import HTTPCacheLibC
 /// popular once are overtaken by new entries unless they are used.
 ///
 /// The store that keeps the order stores bucket and priority with each entry, and calls:
-/// - at a look-up, hit or miss: `recordUse(hash:)`;
+/// - at a look-up, hit or miss (see `CacheStore.peek`): `recordUse(hash:)`;
 /// - when storing and at a hit: `bucket(frequency:size:)` and `priority(bucket:)`, then moves the entry to
 ///   the end of its bucket; after storing, `expect(entries:)`;
 /// - when bytes must be freed: `admissionBound` for the new entry, which is refused if an entry of higher priority

@@ -9,11 +9,12 @@ final class MemoryShard: Sendable {
   init() { state = Mutex(State()) }
 
   /// The priority of the entry to evict next, as of the last change of entries; infinity without one. A full store
-  /// compares all shards for each response that it stores, so this takes no lock. A use since then may have moved the
-  /// entry, which `State.evict` sees.
+  /// compares all shards for each response that it stores, so this takes no lock. A use since then may have raised the
+  /// priority, which `State.evict` sees, or lowered it once the sketch has halved its counts: then another entry goes
+  /// first, or a response is refused that is worth as little.
   var lowestPriority: Double { Double(bitPattern: lowestPriorityBits.load(ordering: .relaxed)) }
 
-  /// Changes entries.
+  /// Changes entries, and publishes the lowest priority afterwards.
   func changeEntries<Result>(_ change: (inout State) -> Result) -> Result {
     state.withLock { state in
       let result = change(&state)

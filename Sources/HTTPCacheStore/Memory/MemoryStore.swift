@@ -184,7 +184,8 @@ public final class MemoryStore: CacheStore {
 
   /// Counts the change of a shard.
   func account(bytes: Int64, variants: Int) {
-    used.add(bytes, ordering: .relaxed)
+    // Who sees the bytes sees the priority that their shard has published.
+    used.add(bytes, ordering: .acquiringAndReleasing)
     entryCount.add(variants, ordering: .relaxed)
   }
 
@@ -193,7 +194,7 @@ public final class MemoryStore: CacheStore {
   /// - Parameter own: bytes of bodies being written that do not count, because they are about to be stored.
   func excess(over limit: Int64, without own: Int64 = 0) -> Int64 {
     let growing = inFlight.load(ordering: .relaxed) - own
-    return used.load(ordering: .relaxed) + max(0, growing - Self.freeInFlight) - limit
+    return used.load(ordering: .acquiring) + max(0, growing - Self.freeInFlight) - limit
   }
 
   /// Promises bytes to a body that is stored nowhere else.

@@ -20,8 +20,8 @@ final class FoundationRequest: Sendable {
     var onInterim: (@Sendable (HTTPResponse) async -> Void)?
   }
 
-  private struct Shared {
-    var state: ReceiveState
+  private struct State {
+    var progress: ReceiveState
     var task: URLSessionTask?
     var waiter: OneShot<Void>?
     var watch: Task<Void, Never>?
@@ -32,21 +32,21 @@ final class FoundationRequest: Sendable {
 
   let terms: Terms
   private let session: OriginSession
-  private let shared: Mutex<Shared>
+  private let state: Mutex<State>
   private let began = SystemClock().uptime
 
   init(_ terms: Terms, in session: OriginSession) {
     self.terms = terms
     self.session = session
-    shared = Mutex(Shared(state: ReceiveState(terms.request, mayUseFiles: terms.mayUseFiles)))
+    state = Mutex(State(progress: ReceiveState(terms.request, mayUseFiles: terms.mayUseFiles)))
   }
 
-  deinit { shared.withLock { $0.watch }?.cancel() }
+  deinit { state.withLock { $0.watch }?.cancel() }
 
-  var length: Int64? { shared.withLock { $0.state.length } }
-  var isDecoded: Bool { shared.withLock { $0.state.isDecoded } }
+  var length: Int64? { state.withLock { $0.progress.length } }
+  var isDecoded: Bool { state.withLock { $0.progress.isDecoded } }
   /// Whether a challenge was answered with credentials.
-  var isAuthorized: Bool { shared.withLock { $0.isAuthorized } }
+  var isAuthorized: Bool { state.withLock { $0.isAuthorized } }
 
   // MARK: The caller's side
 
@@ -59,13 +59,13 @@ final class FoundationRequest: Sendable {
     } late: { [weak self] in
       self?.fail(TransferLimits.late)
     }
-    shared.withLock { $0.watch = watch }
+    state.withLock { $0.watch = watch }
     while true {
-      let (interim, head, error) = shared.withLock { shared in
-        defer { shared.state.interim = [] }
+      let (interim, head, error) = state.withLock { state in
+        defer { state.progress.interim = [] }
         var error: UpstreamError?
-        if case .failed(let failure) = shared.state.phase { error = failure }
-        return (shared.state.interim, shared.state.finalHead, error)
+        if case .failed(let failure) = state.progress.phase { error = failure }
+        return (state.progress.interim, state.progress.finalHead, error)
       }
       for response in interim { await terms.onInterim?(response) }
       if let head { return head }
@@ -77,7 +77,7 @@ final class FoundationRequest: Sendable {
   /// The next bytes of the body, not empty; nil at its end.
   func next() async throws -> BodyBytes? {
     while true {
-      switch shared.withLock({ $0.state.read() }) {
+      switch state.withLock({ $0.progress.read() }) {
       case .take(let bytes): return bytes
       case .end: return nil
       case .fail(let error):
@@ -90,15 +90,15 @@ final class FoundationRequest: Sendable {
 
   func cancel() { fail(UpstreamError(.cancelled, "cancelled", cause: URLError(.cancelled))) }
 
-  func fail(_ error: UpstreamError) { change { $0.state.fail(error) } }
+  func fail(_ error: UpstreamError) { change { $0.progress.fail(error) } }
 
   private func wait(while isWaiting: @Sendable (ReceiveState) -> Bool) async {
-    let waiter = shared.withLock { shared in
-      if isWaiting(shared.state) {
-        shared.lastEvent = SystemClock().uptime
-        shared.waiter = OneShot()
+    let waiter = state.withLock { state in
+      if isWaiting(state.progress) {
+        state.lastEvent = SystemClock().uptime
+        state.waiter = OneShot()
       }
-      return shared.waiter
+      return state.waiter
     }
     await withTaskCancellationHandler {
       await waiter?.take()
@@ -112,11 +112,11 @@ final class FoundationRequest: Sendable {
   private func start(_ request: URLRequest) {
     do throws(UpstreamError) {
       let task = try session.start(request, terms.content, priority: terms.priority, for: self)
-      let isWanted = shared.withLock { shared in
-        guard !shared.state.isOver else { return false }
-        shared.task = task
-        shared.state.task = task.taskIdentifier
-        shared.lastEvent = SystemClock().uptime
+      let isWanted = state.withLock { state in
+        guard !state.progress.isOver else { return false }
+        state.task = task
+        state.progress.task = task.taskIdentifier
+        state.lastEvent = SystemClock().uptime
         return true
       }
       if isWanted { task.resume() } else { task.cancel() }
@@ -128,20 +128,20 @@ final class FoundationRequest: Sendable {
   /// Applies an event: wakes waiting callers, and cancels the task if the event says so.
   ///
   /// - Parameter task: the task of the event; nil if it belongs to no task.
-  private func change(from task: Int? = nil, _ event: (inout Shared) -> Bool) {
-    let (waiter, cancelled, watch) = shared.withLock { shared in
-      if let task, task != shared.state.task {
+  private func change(from task: Int? = nil, _ event: (inout State) -> Bool) {
+    let (waiter, cancelled, watch) = state.withLock { state in
+      if let task, task != state.progress.task {
         return (nil as OneShot<Void>?, nil as URLSessionTask?, nil as Task<Void, Never>?)
       }
-      shared.lastEvent = SystemClock().uptime
+      state.lastEvent = SystemClock().uptime
       var cancelled: URLSessionTask?
-      if event(&shared) {
+      if event(&state) {
         // Foundation crashes if a task is cancelled before its redirect has been answered.
-        cancelled = shared.state.isAnsweringRedirect ? nil : shared.task
-        shared.task = nil
-        shared.state.task = nil
+        cancelled = state.progress.isAnsweringRedirect ? nil : state.task
+        state.task = nil
+        state.progress.task = nil
       }
-      return (shared.waiter.take(), cancelled, shared.state.isOver ? shared.watch.take() : nil)
+      return (state.waiter.take(), cancelled, state.progress.isOver ? state.watch.take() : nil)
     }
     waiter?.give(())
     watch?.cancel()
@@ -151,14 +151,14 @@ final class FoundationRequest: Sendable {
   }
 
   func received(_ response: URLResponse, from task: Int) {
-    change(from: task) { $0.state.received(response) }
+    change(from: task) { $0.progress.received(response) }
     if let response = response as? HTTPURLResponse, response.value(forHTTPHeaderField: "Set-Cookie") != nil {
       terms.cookies?.store(HTTPFields(response.allHeaderFields), from: response.url)
     }
   }
 
   func received(_ data: Data, from task: Int) {
-    change(from: task) { $0.state.received(data) }
+    change(from: task) { $0.progress.received(data) }
   }
 
   func sent(
@@ -172,19 +172,19 @@ final class FoundationRequest: Sendable {
   }
 
   func completed(_ task: URLSessionTask, _ error: (any Error)?) {
-    change(from: task.taskIdentifier) { shared in
-      shared.state.completed(error, response: task.response)
-      shared.task = nil
-      shared.state.task = nil
+    change(from: task.taskIdentifier) { state in
+      state.progress.completed(error, response: task.response)
+      state.task = nil
+      state.progress.task = nil
       return false
     }
   }
 
   /// Whether a redirect may be answered: not after the task was cancelled.
   func mayAnswerRedirect(from task: Int) -> Bool {
-    shared.withLock { shared in
-      guard shared.state.task == task, !shared.state.isOver else { return false }
-      shared.state.isAnsweringRedirect = true
+    state.withLock { state in
+      guard state.progress.task == task, !state.progress.isOver else { return false }
+      state.progress.isAnsweringRedirect = true
       return true
     }
   }
@@ -195,9 +195,9 @@ final class FoundationRequest: Sendable {
     _ challenge: URLAuthenticationChallenge, session: URLSession, task: URLSessionTask,
     completion answer: @escaping DelegateCalls.ChallengeAnswer
   ) {
-    let failures = shared.withLock { shared in
-      defer { shared.failures += 1 }
-      return shared.failures
+    let failures = state.withLock { state in
+      defer { state.failures += 1 }
+      return state.failures
     }
     DelegateCalls.answer(
       AuthenticationAttempt.challenge(challenge, failures: failures), session: session, task: task,
@@ -207,23 +207,23 @@ final class FoundationRequest: Sendable {
         disposition, credential, challenge: challenge, failures: failures)
       {
       case .leaveToFoundation:
-        if disposition == .useCredential { shared.withLock { $0.isAuthorized = true } }
+        if disposition == .useCredential { state.withLock { $0.isAuthorized = true } }
         answer(disposition, credential)
       case .retry(let authorization):
         release(task, answer)
         var authorized = terms.request
         authorized.setValue(authorization, forHTTPHeaderField: "Authorization")
         let request = authorized
-        change { shared in
-          if !shared.state.isOver { shared.state.restart(request) }
-          shared.isAuthorized = true
+        change { state in
+          if !state.progress.isOver { state.progress.restart(request) }
+          state.isAuthorized = true
           return false
         }
         start(request)
       case .accept:
         release(task, answer)
-        change { shared in
-          shared.state.endUnauthorized()
+        change { state in
+          state.progress.endUnauthorized()
           return false
         }
       case .cancel:
@@ -235,10 +235,10 @@ final class FoundationRequest: Sendable {
 
   /// Releases a task that waits for the answer to a challenge.
   private func release(_ task: URLSessionTask, _ answer: DelegateCalls.ChallengeAnswer) {
-    shared.withLock { shared in
-      guard shared.state.task == task.taskIdentifier else { return }
-      shared.task = nil
-      shared.state.task = nil
+    state.withLock { state in
+      guard state.progress.task == task.taskIdentifier else { return }
+      state.task = nil
+      state.progress.task = nil
     }
     answer(.cancelAuthenticationChallenge, nil)
   }
@@ -248,16 +248,16 @@ final class FoundationRequest: Sendable {
   /// The time until the next byte or the head is late; nil once the request has ended.
   private func timeLeft() -> Duration? {
     let now = SystemClock().uptime
-    return shared.withLock { shared in
-      if shared.state.isOver { return nil }
+    return state.withLock { state in
+      if state.progress.isOver { return nil }
       var left = terms.limits.deadline - now
-      if shared.state.finalHead == nil, let limit = terms.headTimeout {
+      if state.progress.finalHead == nil, let limit = terms.headTimeout {
         left = min(left, limit - (now - began))
       }
       // While no caller waits for bytes, none can be late.
-      let isWaiting = shared.state.finalHead == nil || shared.waiter != nil
+      let isWaiting = state.progress.finalHead == nil || state.waiter != nil
       let idle = terms.limits.idle
-      return min(left, isWaiting ? idle - (now - shared.lastEvent) : idle)
+      return min(left, isWaiting ? idle - (now - state.lastEvent) : idle)
     }
   }
 }

@@ -32,9 +32,11 @@ final class AnswerMaker: Sendable {
   func readableAnswer(
     _ answer: Exchange.StoredAnswer, from variant: StoredVariant, to asked: AskedRequest
   ) async -> CacheResponse? {
-    guard let response = self.answer(answer, from: variant, to: asked, event: .onceReadable) else {
+    guard var response = self.answer(answer, from: variant, to: asked, event: .onceReadable) else {
       return nil
     }
+    // The head may be newer than the record's.
+    response.headOwner = nil
     // The read itself tells the observer why it failed.
     do throws(CacheError) {
       switch response.body.source {
@@ -109,8 +111,7 @@ final class AnswerMaker: Sendable {
       userInfo: variant.record.userInfo.isEmpty ? [] : UserInfoParts(variant.record.userInfo).shown,
       storedAt: stored.responseTime)
     response.record = variant.record
-    // An exchange (`readableAnswer`) may answer with a head that is newer than the record's.
-    if isWhole, event != .onceReadable { response.headOwner = variant.record }
+    if isWhole { response.headOwner = variant.record }
     return response
   }
 

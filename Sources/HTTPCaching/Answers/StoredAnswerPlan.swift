@@ -4,7 +4,7 @@ import HTTPTypes
 /// How a stored response is sent for a request: whole, in part, or as a bare head.
 enum StoredAnswerPlan: Sendable {
   case head(HTTPResponse)
-  /// All octets of the body, with the head as it is stored.
+  /// All octets of the body, with the stored head and its `Age`.
   case whole(HTTPResponse, length: Int64)
   /// One range of the body, with the head of a 206.
   case range(HTTPResponse, Range<Int64>)

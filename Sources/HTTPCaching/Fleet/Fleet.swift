@@ -190,7 +190,8 @@ final class Fleet: Sendable {
   var status: FleetStatus {
     let facts = log.facts
     return FleetStatus(
-      nodeName: options.nodeName, isConnected: facts.isConnected, isPaused: breaker.isOpen,
+      nodeName: options.nodeName, isConnected: facts.isConnected,
+      isPaused: breaker.isOpen(uptime: clock.uptime),
       position: facts.read.position, delay: facts.lastContact.map { max(.zero, clock.uptime - $0) },
       pendingChanges: facts.outbox.count)
   }

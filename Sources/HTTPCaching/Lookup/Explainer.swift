@@ -15,8 +15,9 @@ struct Explainer {
     let content =
       request.method == .query ? QueryContent(content, of: request, rules: engine.configuration.rules) : nil
     var exchange = try lookup.exchange(for: request, content: content, policy: policy, options: options)
+    let present = try lookup.stored(for: exchange.key, rules: exchange.rules)
     let mayUseEntries = lookup.mayUseEntries
-    let all = mayUseEntries ? try lookup.stored(for: exchange.key, rules: exchange.rules) : []
+    let all = mayUseEntries ? present : []
     let stored = all.filter { $0.record.response.isIn(options.bodyForms) }
     let seen = stored.map { $0.record.response.seen(by: exchange.rules) }
     let variants = zip(stored, seen).compactMap { $0.1 == nil ? nil : $0.0 }
@@ -48,14 +49,14 @@ struct Explainer {
       explanation.steps.insert(
         CacheExplanation.Step(
           "May stored responses be used?",
-          "no: this program stood still for longer than the bound of staleness, and reads first what changed meanwhile",
+          "no, \(present.count) are left out: this program stood still, and reads first what has changed since then",
           section: "", topic: .stored), at: 0)
     }
     if let seed = seedStep(variants) { explanation.insert(seed, before: .variant) }
     if let other = variants.first(where: { $0.record.key != exchange.key })?.record.key {
       explanation.steps.insert(otherKey(other, exchange), at: 0)
     }
-    if Self.isUnstored(explanation.decision) {
+    if Self.isUnstored(explanation.decision), mayUseEntries || present.isEmpty {
       explanation.refusals = try engine.shelf.store.refusals(of: exchange.key).map {
         CacheExplanation.Refusal(time: $0.time, status: $0.status, steps: $0.explanation.steps)
       }
@@ -84,7 +85,7 @@ struct Explainer {
     let obstacle =
       engine.offlineReason == nil
       ? fleet.obstacle(exchange, isBackground: false)
-        ?? (fleet.breaker.isOpen ? "the tier did not answer" : nil)
+        ?? (fleet.breaker.isOpen(uptime: fleet.clock.uptime) ? "the tier did not answer" : nil)
       : "offline"
     explanation.steps.insert(
       CacheExplanation.Step(

@@ -63,6 +63,30 @@ struct MemoryStoreTests {
     #expect(try await memory.counts().evictions == 1)
   }
 
+  @Test("a peek that finds nothing is no use of the key, the read after it is")
+  func absentPeek() async throws {
+    let memory = MemoryStore(capacity: 100_000, largestEntry: 100_000)
+    try await store(memory, "/kept", size: 60_000)
+    for _ in 0..<3 { _ = memory.peek(StoreSample.key("/kept")) }
+    for _ in 0..<10 { _ = memory.peek(StoreSample.key("/new")) }
+    try await store(memory, "/new", size: 60_000)
+    #expect(has(memory, "/kept") && !has(memory, "/new"))
+    for _ in 0..<10 { _ = try memory.read(StoreSample.key("/new")) }
+    try await store(memory, "/new", size: 60_000)
+    #expect(has(memory, "/new"))
+  }
+
+  @Test("what is stored at the same time stays within the capacity")
+  func together() async throws {
+    for _ in 0..<20 {
+      let memory = MemoryStore(capacity: 100_000, largestEntry: .share(1))
+      await withTaskGroup(of: Void.self) { group in
+        for index in 0..<16 { group.addTask { try? await store(memory, "/\(index)", size: 30_000) } }
+      }
+      #expect(memory.usage.memoryBytes <= 100_000 && memory.usage.memoryEntries > 0)
+    }
+  }
+
   @Test("is not stuck with entries that were popular once")
   func shiftOfInterest() async throws {
     let memory = MemoryStore(capacity: 200_000, largestEntry: 50_000)

@@ -54,6 +54,20 @@ struct PeekTests {
     #expect(second.head.status == .ok)
   }
 
+  @Test("answers share the head of their record, unless the request or a validation changed it")
+  func sharedHead() async throws {
+    try await test.store([.cacheControl: "max-age=60", .eTag: "\"a\""], "body")
+    let owner = try #require(test.cache.peek(test.request("/"))?.headOwner)
+    #expect(test.cache.peek(test.request("/"))?.headOwner === owner)
+    let changed = [
+      test.request("/", [.range: "bytes=0-1"]), test.request("/", [.ifNoneMatch: "\"a\""]),
+      test.request("/", method: .head),
+    ]
+    for request in changed { #expect(try #require(test.cache.peek(request)).headOwner == nil) }
+    test.origin.always(304, [.eTag: "\"a\""], "")
+    #expect(try await test.respond("/", [.cacheControl: "no-cache"]).headOwner == nil)
+  }
+
   @Test("§4.1 of several variants the one that matches")
   func variants() async throws {
     test.origin.always(200, [.cacheControl: "max-age=60", .vary: "Accept-Language"], "body")

@@ -82,7 +82,7 @@ struct FleetHandshakeTests {
     let node = fleet.nodes[0]
     let breaker = try #require(node.cache.engine.fleet).breaker
     for _ in 0..<3 { breaker.failed(.timeout, uptime: fleet.clock.uptime) }
-    #expect(breaker.isOpen)
+    #expect(breaker.isOpen(uptime: fleet.clock.uptime))
     try await node.cache.remove(.target(TestFleet.target("/")))
     #expect(node.cache.fleetStatus?.pendingChanges == 0)
     await fleet.server.waitUntilApplied(by: fleet.nodes[1].name)

@@ -256,14 +256,15 @@ struct FleetReconciliationTests {
     #expect(breaker.passage(uptime: .milliseconds(801)) == nil)
     #expect(breaker.passage(uptime: .milliseconds(1_050)) == .trial)
     breaker.succeeded(.trial, uptime: .milliseconds(1_051))
-    #expect(!breaker.isOpen)
+    #expect(!breaker.isOpen(uptime: .milliseconds(1_051)))
     // The server still hangs: one deadline is enough.
     breaker.failed(.timeout, uptime: .milliseconds(1_200))
-    #expect(breaker.isOpen)
+    #expect(breaker.isOpen(uptime: .milliseconds(1_200)))
+    #expect(!breaker.isOpen(uptime: .milliseconds(1_450)), "its pause is over")
     #expect(breaker.passage(uptime: .milliseconds(1_450)) == .trial)
     breaker.succeeded(.trial, uptime: .milliseconds(2_201))
     breaker.failed(.timeout, uptime: .milliseconds(2_300))
-    #expect(!breaker.isOpen)
+    #expect(!breaker.isOpen(uptime: .milliseconds(2_300)))
   }
 
   @Test("Scopes: a change overtakes what it may select, by ticket")

@@ -31,8 +31,8 @@ final class TierBreaker: Sendable {
 
   private let state = Mutex(State())
 
-  /// Whether the breaker is open.
-  var isOpen: Bool { state.withLock { $0.retry != nil } }
+  /// Whether the breaker is open, and lets no attempt through now.
+  func isOpen(uptime: Duration) -> Bool { state.withLock { $0.retry.map { uptime < $0 } ?? false } }
 
   /// How a question passes now; nil if it must not be asked. While the breaker is open, one attempt passes in each pause.
   func passage(uptime: Duration) -> Passage? {

@@ -53,7 +53,7 @@ struct ShowCommand: AsyncParsableCommand {
     let end = response.isExpired ? ", ended by a soft purge" : ""
     lines.append(
       "lifetime    \(HumanText.duration(facts.freshnessLifetime)) (\(text(facts.lifetimeSource)))\(end)")
-    lines.append("received    or last confirmed \(time(response.responseTime, now))")
+    lines.append("received    \(time(response.responseTime, now)) (or last confirmed)")
     lines.append("last used   \(time(entry.lastUsed, now))")
     lines.append("size        \(HumanText.bytes(entry.size)), body \(bodyText(record))")
     let place = entry.record.isComplete ? "the index" : "no file of its own until it is complete"

@@ -10,12 +10,13 @@ struct RecordedUpstream: Upstream {
 
   /// Answers a request.
   ///
-  /// - Throws: `UpstreamError`, in a replay with the cause `NotRecorded` for a request that is not recorded.
+  /// - Throws: `UpstreamError`, in a replay with the cause `NotRecorded` for a request without a recorded response, or
+  ///   with one that lacks its body.
   func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
     do {
       return try await recording.send(request)
     } catch {
-      // A replay asks no origin: only a request without a recorded response is unreachable.
+      // A replay asks no origin: unreachable is what the recording does not have.
       guard recording.mode == .replay, error.kind == .unreachable else { throw error }
       throw UpstreamError(error.kind, error.message, cause: NotRecorded())
     }

@@ -146,15 +146,19 @@ extension ServeCommand {
   /// Whether no directory is used.
   var isMemoryOnly: Bool { disk?.bytes == 0 || recording.isMemoryOnly }
 
+  /// The memory of the cache, in bytes.
+  private var memoryCapacity: Int64 { memory.bytes - preparedAnswers }
+
   /// Whether a small response has room in memory: with a few fields, the response takes about 2 KiB.
-  private var hasMemory: Bool { memory.bytes >= 2 << 10 }
+  private var hasMemory: Bool { memoryCapacity >= 2 << 10 }
 
   /// The warning that memory has no room for a small response; nil if memory has room, or the directory stores instead,
   /// as `--memory 0` asks.
   var memoryWarning: String? {
     guard !hasMemory, isMemoryOnly || memory.bytes > 0 else { return nil }
     let (place, size) = (isMemoryOnly ? "" : " in memory", HumanText.bytes(memory.bytes))
-    return "almost nothing can be stored\(place): a small response takes about 2 KiB, and --memory is \(size)"
+    let amount = memoryCapacity < 1 << 10 ? "nothing" : "almost nothing"
+    return "\(amount) can be stored\(place): a small response takes about 2 KiB, and --memory is \(size)"
   }
 
   func observer(_ messages: LineWriter) -> any CacheObserver {
@@ -177,7 +181,7 @@ extension ServeCommand {
     }
     return HTTPCache.Configuration(
       directory: isMemoryOnly || objection != nil ? nil : directory,
-      memoryCapacity: memory.bytes - preparedAnswers,
+      memoryCapacity: memoryCapacity,
       diskCapacity: disk?.bytes, largestEntry: largestEntry.limit,
       minimumFreeDiskSpace: minimumFree?.bytes, rules: ServeRecord(self, file).rules(file),
       cacheStatusName: "httpcache",

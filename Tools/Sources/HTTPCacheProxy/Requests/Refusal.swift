@@ -39,7 +39,7 @@ struct Refusal: Error, Sendable {
     let (message, label): (String, RequestOutcome) =
       switch error.kind {
       case .unreachable where error.cause is NotRecorded:
-        ("the recording has no response to this request", .unreachable)
+        ("the recording has no usable response to this request", .unreachable)
       case .unreachable: ("the origin cannot be reached", .unreachable)
       case .timeout: ("the origin gave no answer in time", .timeout)
       case .tls: ("the TLS connection to the origin failed", .tls)

@@ -148,7 +148,7 @@ extension NIOUpstream {
     /// for a slow client do not count if another request needs their place.
     public var connectionsPerOrigin = 1_024
     /// How long a client may take to send 64 KiB of a request's body, or to take the next piece of a response's, before
-    /// its exchange counts as waiting for a slow client.
+    /// its request counts as waiting for a slow client.
     public var clientPatience = TimeAmount.milliseconds(250)
     /// Maximum number of unused connections in all.
     public var idleConnections = 256

@@ -6,9 +6,9 @@ import Testing
 
 /// `serve --check` finds what a start would find.
 @Suite(.timeLimit(.minutes(10))) struct ServeCheckTests {
-  private let directory: TemporaryDirectory
+  private let directory: ScratchFolder
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try ScratchFolder() }
 
   private func check(_ text: String) async throws -> (path: String, run: CommandRun) {
     let path = try directory.write("upstream: http://127.0.0.1:1\n\(text)".utf8, to: "serve.yaml")
@@ -16,7 +16,7 @@ import Testing
   }
 
   private func exists(_ name: String) -> Bool {
-    FileManager.default.fileExists(atPath: directory.file(name))
+    FileManager.default.fileExists(atPath: directory.path(name))
   }
 
   @Test("nothing is left behind where a start would make a directory, a log and listeners")
@@ -24,8 +24,8 @@ import Testing
     let text = """
       listen: 127.0.0.1:0
       admin: 127.0.0.1:0
-      dir: \(directory.file("new/cache"))
-      access-log-file: \(directory.file("log"))
+      dir: \(directory.path("new/cache"))
+      access-log-file: \(directory.path("log"))
       """
     let (path, run) = try await check(text)
     #expect(run.status == 0 && run.output == "\(path): valid\n" && run.errors.isEmpty, "\(run.errors)")
@@ -35,7 +35,7 @@ import Testing
   @Test("the folder of the log is missing, or the log is a folder")
   func log() async throws {
     for (name, reason) in [("none/log", "its folder does not exist"), ("", "is a directory")] {
-      let log = directory.file(name)
+      let log = directory.path(name)
       let (path, run) = try await check("listen: 127.0.0.1:0\ncapacity: 0\naccess-log-file: \(log)\n")
       #expect(run.status == ExitStatus.failure.rawValue)
       #expect(
@@ -48,21 +48,21 @@ import Testing
 
   @Test("a seed or a key that cannot be read", arguments: ["seed", "encryption-key-file"])
   func otherFiles(key: String) async throws {
-    let (path, run) = try await check("listen: 127.0.0.1:0\ncapacity: 0\n\(key): \(directory.file("none"))\n")
+    let (path, run) = try await check("listen: 127.0.0.1:0\ncapacity: 0\n\(key): \(directory.path("none"))\n")
     #expect(run.status != 0)
     #expect(run.errors.hasPrefix("httpcache: \(path), line 4: \(key): "), "\(run.errors)")
-    #expect(run.errors.contains(directory.file("none")), "\(run.errors)")
+    #expect(run.errors.contains(directory.path("none")), "\(run.errors)")
   }
 
   @Test("the directory of the cache cannot be made, or is not one for a cache")
   func cacheDirectory() async throws {
     try directory.write("".utf8, to: "file")
-    var unusable = [directory.file("file/below"), directory.path]
+    var unusable = [directory.path("file/below"), directory.path]
     // Root may write everywhere.
     if geteuid() != 0 {
-      unusable.append(directory.file("closed/below"))
+      unusable.append(directory.path("closed/below"))
       try FileManager.default.createDirectory(
-        atPath: directory.file("closed"), withIntermediateDirectories: true,
+        atPath: directory.path("closed"), withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o500])
     }
     for dir in unusable {
@@ -83,27 +83,27 @@ import Testing
     arguments: [
       (
         "memory: 1\ncapacity: 0",
-        "almost nothing can be stored: a small response takes about 2 KiB, and --memory is 1 B\n"
+        "nothing can be stored: a small response takes about 2 KiB, and --memory is 1 B\n"
       ),
       (
         "memory: 0\ncapacity: 0",
-        "almost nothing can be stored: a small response takes about 2 KiB, and --memory is 0 B\n"
+        "nothing can be stored: a small response takes about 2 KiB, and --memory is 0 B\n"
       ),
       (
         "memory: 1100",
         "almost nothing can be stored in memory: a small response takes about 2 KiB, and --memory is 1.1 KiB\n"
       ),
-      ("memory: 0", nil), ("memory: 2K", nil), ("memory: 1M\ncapacity: 0", nil),
+      ("memory: 0", nil), ("memory: 4K", nil), ("memory: 1M\ncapacity: 0", nil),
     ] as [(String, String?)])
   func memory(text: String, warning: String?) async throws {
-    let (_, run) = try await check("listen: 127.0.0.1:0\ndir: \(directory.file("new"))\n\(text)\n")
+    let (_, run) = try await check("listen: 127.0.0.1:0\ndir: \(directory.path("new"))\n\(text)\n")
     #expect(run.status == 0)
     #expect(run.errors == warning.map { "httpcache: warning: \($0)" } ?? "")
   }
 
   @Test("a log in the directory of a cache that is not made yet, and an index that is a folder")
   func directoryWithOthers() async throws {
-    let dir = directory.file("new")
+    let dir = directory.path("new")
     let (_, run) = try await check("listen: 127.0.0.1:0\ndir: \(dir)\naccess-log-file: \(dir)/log\n")
     #expect(run.status != 0)
     try FileManager.default.createDirectory(atPath: dir, withIntermediateDirectories: false)
@@ -114,7 +114,7 @@ import Testing
 
   @Test("a recording that cannot be read or made")
   func recording() async throws {
-    let file = directory.file("a.har")
+    let file = directory.path("a.har")
     let config = try await check("listen: 127.0.0.1:0\n").path
     func status(_ options: String...) async -> Int32 {
       await CommandRun(["serve", "--config", config, "--check"] + options).status
@@ -122,14 +122,14 @@ import Testing
     #expect(await status("--replay", file) == ExitStatus.cacheUnavailable.rawValue)
     try directory.write("{}".utf8, to: "a.har")
     #expect(await status("--replay", file) == ExitStatus.cacheUnavailable.rawValue)
-    for place in [directory.file("none/a"), directory.path] { #expect(await status("--record", place) != 0) }
-    #expect(await status("--record", directory.file("new.har")) == 0)
+    for place in [directory.path("none/a"), directory.path] { #expect(await status("--record", place) != 0) }
+    #expect(await status("--record", directory.path("new.har")) == 0)
     #expect(!exists("new.har"))
   }
 
   @Test("a seed that does not exist")
   func seed() async throws {
-    let seed = directory.file("none.har")
+    let seed = directory.path("none.har")
     let (_, run) = try await check("listen: 127.0.0.1:0\ncapacity: 0\nseed: \(seed)\n")
     #expect(run.status != 0)
     #expect(run.errors.contains(seed), "\(run.errors)")
@@ -145,7 +145,6 @@ import Testing
       #expect(run.status == 0 && run.output == "\(path): valid\n")
       #expect(run.errors.hasPrefix("httpcache: warning: \(used) is in use; "), "\(run.errors)")
     }
-    try await origin.close()
     #if os(Linux)
       // The check releases the address. No other test uses this one.
       for _ in 0..<2 {
