@@ -184,7 +184,7 @@ public final class MemoryStore: CacheStore {
 
   /// Counts the change of a shard.
   func account(bytes: Int64, variants: Int) {
-    // Who sees the bytes sees the priority that their shard has published.
+    // A store that sees the bytes sees the priority that their shard has published.
     used.add(bytes, ordering: .acquiringAndReleasing)
     entryCount.add(variants, ordering: .relaxed)
   }
