@@ -28,10 +28,12 @@ public final class ChangeCounters: @unchecked Sendable {
 
   /// Makes counters for one process.
   public convenience init() {
-    let count = Self.wordCount(keyClasses: 1_024, scopeClasses: 1_024)
+    // 40 KiB. With fewer classes, changes of other keys end what is known of a key more often.
+    let (keyClasses, scopeClasses) = (4_096, 1_024)
+    let count = Self.wordCount(keyClasses: keyClasses, scopeClasses: scopeClasses)
     let words = UnsafeMutableRawPointer.allocate(byteCount: count * 8, alignment: 8)
     words.initializeMemory(as: UInt64.self, repeating: 0, count: count)
-    self.init(words, keyClasses: 1_024, scopeClasses: 1_024) { words.deallocate() }
+    self.init(words, keyClasses: keyClasses, scopeClasses: scopeClasses) { words.deallocate() }
     setIfZero(.source, to: .random(in: 1 ... .max))
   }
 

@@ -67,7 +67,6 @@ struct HTTP2FailureTests {
     }
     #expect(error?.kind == .protocol, "\(name): \(String(describing: error))")
     try await client.shutdown()
-    try await origin.close()
   }
 
   @Test("§6.8: GOAWAY with an error is told from bodies that look like it, in one piece or in several")

@@ -1,14 +1,15 @@
 import Foundation
 import HTTPCacheProxy
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
 
 /// Messages quote files, lists, arguments and origins. They stay within a screen, and steer no terminal.
 @Suite("Messages about hostile input", .timeLimit(.minutes(10))) struct HostileMessageTests {
-  private let directory: TemporaryDirectory
+  private let directory: ScratchFolder
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try ScratchFolder() }
 
   private static let long = String(repeating: "k", count: 300_000)
   private static let control = "\u{1B}[2J\u{7}\u{9B}31m"
@@ -67,7 +68,7 @@ import Testing
   func lists(_ template: String) async throws {
     for text in [Self.long, Self.control] {
       let path = try write(template.replacing("%", with: text))
-      let run = await CommandRun("get", "--dir", directory.file("cache"), "--input-file", path)
+      let run = await CommandRun("get", "--dir", directory.path("cache"), "--input-file", path)
       expectWithinScreen(run, "\(template): \(text.prefix(9))")
     }
   }
@@ -93,10 +94,9 @@ import Testing
         #"{"log":{"entries":[{"request":{"method":\#(escaped),"url":"http://a/"},"response":{"status":200}}]}}"#,
         "a.har")
       expectWithinScreen(await CommandRun("ls", "--seed", har), "HAR")
-      try FileManager.default.createDirectory(
-        atPath: directory.file("folder"), withIntermediateDirectories: true)
+      try directory.makeFolder("folder")
       _ = try write(#"{"target":\#(escaped),"file":"a","status":200,"fields":[]}"#, "folder/seeds.jsonl")
-      expectWithinScreen(await CommandRun("ls", "--seed", directory.file("folder")), "folder")
+      expectWithinScreen(await CommandRun("ls", "--seed", directory.path("folder")), "folder")
     }
   }
 

@@ -29,14 +29,13 @@ import Testing
 
   @Test("control characters of a response do not reach the terminal", arguments: ["get", "show"])
   func controls(command: String) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nX-Mine: a\u{9B}31mb"
     let origin = try await ScriptedOrigin("\(head)\r\nContent-Length: 0\r\n\r\n")
-    let options = ["--dir", directory.file("cache")]
-    let fetched = await CommandRun(["get", "-v", origin.base, "-o", directory.file("out")] + options)
+    let options = ["--dir", directory.path("cache")]
+    let fetched = await CommandRun(["get", "-v", origin.base, "-o", directory.path("out")] + options)
     let run = command == "get" ? fetched : await CommandRun(["show", origin.base] + options)
     #expect((run.output + run.errors).contains("X-Mine: a\u{FFFD}31mb"), "\(run.output)\(run.errors)")
-    try await origin.close()
   }
 
   @Test("a table pads to the widest cell, and not after the last one")

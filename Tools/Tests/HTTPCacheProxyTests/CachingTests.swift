@@ -1,4 +1,3 @@
-import Foundation
 import HTTPCaching
 import NIOCore
 import ServerTesting
@@ -17,11 +16,10 @@ import Testing
 
   /// Runs a test over a cache of a tier.
   private func withCache(_ tier: Tier, _ body: (RunningProxy) async throws -> Void) async throws {
-    let directory = NSTemporaryDirectory() + "httpcache-proxy-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let directory = try ScratchFolder()
     let cache = try HTTPCache.open(
       HTTPCache.Configuration(
-        directory: tier == .disk ? directory : nil, memoryCapacity: tier == .disk ? 0 : 64 << 20,
+        directory: tier == .disk ? directory.path : nil, memoryCapacity: tier == .disk ? 0 : 64 << 20,
         rules: CacheRules(mode: .shared), cacheStatusName: "httpcache"))
     try await withProxy(cache: cache, body)
   }
@@ -96,7 +94,6 @@ import Testing
       let response = try await client.response(1)
       #expect(response.status == "504" && response.text == text)
       #expect(response["content-type"] == "text/plain; charset=utf-8")
-      client.end()
     }
   }
 
@@ -145,8 +142,7 @@ import Testing
           upstream: .with { $0.headTimeout = limit }, cache: cache,
           configure: { $0.mode = .reverse(origin, basePath: "") }
         ) { impatient in
-          let second = try impatient.connect(sending: get)
-          #expect(try await second.receiveHead().hasPrefix("HTTP/1.1 504 "))
+          #expect(try await impatient.connect(sending: get).receiveHead().hasPrefix("HTTP/1.1 504 "))
           validation = try await proxy.origin.acceptIfAny()?.receiveAll()
         }
         guard let validation, !validation.isEmpty else { return false }

@@ -23,8 +23,7 @@ import Testing
   @Test("the upstream's path goes before the request's")
   func basePath() async throws {
     try await withProxy(basePath: "/base") { proxy in
-      let (request, _) = try await proxy.exchange(
-        "GET /a HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
+      let (request, _) = try await proxy.exchange("GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(request.hasPrefix("GET /base/a HTTP/1.1\r\n"))
     }
   }
@@ -32,8 +31,7 @@ import Testing
   @Test("absolute-form is understood by a gateway too (RFC 9112 §3.2.2)")
   func absoluteForm() async throws {
     try await withProxy { proxy in
-      let (request, _) = try await proxy.exchange(
-        "GET http://h/a HTTP/1.1\r\nHost: other\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
+      let (request, _) = try await proxy.exchange("GET http://h/a HTTP/1.1\r\nHost: other\r\n\r\n")
       #expect(request.hasPrefix("GET /a HTTP/1.1\r\n"))
       #expect(field("X-Forwarded-Host", in: request) == "h")
     }
@@ -125,8 +123,7 @@ import Testing
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 304 "))
       client.send("GET /3 HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(try await peer.receiveHead().hasPrefix("GET /3 "))
-      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
-      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
+      try await peer.answerNoContent(to: client)
     }
   }
 

@@ -1,3 +1,4 @@
+import HTTPCaching
 import HTTPTypes
 import ServerTesting
 import Testing
@@ -13,6 +14,21 @@ struct GatewayReferenceTests {
       to: OriginGroup(Origin(isSecure: false, host: "origin"), addresses: addresses))
     (route.path, route.basePath, route.stripsPath) = (path, base, strips)
     return route
+  }
+
+  /// Runs a test with a proxy that serves the origin's `/deep` as `/app`.
+  private func withRoute(
+    cache: HTTPCache? = nil, _ change: (inout GatewayRoute) -> Void = { _ in },
+    then body: (RunningProxy) async throws -> Void
+  ) async throws {
+    try await withProxy(
+      basePath: "/deep", cache: cache,
+      configure: {
+        $0.changeRoutes { routes in
+          (routes[0].path, routes[0].stripsPath) = ("/app", true)
+          change(&routes[0])
+        }
+      }, body)
   }
 
   private func changed(
@@ -204,9 +220,7 @@ struct GatewayReferenceTests {
 
   @Test("Link of an interim response names the proxy too (RFC 8297)")
   func earlyHints() async throws {
-    try await withProxy(
-      basePath: "/deep", configure: { $0.changeRoutes { ($0[0].path, $0[0].stripsPath) = ("/app", true) } }
-    ) { proxy in
+    try await withRoute { proxy in
       let (client, peer, _) = try await proxy.open("GET /app/a HTTP/1.1\r\nHost: h\r\n\r\n")
       peer.send("HTTP/1.1 103 Early Hints\r\nLink: </deep/s.css>; rel=preload\r\n\r\n")
       #expect(field("Link", in: try await client.receiveHead()) == "</app/s.css>; rel=preload")
@@ -217,14 +231,9 @@ struct GatewayReferenceTests {
 
   @Test("references in a 101 name the proxy, and the route's rules for fields apply to it (RFC 9110 §7.8)")
   func upgraded() async throws {
-    try await withProxy(
-      basePath: "/deep",
-      configure: {
-        $0.changeRoutes {
-          ($0[0].path, $0[0].stripsPath, $0[0].responseFields.removed) = ("/app", true, ["x-internal"])
-        }
-      }
-    ) { proxy in
+    try await withRoute {
+      $0.responseFields.removed = ["x-internal"]
+    } then: { proxy in
       let (client, peer, _) = try await proxy.open(
         "GET /app/a HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
       peer.send(
@@ -241,14 +250,9 @@ struct GatewayReferenceTests {
   private func asked(
     _ lines: String, preservesHost: Bool = false, _ body: (String, RunningProxy) async throws -> Void
   ) async throws {
-    try await withProxy(
-      basePath: "/deep",
-      configure: {
-        $0.changeRoutes {
-          ($0[0].path, $0[0].stripsPath, $0[0].preservesHost) = ("/app", true, preservesHost)
-        }
-      }
-    ) { proxy in
+    try await withRoute {
+      $0.preservesHost = preservesHost
+    } then: { proxy in
       let (client, peer, head) = try await proxy.open(
         "MOVE /app/x HTTP/1.1\r\nHost: www.test\r\n\(lines)\r\n")
       peer.send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
@@ -287,9 +291,7 @@ struct GatewayReferenceTests {
     try await asked("Destination: http://other/app/y\r\n") { head, _ in
       #expect(field("Destination", in: head) == "http://other/app/y")
     }
-    try await withProxy(
-      basePath: "/deep", configure: { $0.changeRoutes { ($0[0].path, $0[0].stripsPath) = ("/app", true) } }
-    ) { proxy in
+    try await withRoute { proxy in
       for (value, status) in [("http://h/else", 502), ("/app/..%2fy", 400), ("/app/../else", 502)] {
         let client = try proxy.connect(
           sending: "COPY /app/x HTTP/1.1\r\nHost: h\r\nDestination: \(value)\r\n\r\n")
@@ -300,10 +302,7 @@ struct GatewayReferenceTests {
 
   @Test("MOVE and COPY invalidate what is stored for their destination", arguments: ["MOVE", "COPY"])
   func invalidated(_ method: String) async throws {
-    try await withProxy(
-      basePath: "/deep", cache: try memoryCache(),
-      configure: { $0.changeRoutes { ($0[0].path, $0[0].stripsPath) = ("/app", true) } }
-    ) { proxy in
+    try await withRoute(cache: try memoryCache()) { proxy in
       try await proxy.miss("/app/y", answer: "old")
       #expect(try await proxy.hit("/app/y").hasSuffix("old"))
       let (client, peer, _) = try await proxy.open(

@@ -148,13 +148,11 @@ import Testing
         routes.insert(files, at: 0)
       }
     }) { proxy in
-      let (request, _) = try await proxy.exchange(
-        "GET /x/../files/a%2e HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
+      let (request, _) = try await proxy.exchange("GET /x/../files/a%2e HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(request.hasPrefix("GET /pub/a. HTTP/1.1"))
       let client = try proxy.connect(sending: "GET /files/../else HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 404 "))
-      let (other, _) = try await proxy.exchange(
-        "GET /else HTTP/1.1\r\nHost: ONLY.example\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n")
+      let (other, _) = try await proxy.exchange("GET /else HTTP/1.1\r\nHost: ONLY.example\r\n\r\n")
       #expect(other.hasPrefix("GET /else HTTP/1.1"))
     }
   }

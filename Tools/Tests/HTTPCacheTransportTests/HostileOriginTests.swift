@@ -18,7 +18,6 @@ import Testing
       let code = await urlErrorCode { _ = try await nio.get(origin.base + "/a") }
       #expect(code != nil)
     }
-    try await origin.close()
   }
 
   @Test("a chunked body with trailers is read to its end, twice")
@@ -34,7 +33,6 @@ import Testing
       #expect(again.text == "hello world")
       #expect(again.response.cacheOutcome?.isHit == true)
     }
-    try await origin.close()
   }
 
   @Test(
@@ -49,7 +47,6 @@ import Testing
       #expect(text == "no")
       #expect(response.statusCode == 401)
     }
-    try await origin.close()
   }
 
   @Test("a body that is cut short is an error", arguments: [true, false])
@@ -62,7 +59,6 @@ import Testing
         #expect(code != nil)
       }
     }
-    try await origin.close()
   }
 
   @Test("an origin that never answers, or stops in its body, is a timeout", arguments: [true, false])
@@ -77,6 +73,5 @@ import Testing
       let code = await urlErrorCode { _ = try await nio.session.data(for: request) }
       #expect(code == .timedOut)
     }
-    try await origin.close()
   }
 }

@@ -181,19 +181,18 @@ import Testing
     routes.get("large") { _, _ in
       Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(repeating: 7, count: 3_000_000)))
     }
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    defer { try? FileManager.default.removeItem(at: file) }
+    let directory = try ScratchFolder()
     let last = Mutex<DownloadProgress?>(nil)
     try await TestServer.run(routes.buildResponder()) { server async throws in
       try await SessionOverNIO.run { nio in
         let request = try nio.request(server.base + "/large")
-        let response = try await nio.session.download(for: request, to: file) { progress in
+        let response = try await nio.session.download(for: request, to: directory.url("file")) { progress in
           last.withLock { $0 = progress }
         }
         #expect(response.cacheOutcome?.isHit == false)
       }
     }
-    #expect(try Data(contentsOf: file).count == 3_000_000)
+    #expect(directory.file("file").bytes?.count == 3_000_000)
     #expect(last.withLock { $0?.fraction } == 1)
   }
 
@@ -212,6 +211,5 @@ import Testing
         #expect(await task.value == .cancelled)
       }
     }
-    try await origin.close()
   }
 }

@@ -152,11 +152,12 @@ package final class HTTP2Peer {
     return Frame(type: head[3], flags: head[4], stream: stream, payload: payload)
   }
 
-  /// The error code of the next reset, as it is on the wire. Other frames are dropped.
-  package func nextReset() async throws -> [UInt8] {
+  /// The next frame of a type. Other frames are dropped.
+  @discardableResult
+  package func next(_ type: UInt8) async throws -> Frame {
     while true {
       let frame = try await next()
-      if frame.type == Self.reset { return frame.payload }
+      if frame.type == type { return frame }
     }
   }
 

@@ -1,4 +1,3 @@
-package import Foundation
 import HTTPCacheLibC
 import Synchronization
 
@@ -10,7 +9,7 @@ package final class RedisServer: Sendable {
   private static let ready = "Ready to accept connections"
 
   package let port: Int
-  package let folder: URL
+  package let folder: ScratchFolder
   /// Whether the port is for TLS.
   package let isEncrypted: Bool
   private let options: [String]
@@ -28,9 +27,7 @@ package final class RedisServer: Sendable {
       // Another process may take the port, or one of the options, before the server does.
       let port = try UnusedPort().number
       let words = try options()
-      let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-        "redis-test-\(UUID().uuidString)")
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      let folder = try ScratchFolder()
       let process = try await launch(port, folder, words, isEncrypted)
       let server = RedisServer(port, folder, words, isEncrypted, process)
       if await server.isReady(starts: 1) { return server }
@@ -39,7 +36,7 @@ package final class RedisServer: Sendable {
   }
 
   private init(
-    _ port: Int, _ folder: URL, _ options: [String], _ isEncrypted: Bool, _ process: TestProcess
+    _ port: Int, _ folder: ScratchFolder, _ options: [String], _ isEncrypted: Bool, _ process: TestProcess
   ) {
     self.port = port
     self.folder = folder
@@ -48,21 +45,17 @@ package final class RedisServer: Sendable {
     self.process = Mutex(process)
   }
 
-  deinit {
-    process.withLock { $0.send(SIGKILL) }
-    try? FileManager.default.removeItem(at: folder)
-  }
+  deinit { process.withLock { $0.send(SIGKILL) } }
 
   private static func launch(
-    _ port: Int, _ folder: URL, _ options: [String], _ isEncrypted: Bool
+    _ port: Int, _ folder: ScratchFolder, _ options: [String], _ isEncrypted: Bool
   ) async throws -> TestProcess {
     guard let program = RedisProgram.server else { throw NotStarted() }
     let ports = isEncrypted ? ["--port", "0", "--tls-port", "\(port)"] : ["--port", "\(port)"]
     return try await TestProcess(
       [program] + ports + [
-        "--bind", "127.0.0.1", "--dir", folder.path, "--save", "", "--appendonly", "no", "--maxmemory",
-        "64mb",
-        "--daemonize", "no", "--logfile", "\(folder.path)/log",
+        "--bind", "127.0.0.1", "--dir", folder.path, "--save", "", "--appendonly", "no",
+        "--maxmemory", "64mb", "--daemonize", "no", "--logfile", folder.path("log"),
       ] + options)
   }
 
@@ -81,7 +74,7 @@ package final class RedisServer: Sendable {
 
   /// The log of the server.
   package var log: String {
-    (try? String(contentsOf: folder.appendingPathComponent("log"), encoding: .utf8)) ?? ""
+    String(decoding: folder.file("log").bytes ?? [], as: UTF8.self)
   }
 
   /// The number of the process.

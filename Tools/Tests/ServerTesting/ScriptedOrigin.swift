@@ -5,7 +5,8 @@ package import NIOSSL
 import NIOTLS
 import Synchronization
 
-/// An origin, or a proxy, on 127.0.0.1 whose answers a test computes. It keeps the requests over HTTP/1.1.
+/// An origin, or a proxy, on 127.0.0.1 whose answers a test computes. It keeps the requests over HTTP/1.1, and is closed
+/// with its last user.
 package final class ScriptedOrigin: Sendable {
   /// A request.
   package struct Request: Sendable {
@@ -162,6 +163,8 @@ package final class ScriptedOrigin: Sendable {
     let host = isSecure ? "localhost" : address.contains(":") ? "[\(address)]" : address
     authority = "\(host):\(channel.localAddress?.port ?? 0)"
   }
+
+  deinit { channel.close(promise: nil) }
 
   /// An origin that answers with bytes, and closes the connection.
   package convenience init(bytes: [UInt8]) async throws { try await self.init { _ in Answer(bytes: bytes) } }

@@ -68,14 +68,12 @@ import Testing
   @Test("get answers from a seed without the origin, and says so")
   func get() async throws {
     let folder = try preCache()
-    let got = await CommandRun(
+    let got = await CommandRun.success(
       ["get", "http://shipped.example/", "-o", directory.path("out"), "--seed", folder] + cache)
-    #expect(got.status == 0, "\(got.errors)")
     #expect(directory.file("out").bytes == Array("<html>front</html>".utf8))
     #expect(got.errors.contains("hit, fresh for") && got.errors.contains(", from a seed of 20"))
-    let stale = await CommandRun(
-      ["get", "http://127.0.0.1:9/a.txt", "--policy", "cache-only", "--seed", folder] + cache)
-    #expect(stale.status == ExitStatus.notStored.rawValue)
+    await CommandRun.failure(
+      .notStored, ["get", "http://127.0.0.1:9/a.txt", "--policy", "cache-only", "--seed", folder] + cache)
   }
 
   @Test("a seed answers stale if the origin cannot be reached, and gives way to a response of the origin")
@@ -86,8 +84,7 @@ import Testing
     try write("PreCache/\(host)/a.txt", "old")
     try write("PreCache/127.0.0.1_9/a.txt", "old")
     let arguments = ["-o", directory.path("out"), "--seed", directory.path("PreCache")] + cache
-    let offline = await CommandRun(["get", "http://127.0.0.1:9/a.txt"] + arguments)
-    #expect(offline.status == 0, "\(offline.errors)")
+    let offline = await CommandRun.success(["get", "http://127.0.0.1:9/a.txt"] + arguments)
     #expect(directory.file("out").bytes == Array("old".utf8))
     #expect(offline.errors.contains("stale") && offline.errors.contains("from a seed of"))
     for _ in 0..<2 {
@@ -123,8 +120,7 @@ import Testing
     #expect(packed.errors.contains("1 response left out"))
     let bytes = String(decoding: try #require(directory.file("content.hca").bytes), as: UTF8.self)
     #expect(bytes.contains(origin.base + "/a") && !bytes.contains("secret=1"))
-    let none = await CommandRun(["pack", archive, "--from-cache", "--prefix", own.base] + cache)
-    #expect(none.status == ExitStatus.failure.rawValue)
+    await CommandRun.failure(.failure, ["pack", archive, "--from-cache", "--prefix", own.base] + cache)
   }
 
   @Test("chosen fields and parameters are not packed")
@@ -187,8 +183,7 @@ import Testing
         + cache)
     #expect(got.status == 0, "\(got.errors) \(serve.errors.text)")
     #expect(directory.file("out").bytes == Array("<html>front</html>".utf8))
-    serve.send(SIGTERM)
-    #expect(await serve.end() == 0)
+    #expect(await serve.terminate() == 0)
   }
 
   @Test("a HAR and a WARC file are unpacked, packed and served", arguments: ["site.har", "site.warc.gz"])
@@ -216,8 +211,7 @@ import Testing
     for path in ["/a", "/b?key=secret"] {
       #expect(await CommandRun(["get", base + path, "-o", directory.path("out")] + cache).status == 0)
     }
-    recording.send(SIGTERM)
-    #expect(await recording.end() == 0)
+    #expect(await recording.terminate() == 0)
     #expect(recording.errors.text.contains("2 exchanges recorded in \(file)"))
     let text = String(decoding: try #require(directory.file("site.har").bytes), as: UTF8.self)
     #expect(!text.contains("secret") && text.contains(origin.base + "/a"))
@@ -235,8 +229,7 @@ import Testing
     #expect(
       directory.file("refusal").bytes
         == Array("502 Bad Gateway: the recording has no usable response to this request\n".utf8))
-    replaying.send(SIGTERM)
-    #expect(await replaying.end() == 0)
+    #expect(await replaying.terminate() == 0)
     #expect(replaying.errors.text.contains("nearest is GET \(origin.base)/"), "\(replaying.errors.text)")
     _ = await run("serve", "--forward", "--record", file, "--replay", file, status: ExitStatus.usage.rawValue)
     _ = await run(
@@ -258,8 +251,7 @@ import Testing
       let base = "http://127.0.0.1:\(try await serve.port())"
       let got = await CommandRun(["get", base + "/from", "-o", directory.path(option)] + cache)
       #expect(got.status == 0 && directory.file(option).bytes == Array("ok".utf8), "\(got.errors)")
-      serve.send(SIGTERM)
-      #expect(await serve.end() == 0)
+      #expect(await serve.terminate() == 0)
     }
     #expect(origin.requests.map(\.line) == ["GET /from HTTP/1.1", "GET /to?key=hidden&a=1 HTTP/1.1"])
     let text = String(decoding: try #require(directory.file("site.har").bytes), as: UTF8.self)

@@ -27,11 +27,9 @@ struct HarvestAddressTests {
     let named = try await ScriptedOrigin { request, _ in
       request.hasPrefix("GET /own") ? Self.answer("own", "text/plain") : document(authority)
     }
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let run = await CommandRun(
-      ["pack", directory.file("a.hca"), option, "http://\(named.authority)/page"] + options)
-    try await other.close()
-    try await named.close()
+      ["pack", directory.path("a.hca"), option, "http://\(named.authority)/page"] + options)
     #expect(named.texts.contains { $0.hasPrefix("GET /page") })
     return (run, other.texts)
   }
@@ -72,13 +70,10 @@ struct HarvestAddressTests {
     let other = try await ScriptedOrigin { _, _ in Self.answer("text", "text/plain") }
     let authority = other.authority
     let named = try await ScriptedOrigin { _, _ in Self.answer("<img src=http://\(authority)/linked>") }
-    let directory = try TemporaryDirectory()
-    let list = directory.file("list")
-    try Data("http://\(authority)/named\n".utf8).write(to: URL(fileURLWithPath: list))
+    let directory = try ScratchFolder()
+    let list = try directory.write("http://\(authority)/named\n".utf8, to: "list")
     _ = await CommandRun(
-      "pack", directory.file("a.hca"), "--from-urls", list, "--from-page", "http://\(named.authority)/")
-    try await other.close()
-    try await named.close()
+      "pack", directory.path("a.hca"), "--from-urls", list, "--from-page", "http://\(named.authority)/")
     #expect(other.texts.count == 1 && other.texts.first?.hasPrefix("GET /named ") == true)
   }
 

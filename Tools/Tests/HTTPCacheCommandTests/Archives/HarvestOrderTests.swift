@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCacheTesting
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -31,14 +32,14 @@ import Testing
     _ resources: [String: ScriptedResponse], _ paths: [String], _ role: Harvest.Role = .plain,
     limit: Int = 100, bytes: Int64 = 1 << 20
   ) async throws -> (recorded: Set<String>, reports: [String]) {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let reports = LineRecorder()
     let origin = ScriptedUpstream { resources[$0.head.path ?? ""] ?? ScriptedResponse(status: 404) }
     let harvest = try Harvest(
-      origin, recording: directory.file("site.har"), limit: limit, byteLimit: bytes,
+      origin, recording: directory.path("site.har"), limit: limit, byteLimit: bytes,
       report: { reports.add($0) })
     let count = try await harvest.run(paths.map { ("https://site.example" + $0, role) })
-    let text = String(decoding: try #require(directory.contents("site.har")), as: UTF8.self)
+    let text = String(decoding: try #require(directory.file("site.har").bytes), as: UTF8.self)
     let recorded = Set(resources.keys.filter { text.contains("\($0)\"") })
     #expect(recorded.count == count)
     return (recorded, reports.lines)

@@ -99,8 +99,8 @@ import Testing
   }
 
   private func packed(_ arguments: [String]) async throws -> (run: CommandRun, paths: Set<String>) {
-    let directory = try TemporaryDirectory()
-    let archive = directory.file("content.hca")
+    let directory = try ScratchFolder()
+    let archive = directory.path("content.hca")
     let run = await CommandRun(["pack", archive] + arguments)
     let list = await CommandRun(["ls", "--seed", archive, "--json"])
     let paths = list.output.split(separator: "\n").compactMap { line -> String? in
@@ -122,13 +122,12 @@ import Testing
     #expect(page.run.errors.contains("\(base)/gone.png: 404") && page.run.status == 0)
     let site = try await packed(["--from-sitemap", base + "/sitemap.xml"])
     #expect(site.paths == ["/", "/two", "/s.css", "/t.css", "/p.png", "/b.png", "/moved.js", "/new.js"])
-    let directory = try TemporaryDirectory()
-    try Data("\u{FEFF}\(base)/s.css\n/t.css\n\(base)/p.png\n".utf8)
-      .write(to: URL(fileURLWithPath: directory.file("urls")))
-    let list = try await packed(["--from-urls", directory.file("urls"), "--limit", "3"])
+    let directory = try ScratchFolder()
+    let urls = try directory.write("\u{FEFF}\(base)/s.css\n/t.css\n\(base)/p.png\n".utf8, to: "urls")
+    let list = try await packed(["--from-urls", urls, "--limit", "3"])
     #expect(list.paths.isSuperset(of: ["/s.css", "/p.png"]) && list.paths.count == 3)
     #expect(list.run.errors.contains("more than 3 URLs"))
-    #expect(list.run.errors.contains("\(directory.file("urls")): not an http or https URL: /t.css"))
+    #expect(list.run.errors.contains("\(urls): not an http or https URL: /t.css"))
     let small = try await packed(["--from-page", base + "/", "--max-size", "80"])
     #expect(small.run.errors.contains("the 80 bytes of --max-size are used up: the rest was not fetched"))
     #expect(small.paths == ["/"])

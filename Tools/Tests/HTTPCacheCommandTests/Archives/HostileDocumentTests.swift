@@ -85,12 +85,11 @@ struct HostileDocumentTests {
   @Test("a compressed sitemap is unpacked up to the limit of sitemaps.org")
   func compressed() async throws {
     // A member of gzip with 4 KiB of spaces, again and again.
-    let directory = try TemporaryDirectory()
-    let file = directory.file("spaces")
-    try Data(repeating: 0x20, count: 4 << 20).write(to: URL(fileURLWithPath: file))
+    let directory = try ScratchFolder()
+    let file = try directory.write([UInt8](repeating: 0x20, count: 4 << 20), to: "spaces")
     let gzip = try await TestProcess(["/usr/bin/env", "gzip", file])
     #expect(await gzip.end() == 0)
-    let member = try #require(FileManager.default.contents(atPath: file + ".gz"))
+    let member = try #require(directory.file("spaces.gz").bytes)
     let bytes = Array(repeatElement(member, count: 13).joined())
     let error = #expect(throws: Sitemap.Failure.self) { try Sitemap(BodyBytes(bytes)) }
     #expect(error?.description == "a sitemap of more than 50 MiB")

@@ -53,8 +53,7 @@ import Testing
       (["get", "http://a/", "--jobs", "many"], "expected a whole number"),
     ])
   func expected(arguments: [String], message: String) async {
-    let run = await CommandRun(arguments)
-    #expect(run.status == ExitStatus.usage.rawValue)
+    let run = await CommandRun.failure(.usage, arguments)
     #expect(run.errors.contains("'\(arguments.last ?? "")' is invalid for '"), "\(run.errors)")
     #expect(run.errors.contains("': \(message)\n"), "\(run.errors)")
   }
@@ -73,8 +72,7 @@ import Testing
       (["downloads", "puase"], "Unknown command 'puase'. Did you mean 'pause'?"),
     ])
   func unknownCommand(arguments: [String], message: String) async {
-    let run = await CommandRun(arguments)
-    #expect(run.status == ExitStatus.usage.rawValue)
+    let run = await CommandRun.failure(.usage, arguments)
     #expect(run.errors.hasPrefix("Error: \(message)\n"), "\(run.errors)")
     #expect(run.errors.contains("See 'httpcache --help'"), "\(run.errors)")
   }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -35,7 +36,7 @@ import Testing
 
   @Test("-J writes to the name that the origin gives, and overwrites nothing")
   func named() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let response = CacheResponse(
       head: HTTPResponse(
         status: .ok,
@@ -44,11 +45,11 @@ import Testing
       outcome: .hit(age: .seconds(0), lifetime: .seconds(1), allowance: nil), finalTarget: "http://a/")
     let handling = ResponseHandling(usesHeaderName: true)
     let request = try TargetURL(parsing: "http://a/b").request()
-    let free = try handling.prepared(response, of: request, for: .file(directory.file("b")))
-    #expect(free.1 == .file(directory.file("taken")))
+    let free = try handling.prepared(response, of: request, for: .file(directory.path("b")))
+    #expect(free.1 == .file(directory.path("taken")))
     try directory.write("mine".utf8, to: "taken")
     #expect(throws: OutputFailure.self) {
-      try handling.prepared(response, of: request, for: .file(directory.file("b")))
+      try handling.prepared(response, of: request, for: .file(directory.path("b")))
     }
     #expect(try handling.prepared(response, of: request, for: .standardOutput).1 == .standardOutput)
   }

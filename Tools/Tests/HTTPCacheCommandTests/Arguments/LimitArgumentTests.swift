@@ -1,4 +1,5 @@
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -18,9 +19,9 @@ import Testing
 
   @Test("stats shows the bytes in use by kind, and the capacity")
   func room() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     try await DemoOrigin.withOrigin { origin in
-      let cache = directory.file("cache")
+      let cache = directory.path("cache")
       let run = await CommandRun(
         "get", origin.base + DemoResource.image.rawValue, "--dir", cache, "--capacity", "64M")
       try #require(run.status == 0, "\(run.errors)")

@@ -7,6 +7,10 @@ import Testing
 
 /// `-b` and `-c` of `get`, with real connections.
 @Suite(.timeLimit(.minutes(10))) struct CookieOptionTests {
+  private let directory: ScratchFolder
+
+  init() throws { directory = try ScratchFolder() }
+
   private static func answer(_ fields: String, status: String = "200 OK") -> [UInt8] {
     Array("HTTP/1.1 \(status)\r\n\(fields)Content-Length: 2\r\nConnection: close\r\n\r\nok".utf8)
   }
@@ -24,7 +28,6 @@ import Testing
 
   @Test("the cookie of a redirect goes to the next URL of its host, and to no other host")
   func redirects() async throws {
-    let directory = try TemporaryDirectory()
     let other = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     let target = named(other)
     let origin = try await ScriptedOrigin { request, _ in
@@ -32,112 +35,91 @@ import Testing
         ? Self.answer("Set-Cookie: s=1\r\nLocation: /in\r\n", status: "302 Found")
         : Self.answer("Location: http://\(target)/out\r\n", status: "302 Found")
     }
-    let run = await CommandRun(
-      "get", origin.authority + "/login", "--dir", directory.file("cache"), "-b", "", "-b", "own=2")
-    try await origin.close()
-    try await other.close()
-    #expect(run.status == 0, "\(run.errors)")
+    await CommandRun.success(
+      "get", origin.authority + "/login", "--dir", directory.path("cache"), "-b", "", "-b", "own=2")
     #expect(origin.texts.map(Self.cookies) == ["own=2", "s=1; own=2"])
     #expect(other.texts.map(Self.cookies) == [nil])
   }
 
   @Test("-c writes a file for its owner alone, which -b of the next run reads; a host alone gets its cookies")
   func file() async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin { _, _ in
       Self.answer("Set-Cookie: a=1; Path=/\r\nSet-Cookie: b=2; Path=/x\r\nCache-Control: no-store\r\n")
     }
-    let (jar, cache) = (directory.file("jar"), directory.file("cache"))
-    let first = await CommandRun("get", origin.authority, "--dir", cache, "-b", jar, "-c", jar)
-    #expect(first.status == 0, "\(first.errors)")
+    let (jar, cache) = (directory.path("jar"), directory.path("cache"))
+    await CommandRun.success("get", origin.authority, "--dir", cache, "-b", jar, "-c", jar)
     var status = stat()
     #expect(stat(jar, &status) == 0 && status.st_mode & 0o777 == 0o600)
     #expect(chmod(jar, 0o640) == 0)
     for url in [origin.authority + "/x/y", named(origin) + "/x/y"] {
-      let run = await CommandRun("get", url, "--dir", cache, "-b", jar, "-c", jar)
-      #expect(run.status == 0, "\(run.errors)")
+      await CommandRun.success("get", url, "--dir", cache, "-b", jar, "-c", jar)
     }
-    try await origin.close()
     #expect(origin.texts.map(Self.cookies) == [nil, "b=2; a=1", nil])
     #expect(stat(jar, &status) == 0 && status.st_mode & 0o777 == 0o640)
-    let names = try CookieFile.content(of: Data(directory.contents("jar") ?? [])).cookies.map {
+    let names = try CookieFile.content(of: Data(directory.file("jar").bytes ?? [])).cookies.map {
       "\($0.domain) \($0.name)"
     }
     #expect(names.sorted() == ["127.0.0.1 a", "127.0.0.1 b", "localhost a", "localhost b"])
-    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == ["cache", "jar"])
+    #expect(directory.names == ["cache", "jar"])
   }
 
   @Test(
     "-b and -c of one file: lines that are no cookies stay there, are counted, and are no cookies of another file"
   )
   func otherLines() async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin { _, _ in Self.answer("Set-Cookie: a=1\r\n") }
-    let (jar, copy) = (directory.file("jar"), directory.file("copy"))
+    let (jar, copy) = (directory.path("jar"), directory.path("copy"))
     let others = [
       Array("# the staging host:\n".utf8), Array("#example.org\tFALSE\t/\tFALSE\t0\tn\t1\n".utf8),
       Array("Set-Cookie: b=2\n".utf8), [0xFF, 0x09, 0x0A], Array("com\tTRUE\t/\tFALSE\t0\tn\t1\n".utf8),
     ].flatMap { $0 }
     let cookie = "127.0.0.1\tFALSE\t/\tFALSE\t0\told\t1\n"
-    try Data(others + Array(cookie.utf8)).write(to: URL(fileURLWithPath: jar))
-    let arguments = ["get", origin.authority, "--dir", directory.file("cache"), "--policy", "reload"]
+    try directory.write(others + Array(cookie.utf8), to: "jar")
+    let arguments = ["get", origin.authority, "--dir", directory.path("cache"), "--policy", "reload"]
     let away = await CommandRun(arguments + ["-b", jar, "-c", copy])
     #expect(away.errors.contains("3 lines are no cookies in \(jar)\n"), "\(away.errors)")
-    let copied = try CookieFile.content(of: Data(directory.contents("copy") ?? []))
+    let copied = try CookieFile.content(of: Data(directory.file("copy").bytes ?? []))
     #expect(copied.cookies.map(\.name) == ["old", "a"] && copied.otherLines.isEmpty)
     // Under another name, and twice: the title is there once.
-    for path in [jar, directory.file("./jar")] {
-      let run = await CommandRun(arguments + ["-b", path, "-c", jar])
-      #expect(run.status == 0)
+    for path in [jar, directory.path("./jar")] {
+      let run = await CommandRun.success(arguments + ["-b", path, "-c", jar])
       #expect(run.errors.contains("3 lines are no cookies in \(path); -c keeps"), "\(run.errors)")
     }
-    try await origin.close()
     #expect(origin.texts.map(Self.cookies) == ["old=1", "old=1", "old=1; a=1"])
     let title = Array("# Netscape HTTP Cookie File\n# Written by httpcache get -c\n\n".utf8)
     #expect(
-      directory.contents("jar") == title + others
+      directory.file("jar").bytes == title + others
         + Array((cookie + "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\t1\n").utf8))
   }
 
   @Test("-c - writes to standard output")
   func standardOutput() async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin { _, _ in Self.answer("Set-Cookie: a=1\r\n") }
     let run = await CommandRun(
-      "get", origin.authority, "--dir", directory.file("cache"), "-o", directory.file("out"), "-c", "-")
-    try await origin.close()
+      "get", origin.authority, "--dir", directory.path("cache"), "-o", directory.path("out"), "-c", "-")
     #expect(run.output.hasSuffix("127.0.0.1\tFALSE\t/\tFALSE\t0\ta\t1\n"))
   }
 
   @Test("a response with Vary: Cookie answers requests with the cookie that its request had")
   func vary() async throws {
-    let directory = try TemporaryDirectory()
-    let origin = try await ScriptedOrigin { _, _ in
-      Self.answer("Vary: Cookie\r\nCache-Control: max-age=600\r\n")
+    let answer = Self.answer("Vary: Cookie\r\nCache-Control: max-age=600\r\n")
+    let origin = try await ScriptedOrigin { _, _ in answer }
+    let file = try directory.write("127.0.0.1\tFALSE\t/\tFALSE\t0\tuser\t1\n".utf8, to: "one")
+    for options in [["-b", file], ["-b", file], ["-b", "user=1"], []] {
+      await CommandRun.success(["get", origin.authority, "--dir", directory.path("cache")] + options)
     }
-    try Data("127.0.0.1\tFALSE\t/\tFALSE\t0\tuser\t1\n".utf8).write(
-      to: URL(fileURLWithPath: directory.file("one")))
-    for options in [["-b", directory.file("one")], ["-b", directory.file("one")], ["-b", "user=1"], []] {
-      let run = await CommandRun(["get", origin.authority, "--dir", directory.file("cache")] + options)
-      #expect(run.status == 0, "\(run.errors)")
-    }
-    try await origin.close()
     #expect(origin.texts.map(Self.cookies) == ["user=1", nil])
   }
 
   @Test("a response from the cache sets no cookie: it may be an old one")
   func stored() async throws {
-    let directory = try TemporaryDirectory()
-    let origin = try await ScriptedOrigin { _, _ in
-      Self.answer("Set-Cookie: a=1\r\nCache-Control: max-age=600\r\n")
-    }
-    let arguments = ["get", origin.authority, "--dir", directory.file("cache"), "-c", directory.file("jar")]
+    let answer = Self.answer("Set-Cookie: a=1\r\nCache-Control: max-age=600\r\n")
+    let origin = try await ScriptedOrigin { _, _ in answer }
+    let arguments = ["get", origin.authority, "--dir", directory.path("cache"), "-c", directory.path("jar")]
     for expected in [1, 0] {
-      let run = await CommandRun(arguments)
-      #expect(run.status == 0, "\(run.errors)")
-      #expect(try CookieFile.content(of: Data(directory.contents("jar") ?? [])).cookies.count == expected)
+      await CommandRun.success(arguments)
+      #expect(try CookieFile.content(of: Data(directory.file("jar").bytes ?? [])).cookies.count == expected)
     }
-    try await origin.close()
     #expect(origin.texts.count == 1)
   }
 
@@ -145,12 +127,9 @@ import Testing
     "a file that cannot be read is an error of usage, with its reason",
     arguments: [("missing", "No such file"), ("folder", "is a directory")])
   func unreadable(_ name: String, _ reason: String) async throws {
-    let directory = try TemporaryDirectory()
-    try FileManager.default.createDirectory(
-      atPath: directory.file("folder"), withIntermediateDirectories: false)
-    let run = await CommandRun("get", "http://127.0.0.1:1/", "-b", directory.file(name))
-    #expect(run.status == ExitStatus.usage.rawValue)
-    #expect(run.errors.lowercased().contains("cannot read \(directory.file(name)): \(reason)".lowercased()))
+    try directory.makeFolder("folder")
+    let run = await CommandRun.failure(.usage, "get", "http://127.0.0.1:1/", "-b", directory.path(name))
+    #expect(run.errors.lowercased().contains("cannot read \(directory.path(name)): \(reason)".lowercased()))
   }
 
   @Test(
@@ -167,32 +146,25 @@ import Testing
       ),
     ])
   func beyondLimits(_ lines: [String], _ reason: String) async throws {
-    let directory = try TemporaryDirectory()
     let text = lines.joined(separator: "\n") + "\n"
-    try directory.write(text.utf8, to: "jar")
-    let run = await CommandRun(
-      "get", "http://127.0.0.1:1/", "-b", directory.file("jar"), "-c", directory.file("jar"))
-    #expect(run.status == ExitStatus.usage.rawValue)
+    let jar = try directory.write(text.utf8, to: "jar")
+    let run = await CommandRun.failure(.usage, "get", "http://127.0.0.1:1/", "-b", jar, "-c", jar)
     #expect(run.errors.contains(reason), "\(run.errors)")
-    #expect(directory.contents("jar") == Array(text.utf8))
+    #expect(directory.file("jar").bytes == Array(text.utf8))
   }
 
   @Test("a file of cookies that cannot be written is an error of the output, after the body")
   func unwritable() async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin { _, _ in Self.answer("") }
-    let run = await CommandRun(
-      "get", origin.authority, "--dir", directory.file("cache"), "-o", directory.file("out"), "-c",
-      directory.file("none/jar"))
-    try await origin.close()
-    #expect(run.status == ExitStatus.output.rawValue)
-    #expect(directory.contents("out") == Array("ok".utf8))
+    await CommandRun.failure(
+      .output, "get", origin.authority, "--dir", directory.path("cache"), "-o", directory.path("out"), "-c",
+      directory.path("none/jar"))
+    #expect(directory.file("out").bytes == Array("ok".utf8))
   }
 
   @Test("a queue takes no files of cookies", arguments: [["-b", "jar"], ["-c", "jar"]])
   func queue(_ options: [String]) async {
-    let run = await CommandRun(["get", "http://127.0.0.1:1/", "--queue", "q"] + options)
-    #expect(run.status == ExitStatus.usage.rawValue)
+    let run = await CommandRun.failure(.usage, ["get", "http://127.0.0.1:1/", "--queue", "q"] + options)
     #expect(run.errors.contains("does not go with a queue"))
   }
 }

@@ -9,6 +9,11 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct QueueProcessTests {
   private static let content = ServedFile.bytes(3_000_000)
 
+  private let directory: ScratchFolder
+  private var cache: [String] { ["--queue", "films", "--dir", directory.path("cache")] }
+
+  init() throws { directory = try ScratchFolder() }
+
   private static let whole = ServedFile(content: content, fields: "Cache-Control: max-age=60")
   /// Its transfer stops after 2.5 MB.
   private static var held: ServedFile {
@@ -17,20 +22,21 @@ import Testing
     return file
   }
 
+  /// Starts `get`, and waits until most of the held transfer has come.
+  private func begin(_ options: [String], output: Int32? = nil) async throws -> CommandProcess {
+    let process = try await CommandProcess(["get"] + options + cache, in: directory, output: output)
+    try await eventually { Self.size(of: directory.path("cache/bodies")) >= 2_000_000 }
+    return process
+  }
+
   @Test(
     "after SIGINT, SIGTERM and SIGKILL, downloads resume makes the file, and asks for the rest only",
     arguments: [SIGINT, SIGTERM, SIGKILL])
   func resumed(signal: Int32) async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin(Self.held, Self.whole)
-    let events = directory.file("events")
-    try #require(FileManager.default.createFile(atPath: events, contents: nil))
-    let output = try FileHandle(forWritingTo: URL(fileURLWithPath: events))
-    let cache = ["--queue", "films", "--dir", directory.file("cache")]
-    let process = try await CommandProcess(
-      ["get", "--json", origin.base + "/film", "-o", directory.file("film")] + cache, in: directory,
-      output: output.fileDescriptor)
-    try await eventually { Self.size(of: directory.file("cache/bodies")) >= 2_000_000 }
+    let output = try FileHandle(forWritingTo: URL(fileURLWithPath: directory.write("".utf8, to: "events")))
+    let process = try await begin(
+      ["--json", origin.base + "/film", "-o", directory.path("film")], output: output.fileDescriptor)
     process.signal(signal)
     let first = try await process.end()
     if signal != SIGKILL {
@@ -38,32 +44,25 @@ import Testing
       #expect(
         first.errors.contains(
           "interrupted; 1 download left in the queue films; continue with: httpcache downloads resume "
-            + "--queue films --dir \(directory.file("cache"))\n"), "\(first.errors)")
+            + "--queue films --dir \(directory.path("cache"))\n"), "\(first.errors)")
     }
-    #expect(directory.contents("film") == nil)
-    let run = await CommandRun(["downloads", "resume"] + cache)
-    #expect(run.status == 0, "\(run.errors)")
-    #expect(directory.contents("film") == Self.content)
+    #expect(directory.file("film").bytes == nil)
+    await CommandRun.success(["downloads", "resume"] + cache)
+    #expect(directory.file("film").bytes == Self.content)
     #expect(origin.requests.count == 2)
     #expect((origin.requests.last?.start ?? 0) >= 1_400_000)
     try output.close()
-    try await origin.close()
   }
 
   @Test(
     "downloads of a queue that another process runs are paused, resumed and removed by asking that process")
   func asked() async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin { Self.held.answer($0) }
-    let cache = ["--queue", "films", "--dir", directory.file("cache")]
-    let process = try await CommandProcess(
-      ["get", "-j", "1", origin.base + "/film", origin.base + "/second"] + cache, in: directory)
-    try await eventually { Self.size(of: directory.file("cache/bodies")) >= 2_000_000 }
+    let process = try await begin(["-j", "1", origin.base + "/film", origin.base + "/second"])
     let removed = await CommandRun(["downloads", "remove", origin.base + "/second"] + cache)
     #expect(
       removed.output == "asked the process that runs the queue to remove 1 download\n", "\(removed.errors)")
-    let resumed = await CommandRun(["downloads", "resume"] + cache)
-    #expect(resumed.status == 0, "\(resumed.errors)")
+    let resumed = await CommandRun.success(["downloads", "resume"] + cache)
     #expect(resumed.output.hasPrefix("asked the process that runs the queue to continue "))
     let unknown = await CommandRun(["downloads", "pause", "https://example.com/"] + cache)
     #expect(unknown.status == 1)
@@ -77,16 +76,12 @@ import Testing
       "\(end.errors)")
     let list = await CommandRun(["downloads", "list"] + cache)
     #expect(list.output.contains("paused") && !list.output.contains("/second"), "\(list.output)")
-    try await origin.close()
   }
 
   @Test("a download that another process cancels ends the transfer, and the command fails")
   func cancelled() async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin { Self.held.answer($0) }
-    let cache = ["--queue", "films", "--dir", directory.file("cache")]
-    let process = try await CommandProcess(["get", origin.base + "/film"] + cache, in: directory)
-    try await eventually { Self.size(of: directory.file("cache/bodies")) >= 2_000_000 }
+    let process = try await begin([origin.base + "/film"])
     let cancelled = await CommandRun(["downloads", "cancel", origin.base + "/film"] + cache)
     #expect(
       cancelled.output == "asked the process that runs the queue to cancel 1 download\n",
@@ -95,7 +90,6 @@ import Testing
     #expect(
       end.status == 1 && end.errors.contains("1 download cancelled in the queue films"), "\(end.errors)")
     #expect(await CommandRun(["downloads", "list"] + cache).output.contains("cancelled"))
-    try await origin.close()
   }
 
   /// The bytes of all files below a folder.

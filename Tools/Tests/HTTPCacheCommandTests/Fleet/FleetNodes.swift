@@ -23,7 +23,7 @@ final class FleetNodes: Sendable {
   let redis: RedisServer
   /// The file of the token of the admin listeners.
   let token: String
-  private let directory: TemporaryDirectory
+  private let directory: ScratchFolder
   private let client: HTTPClient
 
   /// Runs `body` with a fleet.
@@ -44,13 +44,12 @@ final class FleetNodes: Sendable {
     let result: Result<Void, any Error>
     do { result = .success(try await body(fleet, origin)) } catch { result = .failure(error) }
     try await fleet.client.shutdown()
-    try await origin.close()
     try result.get()
   }
 
   private init(upstream: String) async throws {
     redis = try await RedisServer.start()
-    directory = try TemporaryDirectory()
+    directory = try ScratchFolder()
     token = try directory.write(Self.secret.utf8, to: "token", mode: 0o600)
     let arguments = [
       "--upstream", upstream, "--fleet", "redis://127.0.0.1:\(redis.port)", "--admin", "127.0.0.1:0",

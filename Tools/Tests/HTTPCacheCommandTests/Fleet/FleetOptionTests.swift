@@ -9,9 +9,9 @@ import Testing
 
 /// The options of a fleet, and that no password is shown.
 @Suite(.timeLimit(.minutes(10))) struct FleetOptionTests {
-  private let directory: TemporaryDirectory
+  private let directory: ScratchFolder
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try ScratchFolder() }
 
   private func write(_ text: String, _ name: String, mode: Int = 0o600) throws -> String {
     try directory.write(text.utf8, to: name, mode: mode)
@@ -23,8 +23,7 @@ import Testing
   func commandLine(url: String) async {
     for command in [["serve", "--upstream", "http://a"], ["purge", "--all"], ["fleet"]] {
       for option in [["--fleet", url], ["--fleet=\(url)"]] {
-        let run = await CommandRun(command + option)
-        #expect(run.status == ExitStatus.usage.rawValue)
+        let run = await CommandRun.failure(.usage, command + option)
         #expect(run.errors.contains("use --fleet-password-file FILE"), "\(run.errors)")
         #expect(!run.errors.contains("pass%77"), "\(run.errors)")
       }
@@ -35,12 +34,11 @@ import Testing
   func configurationFile() async throws {
     let text =
       "upstream: http://127.0.0.1:1\nlisten: 127.0.0.1:0\ncapacity: 0\nfleet: redis://u:hunt%65r@127.0.0.1:1\n"
-    let open = await CommandRun("serve", "--config", try write(text, "open.yaml", mode: 0o644), "--check")
-    #expect(open.status == ExitStatus.failure.rawValue)
+    let open = await CommandRun.failure(
+      .failure, "serve", "--config", try write(text, "open.yaml", mode: 0o644), "--check")
     #expect(open.errors.contains("other users can read the password in fleet; run `chmod 600` on it"))
     // Nothing listens at port 1, which stops no start.
-    let run = await CommandRun("serve", "--config", try write(text, "own.yaml"), "--check")
-    #expect(run.status == 0, "\(run.errors)")
+    let run = await CommandRun.success("serve", "--config", try write(text, "own.yaml"), "--check")
     #expect(
       run.errors.contains("warning: the fleet at redis://127.0.0.1:1 cannot be used now (unreachable: "))
     for text in [open.errors, run.errors, run.output] { #expect(!text.contains("hunt"), "\(text)") }
@@ -54,8 +52,7 @@ import Testing
     ])
   func brokenFile(text: String) async throws {
     let path = try write("upstream: http://a\n\(text)\n", "broken.yaml")
-    let run = await CommandRun("serve", "--config", path, "--check")
-    #expect(run.status == ExitStatus.usage.rawValue)
+    let run = await CommandRun.failure(.usage, "serve", "--config", path, "--check")
     #expect(run.errors.hasPrefix("httpcache: \(path)"), "\(run.errors)")
     #expect(!run.errors.contains("pass"), "\(run.errors)")
   }
@@ -70,8 +67,7 @@ import Testing
     ])
   func invalid(url: String, message: String) async throws {
     let path = try write("upstream: http://a\nfleet: \(url)\n", "invalid.yaml")
-    let run = await CommandRun("serve", "--config", path, "--check")
-    #expect(run.status == ExitStatus.usage.rawValue)
+    let run = await CommandRun.failure(.usage, "serve", "--config", path, "--check")
     #expect(run.errors.hasPrefix("httpcache: \(path), line 2: fleet: "), "\(run.errors)")
     #expect(run.errors.contains(message) && !run.errors.contains("pass@"), "\(run.errors)")
   }
@@ -91,8 +87,7 @@ import Testing
       (["--fleet", "redis://h", "--replay", "a.har"], "--record and --replay exclude --fleet."),
     ])
   func combinations(options: [String], message: String) async {
-    let run = await CommandRun(["serve", "--upstream", "http://a"] + options)
-    #expect(run.status == ExitStatus.usage.rawValue)
+    let run = await CommandRun.failure(.usage, ["serve", "--upstream", "http://a"] + options)
     #expect(run.errors.contains(message), "\(run.errors)")
   }
 
@@ -104,8 +99,7 @@ import Testing
     }
     #expect(await CommandRun("fleet").errors.contains("fleet requires --fleet URL."))
     for command in [["fleet"], ["purge", "--all"]] {
-      let run = await CommandRun(command + ["--fleet", "redis://127.0.0.1:1"])
-      #expect(run.status == ExitStatus.unreachable.rawValue)
+      let run = await CommandRun.failure(.unreachable, command + ["--fleet", "redis://127.0.0.1:1"])
       #expect(
         run.errors.hasPrefix("httpcache: the fleet at redis://127.0.0.1:1: unreachable: "), "\(run.errors)")
       let reason = String(cString: strerror(ECONNREFUSED))
@@ -165,13 +159,11 @@ import Testing
     let right = try write("right-secret\n", "right")
     let good = try await start(upstream + ["--fleet-password-file", right])
     try await good.says("of fleet default at redis://127.0.0.1:\(redis.port)\n")
-    let shown = await CommandRun("fleet", "--fleet", upstream[3], "--fleet-password-file", right)
-    #expect(shown.status == 0, "\(shown.errors)")
-    let refused = await CommandRun("fleet", "--fleet", upstream[3], "--fleet-password-file", wrong)
-    #expect(refused.status == ExitStatus.failure.rawValue, "\(refused.errors)")
+    await CommandRun.success("fleet", "--fleet", upstream[3], "--fleet-password-file", right)
+    let refused = await CommandRun.failure(
+      .failure, "fleet", "--fleet", upstream[3], "--fleet-password-file", wrong)
     #expect(refused.errors.contains("WRONGPASS"), "\(refused.errors)")
-    good.send(SIGTERM)
-    #expect(await good.end() == 0)
+    #expect(await good.terminate() == 0)
     for secret in ["right-secret", "wrong-secret"] { #expect(!good.errors.text.contains(secret)) }
   }
 

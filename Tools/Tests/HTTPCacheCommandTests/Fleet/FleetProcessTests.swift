@@ -83,8 +83,7 @@ struct FleetProcessTests {
         #expect(try #require(number) > before)
       }
       try await fleet.settle()
-      let shown = await CommandRun("fleet", "--fleet", fleet.address)
-      #expect(shown.status == 0)
+      let shown = await CommandRun.success("fleet", "--fleet", fleet.address)
       #expect(shown.output.hasPrefix("fleet default at \(fleet.address)\n"), "\(shown.output)")
       #expect(shown.output.contains("memory "))
       #expect(!shown.output.contains("memory unknown"))

@@ -10,7 +10,7 @@ import Testing
     .enabled(if: loopbackZone != nil, "the loopback interface takes no address with a zone"))
   func connects() async throws {
     let zone = try #require(loopbackZone)
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let origin = try await ScriptedOrigin(at: "::1") { request in
       guard request.line.contains(" /first ") else {
         return ScriptedOrigin.Answer(head: "HTTP/1.1 200 OK\r\nContent-Length: 2", body: Array("ok".utf8))
@@ -18,12 +18,10 @@ import Testing
       return ScriptedOrigin.Answer(head: "HTTP/1.1 302 Found\r\nLocation: /second\r\nContent-Length: 0")
     }
     let zoned = origin.authority.replacing("]", with: "%25\(zone)]")
-    let run = await CommandRun(
-      "get", "http://\(zoned)/first", "--dir", directory.file("cache"), "-o", directory.file("out"))
-    #expect(run.status == 0, "\(run.errors)")
-    #expect(directory.contents("out") == Array("ok".utf8))
+    await CommandRun.success(
+      "get", "http://\(zoned)/first", "--dir", directory.path("cache"), "-o", directory.path("out"))
+    #expect(directory.file("out").bytes == Array("ok".utf8))
     #expect(origin.requests.map { $0.fields["host"] } == [origin.authority, origin.authority])
-    try await origin.close()
   }
 }
 

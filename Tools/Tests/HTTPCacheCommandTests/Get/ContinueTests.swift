@@ -9,6 +9,9 @@ import Testing
 /// A transfer that broke off goes on, whatever the limits of the cache.
 @Suite(.timeLimit(.minutes(10))) struct ContinueTests {
   private static let content = ServedFile.bytes(100_000)
+  private let directory: ScratchFolder
+
+  init() throws { directory = try ScratchFolder() }
 
   private func file(_ change: (inout ServedFile) -> Void = { _ in }) -> ServedFile {
     var file = ServedFile(content: Self.content)
@@ -16,104 +19,86 @@ import Testing
     return file
   }
 
-  /// A file that is cut after some of it was written to the part file in `directory`.
-  private func cutFile(
-    _ directory: TemporaryDirectory, _ change: (inout ServedFile) -> Void
-  ) -> ServedFile {
+  /// A file that is cut after some of it was written to the part file.
+  private func cutFile(_ change: (inout ServedFile) -> Void) -> ServedFile {
     file {
-      ($0.cut, $0.awaitedFile) = (40_000, directory.file("out.httpcache-part/body"))
+      ($0.cut, $0.awaitedFile) = (40_000, directory.path("out.httpcache-part/body"))
       change(&$0)
     }
   }
 
   @Test("a stored response is continued from the cache, and no part is left beside the complete output")
   func fromCache() async throws {
-    let directory = try TemporaryDirectory()
     let fields = "Cache-Control: max-age=60"
-    let origin = try await ScriptedOrigin(
-      cutFile(directory) { $0.fields = fields }, file { $0.fields = fields })
-    let first = await CommandRun.get(from: origin, in: directory)
-    #expect(first.status == ExitStatus.brokenProtocol.rawValue)
+    let origin = try await ScriptedOrigin(cutFile { $0.fields = fields }, file { $0.fields = fields })
+    let first = await CommandRun.get(from: origin, in: directory).expect(.brokenProtocol)
     #expect(first.errors.contains(": the response ended after "))
     #expect(first.errors.contains(" of 100,000 bytes; they are kept, run again to continue\n"))
-    #expect(try directory.names() == ["out.httpcache-part"])
-    let second = await CommandRun.get(from: origin, in: directory)
-    #expect(second.status == 0)
+    #expect(directory.namesBesideCache == ["out.httpcache-part"])
+    let second = await CommandRun.get(from: origin, in: directory).expectSuccess()
     let start = try #require(origin.requests.last?.start)
     #expect(
       second.errors.contains(
         ": continued: \(HumanText.bytes(Int64(start))) from the cache, "
           + "\(HumanText.bytes(Int64(100_000 - start))) fetched; 97.7 KiB in "))
-    #expect(directory.contents("out") == Self.content)
-    #expect(try directory.names() == ["out"])
-    try await origin.close()
+    #expect(directory.file("out").bytes == Self.content)
+    #expect(directory.namesBesideCache == ["out"])
   }
 
   @Test(
     "what the cache does not store is continued from the part file",
     arguments: ["Cache-Control: no-store", "Cache-Control: max-age=60"])
   func fromPart(fields: String) async throws {
-    let directory = try TemporaryDirectory()
     // The second kind is over the limit of the cache.
     let limit = fields.contains("no-store") ? "50%" : "50K"
-    let origin = try await ScriptedOrigin(
-      cutFile(directory) { $0.fields = fields }, file { $0.fields = fields })
-    let part = directory.file("out.httpcache-part")
-    let first = await CommandRun.get(from: origin, in: directory, options: "--largest-entry", limit)
-    #expect(
-      first.errors.contains(
-        " of 100,000 bytes; they are kept in \(part), run again to continue\n"
-      ))
-    #expect(try directory.names() == ["out.httpcache-part"])
-    let second = await CommandRun.get(from: origin, in: directory, options: "--largest-entry", limit)
-    #expect(second.status == 0)
+    let origin = try await ScriptedOrigin(cutFile { $0.fields = fields }, file { $0.fields = fields })
+    let part = directory.path("out.httpcache-part")
+    let first = await CommandRun.get(from: origin, in: directory, options: ["--largest-entry", limit])
+    #expect(first.errors.contains(" of 100,000 bytes; they are kept in \(part), run again to continue\n"))
+    #expect(directory.namesBesideCache == ["out.httpcache-part"])
+    let second = await CommandRun.get(from: origin, in: directory, options: ["--largest-entry", limit])
+      .expectSuccess()
     let start = try #require(origin.requests.last?.start)
     #expect(
       second.errors.contains(
         ": continued: \(HumanText.bytes(Int64(start))) from \(part), "
           + "\(HumanText.bytes(Int64(100_000 - start))) fetched; 97.7 KiB in "))
-    #expect(directory.contents("out") == Self.content)
+    #expect(directory.file("out").bytes == Self.content)
     #expect(origin.requests.last?.fields["if-range"] == "\"v1\"")
-    #expect(try directory.names() == ["out"])
-    try await origin.close()
+    #expect(directory.namesBesideCache == ["out"])
   }
 
   @Test("a response that is too large for the cache is reported before its body, with the options")
   func tooLarge() async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin(file { $0.fields = "Cache-Control: max-age=60" }, file())
-    let run = await CommandRun.get(from: origin, in: directory, options: "--largest-entry", "50K")
+    let run = await CommandRun.get(from: origin, in: directory, options: ["--largest-entry", "50K"])
     let notice = "97.7 KiB is over the limit of 50.0 KiB (--largest-entry, --capacity)"
     let lines = run.errors.split(separator: "\n")
     #expect(lines.first?.hasSuffix("/file: it will not be cached: \(notice)") == true)
     #expect(lines.last?.contains(": miss, not stored: \(notice); 97.7 KiB in ") == true)
     #expect(
-      await !CommandRun.get(from: origin, in: directory, options: "--largest-entry", "50K", "--quiet").errors
+      await !CommandRun.get(from: origin, in: directory, options: ["--largest-entry", "50K", "--quiet"])
+        .errors
         .contains("cached"))
-    try await origin.close()
   }
 
   @Test("a representation that has changed begins anew and says so")
   func changed() async throws {
-    let directory = try TemporaryDirectory()
     let other = Array(Self.content.reversed())
     let origin = try await ScriptedOrigin(
-      cutFile(directory) { $0.fields = "Cache-Control: no-store" },
+      cutFile { $0.fields = "Cache-Control: no-store" },
       file { ($0.content, $0.tag) = (other, "\"v2\"") })
     _ = await CommandRun.get(from: origin, in: directory)
-    let second = await CommandRun.get(from: origin, in: directory)
-    #expect(second.status == 0)
+    let second = await CommandRun.get(from: origin, in: directory).expectSuccess()
     #expect(second.errors.contains("begun anew: the response has changed since its first part came"))
-    #expect(directory.contents("out") == other)
-    #expect(try directory.names() == ["out"])
-    try await origin.close()
+    #expect(directory.file("out").bytes == other)
+    #expect(directory.namesBesideCache == ["out"])
   }
 
   @Test("a shorter representation under the validator of the part is an error, and a reload begins anew")
   func shorter() async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin(
-      cutFile(directory) { $0.fields = "Cache-Control: no-store" },
+      cutFile { $0.fields = "Cache-Control: no-store" },
       file { $0.content = Array(Self.content.prefix(10)) })
     _ = await CommandRun.get(from: origin, in: directory)
     let second = await CommandRun.get(from: origin, in: directory)
@@ -122,18 +107,15 @@ import Testing
       second.errors.contains(
         "the origin sends 10 bytes under the validator of 100000 bytes; --policy reload begins anew"),
       "\(second.errors)")
-    #expect(directory.contents("out") == nil)
-    let reload = await CommandRun.get(from: origin, in: directory, options: "--policy", "reload")
-    #expect(reload.status == 0, "\(reload.errors)")
-    #expect(directory.contents("out") == Array(Self.content.prefix(10)))
+    #expect(directory.file("out").bytes == nil)
+    await CommandRun.get(from: origin, in: directory, options: ["--policy", "reload"]).expectSuccess()
+    #expect(directory.file("out").bytes == Array(Self.content.prefix(10)))
     #expect(origin.requests.map { $0.start != nil } == [false, true, false, false])
-    try await origin.close()
   }
 
   @Test("a 206 of another representation is not used, even where the origin calls it the rest")
   func wrongRest() async throws {
-    let directory = try TemporaryDirectory()
-    let first = cutFile(directory) { $0.fields = "Cache-Control: no-store" }
+    let first = cutFile { $0.fields = "Cache-Control: no-store" }
     let second = file { ($0.content, $0.tag) = (Array(Self.content.reversed()), "\"v2\"") }
     let origin = try await ScriptedOrigin { request in
       if request.number == 0 { return first.answer(request) }
@@ -144,30 +126,25 @@ import Testing
           + "Content-Length: \(100_000 - start)\r\nETag: \"v2\"", body: Array(second.content[start...]))
     }
     _ = await CommandRun.get(from: origin, in: directory)
-    let run = await CommandRun.get(from: origin, in: directory)
-    #expect(run.status == 0)
-    #expect(directory.contents("out") == second.content)
+    await CommandRun.get(from: origin, in: directory).expectSuccess()
+    #expect(directory.file("out").bytes == second.content)
     #expect(origin.requests.map { $0.start != nil } == [false, true, false])
-    try await origin.close()
   }
 
   @Test("an origin without ranges begins anew")
   func noRanges() async throws {
-    let directory = try TemporaryDirectory()
     let fields = "Cache-Control: no-store"
     let origin = try await ScriptedOrigin(
-      cutFile(directory) { $0.fields = fields }, file { ($0.fields, $0.hasRanges) = (fields, false) })
+      cutFile { $0.fields = fields }, file { ($0.fields, $0.hasRanges) = (fields, false) })
     _ = await CommandRun.get(from: origin, in: directory)
     let run = await CommandRun.get(from: origin, in: directory)
     #expect(run.errors.contains("begun anew: the origin does not continue responses"))
-    #expect(directory.contents("out") == Self.content)
-    try await origin.close()
+    #expect(directory.file("out").bytes == Self.content)
   }
 
   @Test("without a strong validator nothing is kept, and the message says why")
   func weak() async throws {
-    let directory = try TemporaryDirectory()
-    let weak = cutFile(directory) { $0.tag = "W/\"v1\"" }
+    let weak = cutFile { $0.tag = "W/\"v1\"" }
     let origin = try await ScriptedOrigin(weak, weak)
     let run = await CommandRun.get(from: origin, in: directory)
     #expect(
@@ -175,14 +152,12 @@ import Testing
         " of 100,000 bytes; nothing is kept: "
           + "a response without a strong ETag or Last-Modified, or of an origin without ranges, cannot be continued"
       ))
-    #expect(try directory.names().isEmpty)
-    try await origin.close()
+    #expect(directory.namesBesideCache.isEmpty)
   }
 
   @Test("an error in place of the rest keeps the part, and touches no file")
   func unavailable() async throws {
-    let directory = try TemporaryDirectory()
-    let first = cutFile(directory) { $0.fields = "Cache-Control: no-store" }
+    let first = cutFile { $0.fields = "Cache-Control: no-store" }
     let whole = file { $0.fields = "Cache-Control: no-store" }
     let origin = try await ScriptedOrigin { request in
       switch request.number {
@@ -192,36 +167,29 @@ import Testing
       }
     }
     _ = await CommandRun.get(from: origin, in: directory)
-    let failed = await CommandRun.get(from: origin, in: directory)
-    #expect(failed.status == ExitStatus.httpError.rawValue)
+    let failed = await CommandRun.get(from: origin, in: directory).expect(.httpError)
     #expect(
       failed.errors.contains(
-        " of 97.7 KiB kept in \(directory.file("out.httpcache-part")), run again to continue"))
+        " of 97.7 KiB kept in \(directory.path("out.httpcache-part")), run again to continue"))
     #expect(failed.errors.contains(": status 503 in place of the rest of the response; "))
-    #expect(directory.contents("out") == nil)
+    #expect(directory.file("out").bytes == nil)
     let run = await CommandRun.get(from: origin, in: directory)
     #expect(run.errors.contains(": continued: "))
-    #expect(directory.contents("out") == Self.content)
-    try await origin.close()
+    #expect(directory.file("out").bytes == Self.content)
   }
 
   @Test("a range that the caller asked for, and a head in the output, are not continued")
   func others() async throws {
-    let directory = try TemporaryDirectory()
-    let cut = cutFile(directory) { $0.fields = "Cache-Control: no-store" }
+    let cut = cutFile { $0.fields = "Cache-Control: no-store" }
     let origin = try await ScriptedOrigin(cut, cut)
-    for option in [["-H", "Range: bytes=10-"], ["-i"]] {
-      _ = await CommandRun(
-        ["get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out")] + option
-      )
-      #expect(try directory.names().isEmpty)
+    for options in [["-H", "Range: bytes=10-"], ["-i"]] {
+      _ = await CommandRun.get(from: origin, in: directory, options: options)
+      #expect(directory.namesBesideCache.isEmpty)
     }
-    try await origin.close()
   }
 
   @Test("a body without a length that breaks off is continued")
   func chunked() async throws {
-    let directory = try TemporaryDirectory()
     let whole = file { $0.fields = "Cache-Control: no-store" }
     let origin = try await ScriptedOrigin { request in
       guard request.number == 0 else { return whole.answer(request) }
@@ -230,30 +198,24 @@ import Testing
         body: Array("9c40\r\n".utf8) + Self.content.prefix(40_000) + Array("\r\n".utf8))
     }
     let first = await CommandRun.get(from: origin, in: directory)
-    #expect(
-      first.errors.contains(" bytes, before its end; they are kept in "))
-    let second = await CommandRun.get(from: origin, in: directory)
-    #expect(second.status == 0, "\(second.errors)")
-    #expect(directory.contents("out") == Self.content)
-    try await origin.close()
+    #expect(first.errors.contains(" bytes, before its end; they are kept in "))
+    await CommandRun.get(from: origin, in: directory).expectSuccess()
+    #expect(directory.file("out").bytes == Self.content)
   }
 
   @Test("the message of a time limit names the option and the bytes that are kept")
   func timeLimit() async throws {
-    let directory = try TemporaryDirectory()
     let held = file { ($0.cut, $0.isHeld, $0.fields) = (40_000, true, "Cache-Control: max-age=60") }
     let origin = try await ScriptedOrigin(held, held)
     let clock = ManualClock(now: SystemClock().now)
     async let end = CommandEnvironment.$clock.withValue(clock) {
-      await CommandRun.get(from: origin, in: directory, options: "--max-time", "4")
+      await CommandRun.get(from: origin, in: directory, options: ["--max-time", "4"])
     }
-    try await eventually { directory.contents("out.httpcache-part/body")?.count == 40_000 }
+    try await eventually { directory.file("out.httpcache-part/body").bytes?.count == 40_000 }
     await clock.waitForSleepers()
     clock.advance(by: .seconds(4))
-    let run = await end
-    #expect(run.status == ExitStatus.timeout.rawValue)
+    let run = await end.expect(.timeout)
     #expect(run.errors.contains(": not complete within 4.0 s (--max-time); "))
     #expect(run.errors.contains(" of 97.7 KiB kept, run again to continue"))
-    try await origin.close()
   }
 }

@@ -8,12 +8,12 @@ import Testing
   private static let content = ServedFile.bytes(50_000)
   private static let modified = Date(timeIntervalSince1970: 1_600_000_000)
   private static let field = "\r\nLast-Modified: Sun, 13 Sep 2020 12:26:40 GMT"
-  private let directory: TemporaryDirectory
+  private let directory: ScratchFolder
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try ScratchFolder() }
 
   private func time(_ name: String = "out") throws -> Date? {
-    try FileManager.default.attributesOfItem(atPath: directory.file(name))[.modificationDate] as? Date
+    try FileManager.default.attributesOfItem(atPath: directory.path(name))[.modificationDate] as? Date
   }
 
   @Test("is that of the representation, from the origin and from the cache")
@@ -21,13 +21,11 @@ import Testing
     let file = ServedFile(content: Self.content, fields: "Cache-Control: max-age=86400" + Self.field)
     let origin = try await ScriptedOrigin { file.answer($0) }
     for _ in 0..<2 {
-      let run = await CommandRun.get(from: origin, in: directory)
-      #expect(run.status == 0, "\(run.errors)")
+      await CommandRun.get(from: origin, in: directory).expectSuccess()
       #expect(try time() == Self.modified)
-      try FileManager.default.removeItem(atPath: directory.file("out"))
+      directory.remove("out")
     }
     #expect(origin.requests.count == 1)
-    try await origin.close()
   }
 
   @Test(
@@ -39,12 +37,10 @@ import Testing
     let rest = ServedFile(content: Self.content, fields: fields)
     let origin = try await ScriptedOrigin(first, rest)
     #expect(await CommandRun.get(from: origin, in: directory).status != 0)
-    let run = await CommandRun.get(from: origin, in: directory)
-    #expect(run.status == 0, "\(run.errors)")
-    #expect(directory.contents("out") == Self.content)
+    await CommandRun.get(from: origin, in: directory).expectSuccess()
+    #expect(directory.file("out").bytes == Self.content)
     #expect(origin.requests.last?.start != nil)
     #expect(try time() == Self.modified)
-    try await origin.close()
   }
 
   @Test(
@@ -54,12 +50,9 @@ import Testing
     let file = ServedFile(content: Self.content, fields: "Cache-Control: max-age=86400" + field)
     let origin = try await ScriptedOrigin { file.answer($0) }
     let start = Date()
-    let run = await CommandRun(
-      ["get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out")] + options)
-    #expect(run.status == 0, "\(run.errors)")
+    await CommandRun.get(from: origin, in: directory, options: options).expectSuccess()
     // The file system's clock is a few milliseconds late.
     #expect(try #require(try time()) > start - 10)
-    try await origin.close()
   }
 
   @Test("is that of the representation if the response names the file (-J)")
@@ -69,10 +62,9 @@ import Testing
       fields: "Cache-Control: max-age=60\r\nContent-Disposition: attachment; filename=given" + Self.field)
     let origin = try await ScriptedOrigin { file.answer($0) }
     let run = try await CommandProcess(
-      ["get", origin.base + "/file", "--dir", directory.file("cache"), "-O", "-J"], in: directory
+      ["get", origin.base + "/file", "--dir", directory.path("cache"), "-O", "-J"], in: directory
     ).end()
     #expect(run.status == 0, "\(run.errors)")
     #expect(try time("given") == Self.modified)
-    try await origin.close()
   }
 }

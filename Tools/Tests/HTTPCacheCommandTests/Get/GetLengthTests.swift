@@ -9,31 +9,30 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct GetLengthTests {
   private static let content = ServedFile.bytes(300_000)
   private static let stores = ["Cache-Control: no-store", "Cache-Control: max-age=60"]
+  private let directory: ScratchFolder
+
+  init() throws { directory = try ScratchFolder() }
 
   /// Runs `get` once, which breaks off after some of 300,000 bytes; later requests get `instead`, or the file.
   private func withPart(
-    _ fields: String, then instead: @escaping @Sendable (ScriptedOrigin.Request) -> ScriptedOrigin.Answer?,
-    _ body: (ScriptedOrigin, TemporaryDirectory) async throws -> Void
+    _ fields: String, instead: @escaping @Sendable (ScriptedOrigin.Request) -> ScriptedOrigin.Answer?,
+    then body: (ScriptedOrigin) async throws -> Void
   ) async throws {
-    let directory = try TemporaryDirectory()
     let whole = ServedFile(content: Self.content, fields: fields)
     var first = whole
-    (first.cut, first.awaitedFile) = (100_000, directory.file("out.httpcache-part/body"))
+    (first.cut, first.awaitedFile) = (100_000, directory.path("out.httpcache-part/body"))
     let origin = try await ScriptedOrigin { [first] request in
       request.number == 0 ? first.answer(request) : instead(request) ?? whole.answer(request)
     }
-    let run = await CommandRun.get(from: origin, in: directory)
-    #expect(run.status == ExitStatus.brokenProtocol.rawValue, "\(run.errors)")
-    try await body(origin, directory)
-    try await origin.close()
+    await CommandRun.get(from: origin, in: directory).expect(.brokenProtocol)
+    try await body(origin)
   }
 
   /// Runs `get` to its end, after another run.
-  private func requireWhole(_ origin: ScriptedOrigin, _ directory: TemporaryDirectory) async {
-    let run = await CommandRun.get(from: origin, in: directory)
-    #expect(run.status == 0, "\(run.errors)")
+  private func requireWhole(_ origin: ScriptedOrigin) async {
+    await CommandRun.get(from: origin, in: directory).expectSuccess()
     #expect(origin.requests.last?.start != nil)
-    #expect(directory.contents("out") == Self.content)
+    #expect(directory.file("out").bytes == Self.content)
   }
 
   private static func chunked(_ head: String, _ bytes: [UInt8]) -> ScriptedOrigin.Answer {
@@ -47,50 +46,38 @@ import Testing
     "a 200 without a length under the same strong validator is no shorter or longer file",
     arguments: stores, [50_000, 250_000, 350_000])
   func contradictions(fields: String, count: Int) async throws {
-    try await withPart(
-      fields,
-      then: { request in
-        request.number > 1 ? nil : Self.chunked("HTTP/1.1 200 OK\r\n\(fields)", ServedFile.bytes(count))
-      }
-    ) { origin, directory in
-      let run = await CommandRun.get(from: origin, in: directory)
-      #expect(run.status == ExitStatus.brokenProtocol.rawValue)
+    try await withPart(fields) { request in
+      request.number > 1 ? nil : Self.chunked("HTTP/1.1 200 OK\r\n\(fields)", ServedFile.bytes(count))
+    } then: { origin in
+      let run = await CommandRun.get(from: origin, in: directory).expect(.brokenProtocol)
       #expect(run.errors.contains("under the validator of 300000 bytes; --policy reload"), "\(run.errors)")
-      #expect(directory.contents("out") == nil)
-      await requireWhole(origin, directory)
+      #expect(directory.file("out").bytes == nil)
+      await requireWhole(origin)
     }
   }
 
   @Test("a reload takes the file with the other length", arguments: stores)
   func reload(fields: String) async throws {
     let other = ServedFile.bytes(250_000)
-    try await withPart(
-      fields,
-      then: { _ in
-        Self.chunked("HTTP/1.1 200 OK\r\n\(fields)", other)
-      }
-    ) { origin, directory in
-      let run = await CommandRun.get(from: origin, in: directory, options: "--policy", "reload")
-      #expect(run.status == 0, "\(run.errors)")
-      #expect(directory.contents("out") == other)
+    try await withPart(fields) { _ in
+      Self.chunked("HTTP/1.1 200 OK\r\n\(fields)", other)
+    } then: { origin in
+      await CommandRun.get(from: origin, in: directory, options: ["--policy", "reload"]).expectSuccess()
+      #expect(directory.file("out").bytes == other)
     }
   }
 
   @Test("a rest with an unknown complete length ends where its Content-Range says", arguments: stores)
   func unknownLength(fields: String) async throws {
-    try await withPart(
-      fields,
-      then: { request in
-        guard request.number == 1, let start = request.start else { return nil }
-        return Self.chunked(
-          "HTTP/1.1 206 Part\r\nContent-Range: bytes \(start)-299999/*\r\n\(fields)",
-          Array(Self.content[start..<250_000]))
-      }
-    ) { origin, directory in
-      let run = await CommandRun.get(from: origin, in: directory)
-      #expect(run.status == ExitStatus.brokenProtocol.rawValue, "\(run.errors)")
-      #expect(directory.contents("out") == nil)
-      await requireWhole(origin, directory)
+    try await withPart(fields) { request in
+      guard request.number == 1, let start = request.start else { return nil }
+      return Self.chunked(
+        "HTTP/1.1 206 Part\r\nContent-Range: bytes \(start)-299999/*\r\n\(fields)",
+        Array(Self.content[start..<250_000]))
+    } then: { origin in
+      await CommandRun.get(from: origin, in: directory).expect(.brokenProtocol)
+      #expect(directory.file("out").bytes == nil)
+      await requireWhole(origin)
     }
   }
 
@@ -98,18 +85,14 @@ import Testing
     "a 206 with more bytes than it says, or none, is asked once without a range, and none of its bytes stay",
     arguments: stores, [true, false])
   func useless(fields: String, isEmpty: Bool) async throws {
-    try await withPart(
-      fields,
-      then: { request in
-        guard let start = request.start else { return nil }
-        return Self.chunked(
-          "HTTP/1.1 206 Part\r\nContent-Range: bytes \(start)-299999/300000\r\n\(fields)",
-          isEmpty ? [] : [UInt8](repeating: 9, count: 300_000))
-      }
-    ) { origin, directory in
-      let run = await CommandRun.get(from: origin, in: directory)
-      #expect(run.status == 0, "\(run.errors)")
-      #expect(directory.contents("out") == Self.content)
+    try await withPart(fields) { request in
+      guard let start = request.start else { return nil }
+      return Self.chunked(
+        "HTTP/1.1 206 Part\r\nContent-Range: bytes \(start)-299999/300000\r\n\(fields)",
+        isEmpty ? [] : [UInt8](repeating: 9, count: 300_000))
+    } then: { origin in
+      await CommandRun.get(from: origin, in: directory).expectSuccess()
+      #expect(directory.file("out").bytes == Self.content)
       #expect(origin.requests.map { $0.start != nil } == [false, true, false])
     }
   }
@@ -123,15 +106,11 @@ import Testing
     "a success without the file in place of the rest gets one request without the range",
     arguments: stores, ["202 Accepted", "204 No Content", "205 Reset Content", "207 Multi-Status"])
   func otherSuccess(fields: String, status: String) async throws {
-    try await withPart(
-      fields,
-      then: { request in
-        request.start == nil ? nil : Self.success(status, fields)
-      }
-    ) { origin, directory in
-      let run = await CommandRun.get(from: origin, in: directory)
-      #expect(run.status == 0, "\(run.errors)")
-      #expect(directory.contents("out") == Self.content)
+    try await withPart(fields) { request in
+      request.start == nil ? nil : Self.success(status, fields)
+    } then: { origin in
+      await CommandRun.get(from: origin, in: directory).expectSuccess()
+      #expect(directory.file("out").bytes == Self.content)
       #expect(origin.requests.map { $0.start != nil } == [false, true, false])
     }
   }
@@ -140,54 +119,42 @@ import Testing
     "a success without the file to both requests is no file, and the part stays",
     arguments: stores, ["202 Accepted", "204 No Content"])
   func noFile(fields: String, status: String) async throws {
-    try await withPart(
-      fields,
-      then: { request in
-        request.number > 2 ? nil : Self.success(status, fields)
-      }
-    ) { origin, directory in
-      let run = await CommandRun.get(from: origin, in: directory)
-      #expect(run.status == ExitStatus.httpError.rawValue)
+    try await withPart(fields) { request in
+      request.number > 2 ? nil : Self.success(status, fields)
+    } then: { origin in
+      let run = await CommandRun.get(from: origin, in: directory).expect(.httpError)
       #expect(run.errors.contains("status \(status.prefix(3)) in place of the rest of the response"))
-      #expect(directory.contents("out") == nil)
-      await requireWhole(origin, directory)
+      #expect(directory.file("out").bytes == nil)
+      await requireWhole(origin)
     }
   }
 
   @Test(
     "a 204 or 205 is no file, with a queue or without", arguments: ["204 No Content", "205 Reset Content"])
   func noContent(status: String) async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin { _ in Self.success(status, "Cache-Control: max-age=60") }
-    let cache = ["--dir", directory.file("cache")]
+    let cache = ["--dir", directory.path("cache")]
     try directory.write("old".utf8, to: "out")
-    let run = await CommandRun.get(from: origin, in: directory)
-    #expect(run.status == ExitStatus.httpError.rawValue)
+    let run = await CommandRun.get(from: origin, in: directory).expect(.httpError)
     #expect(run.errors.contains("has no content to save (RFC 9110 §15.3)"), "\(run.errors)")
-    #expect(directory.contents("out") == Array("old".utf8))
-    let queued = await CommandRun(
-      ["get", origin.base + "/file", "-o", directory.file("new"), "--queue", "q"] + cache)
-    #expect(queued.status == ExitStatus.httpError.rawValue)
+    #expect(directory.file("out").bytes == Array("old".utf8))
+    let queued = await CommandRun.failure(
+      .httpError, ["get", origin.base + "/file", "-o", directory.path("new"), "--queue", "q"] + cache)
     #expect(queued.errors.contains("has no content to save (RFC 9110 §15.3)"), "\(queued.errors)")
-    #expect(directory.contents("new") == nil)
+    #expect(directory.file("new").bytes == nil)
     for options in [[], ["-o", "/dev/null"]] {
-      let run = await CommandRun(["get", origin.base + "/file"] + options + cache)
-      #expect(run.status == 0, "\(run.errors)")
+      await CommandRun.success(["get", origin.base + "/file"] + options + cache)
     }
-    try await origin.close()
   }
 
   @Test("a 206 of the whole that was not asked for has the bytes that it says")
   func unaskedRange() async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin { _ in
       Self.chunked(
         "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-299999/300000\r\nCache-Control: no-store",
         Array(Self.content.prefix(250_000)))
     }
-    let run = await CommandRun.get(from: origin, in: directory)
-    #expect(run.status == ExitStatus.brokenProtocol.rawValue, "\(run.errors)")
-    #expect(directory.contents("out") == nil)
-    try await origin.close()
+    await CommandRun.get(from: origin, in: directory).expect(.brokenProtocol)
+    #expect(directory.file("out").bytes == nil)
   }
 }

@@ -8,43 +8,33 @@ import Testing
 /// Part files that were cut, are complete, or belong to another response. (`PartFileTests` has what all doors share.)
 @Suite(.timeLimit(.minutes(10))) struct GetPartTests {
   private static let content = ServedFile.bytes(50_000)
+  private let directory: ScratchFolder
 
-  /// A directory with the part file of a transfer that broke off, and its origin.
-  private func withPart(
-    _ body: (ScriptedOrigin, TemporaryDirectory, _ part: String) async throws -> Void
-  ) async throws {
-    let directory = try TemporaryDirectory()
+  init() throws { directory = try ScratchFolder() }
+
+  /// Makes the part file of a transfer that broke off, and returns its origin.
+  private func brokenOff() async throws -> ScriptedOrigin {
     var file = ServedFile(content: Self.content, fields: "Cache-Control: no-store")
     let whole = file
     file.cut = 20_000
     let origin = try await ScriptedOrigin(file, whole)
     _ = await CommandRun.get(from: origin, in: directory)
-    try await body(origin, directory, directory.file("out.httpcache-part"))
-    try await origin.close()
-  }
-
-  private func write(_ bytes: [UInt8], to path: String) throws {
-    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    return origin
   }
 
   @Test("a part file that was cut is continued from its remaining bytes")
   func cut() async throws {
-    try await withPart { origin, directory, part in
-      #expect(truncate(part + "/body", 5) == 0)
-      let run = await CommandRun.get(from: origin, in: directory)
-      #expect(run.status == 0)
-      #expect(origin.requests.last?.start == 5)
-      #expect(directory.contents("out") == Self.content)
-    }
+    let origin = try await brokenOff()
+    #expect(truncate(directory.path("out.httpcache-part/body"), 5) == 0)
+    await CommandRun.get(from: origin, in: directory).expectSuccess()
+    #expect(origin.requests.last?.start == 5)
+    #expect(directory.file("out").bytes == Self.content)
   }
 
   /// Runs `get` again, with an answer to the first range instead of the rest.
-  private func again(_ instead: @escaping @Sendable (ScriptedOrigin.Request) -> ScriptedOrigin.Answer?)
-    async throws -> (
-      CommandRun, [UInt8]?, [Int?]
-    )
-  {
-    let directory = try TemporaryDirectory()
+  private func again(
+    _ instead: @escaping @Sendable (ScriptedOrigin.Request) -> ScriptedOrigin.Answer?
+  ) async throws -> (CommandRun, [UInt8]?, [Int?]) {
     var file = ServedFile(content: Self.content, fields: "Cache-Control: no-store")
     let whole = file
     file.cut = 20_000
@@ -53,10 +43,8 @@ import Testing
     }
     _ = await CommandRun.get(from: origin, in: directory)
     let run = await CommandRun.get(from: origin, in: directory)
-    let part = directory.contents("out.httpcache-part/body")
-    let result = (run, directory.contents("out") ?? part, origin.requests.map(\.start))
-    try await origin.close()
-    return result
+    let part = directory.file("out.httpcache-part/body").bytes
+    return (run, directory.file("out").bytes ?? part, origin.requests.map(\.start))
   }
 
   @Test(
@@ -95,39 +83,34 @@ import Testing
 
   @Test("in a queue, another length under the same strong validator is an error that names a way out")
   func contradictionInQueue() async throws {
-    let directory = try TemporaryDirectory()
     let fields = "Cache-Control: no-store"
     let first = ServedFile(content: Self.content, fields: fields, cut: 20_000)
     let other = ServedFile(content: Array(Self.content.prefix(10)), fields: fields, hasRanges: false)
     let origin = try await ScriptedOrigin(first, other)
     _ = await CommandRun.get(from: origin, in: directory)
-    let run = await CommandRun.get(from: origin, in: directory, options: "--queue", "test", "--retry", "0")
-    #expect(run.status == ExitStatus.brokenProtocol.rawValue)
+    let run = await CommandRun.get(from: origin, in: directory, options: ["--queue", "test", "--retry", "0"])
+      .expect(.brokenProtocol)
     #expect(
       run.errors.contains("under the validator of 50000 bytes; get --no-resume begins anew"), "\(run.errors)")
-    let anew = await CommandRun.get(from: origin, in: directory, options: "--queue", "test", "--no-resume")
-    #expect(anew.status == 0, "\(anew.errors)")
-    #expect(directory.contents("out") == other.content)
-    try await origin.close()
+    await CommandRun.get(from: origin, in: directory, options: ["--queue", "test", "--no-resume"])
+      .expectSuccess()
+    #expect(directory.file("out").bytes == other.content)
   }
 
   /// Runs `get` twice: the first body comes directly and breaks off, then a redirect leads to another file.
   private func redirected(
-    _ fields: String, to other: ServedFile, in directory: TemporaryDirectory
+    _ fields: String, to other: ServedFile
   ) async throws -> (run: CommandRun, requests: [ScriptedOrigin.Request]) {
     let first = ServedFile(
       content: Self.content, fields: fields, cut: 20_000,
-      awaitedFile: directory.file("out.httpcache-part/body"))
+      awaitedFile: directory.path("out.httpcache-part/body"))
     let origin = try await ScriptedOrigin { request in
       if request.line.contains(" /other ") { return other.answer(request) }
       if request.number == 0 { return first.answer(request) }
       return ScriptedOrigin.Answer(head: "HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 0")
     }
     _ = await CommandRun.get(from: origin, in: directory)
-    let run = await CommandRun.get(from: origin, in: directory)
-    let requests = origin.requests
-    try await origin.close()
-    return (run, requests)
+    return await (CommandRun.get(from: origin, in: directory), origin.requests)
   }
 
   @Test(
@@ -135,82 +118,65 @@ import Testing
     arguments: ["Cache-Control: no-store", "Cache-Control: max-age=60"],
     ["Cache-Control: no-store", "Cache-Control: max-age=60"])
   func laterRedirect(fields: String, otherFields: String) async throws {
-    let directory = try TemporaryDirectory()
     let other = ServedFile(content: Self.content, fields: otherFields)
-    let (run, requests) = try await redirected(fields, to: other, in: directory)
+    let (run, requests) = try await redirected(fields, to: other)
     #expect(run.status == 0, "\(run.errors)")
     let start = try #require(requests.last?.start)
     #expect(
       run.errors.contains(
-        ": continued: \(HumanText.bytes(Int64(start))) from \(directory.file("out.httpcache-part")), "),
+        ": continued: \(HumanText.bytes(Int64(start))) from \(directory.path("out.httpcache-part")), "),
       "\(run.errors)")
-    #expect(directory.contents("out") == Self.content)
-    #expect(directory.contents("out.httpcache-part/body") == nil)
+    #expect(directory.file("out").bytes == Self.content)
+    #expect(directory.file("out.httpcache-part/body").bytes == nil)
   }
 
   @Test("a redirect to another representation begins anew with one request for it")
   func laterRedirectToAnother() async throws {
-    let directory = try TemporaryDirectory()
     let other = ServedFile(content: Array(Self.content.reversed()), tag: "\"v2\"")
-    let (run, requests) = try await redirected("Cache-Control: max-age=60", to: other, in: directory)
+    let (run, requests) = try await redirected("Cache-Control: max-age=60", to: other)
     #expect(run.status == 0, "\(run.errors)")
     #expect(requests.filter { $0.line.contains(" /other ") }.map(\.start) == [nil])
-    #expect(directory.contents("out") == other.content)
-    #expect(directory.contents("out.httpcache-part/body") == nil)
+    #expect(directory.file("out").bytes == other.content)
+    #expect(directory.file("out.httpcache-part/body").bytes == nil)
   }
 
   @Test("a complete part file is validated by requesting its last byte")
   func complete() async throws {
-    try await withPart { origin, directory, part in
-      try write(Self.content, to: part + "/body")
-      let run = await CommandRun.get(from: origin, in: directory)
-      #expect(run.status == 0, "\(run.errors)")
-      #expect(origin.requests.last?.start == 49_999)
-      #expect(directory.contents("out") == Self.content)
-    }
+    let origin = try await brokenOff()
+    try directory.write(Self.content, to: "out.httpcache-part/body")
+    await CommandRun.get(from: origin, in: directory).expectSuccess()
+    #expect(origin.requests.last?.start == 49_999)
+    #expect(directory.file("out").bytes == Self.content)
   }
 
   @Test("a queue continues the part of get without a queue")
   func queue() async throws {
-    try await withPart { origin, directory, _ in
-      let run = await CommandRun(
-        "get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out"),
-        "--queue", "test")
-      #expect(run.status == 0, "\(run.errors)")
-      #expect(origin.requests.map(\.start) == [nil, 20_000])
-      #expect(directory.contents("out") == Self.content)
-    }
+    let origin = try await brokenOff()
+    await CommandRun.get(from: origin, in: directory, options: ["--queue", "test"]).expectSuccess()
+    #expect(origin.requests.map(\.start) == [nil, 20_000])
+    #expect(directory.file("out").bytes == Self.content)
   }
 
   @Test("a part of another URL is not continued")
   func otherURL() async throws {
-    try await withPart { origin, directory, _ in
-      let run = await CommandRun.get("/other", from: origin, in: directory)
-      #expect(run.status == 0)
-      #expect(origin.requests.last?.start == nil)
-      #expect(directory.contents("out") == Self.content)
-    }
+    let origin = try await brokenOff()
+    await CommandRun.get("/other", from: origin, in: directory).expectSuccess()
+    #expect(origin.requests.last?.start == nil)
+    #expect(directory.file("out").bytes == Self.content)
   }
 
   @Test("a policy that forbids asking the origin leaves a part as it is, and reload begins anew")
   func policies() async throws {
-    try await withPart { origin, directory, part in
-      func run(_ policy: String) async -> CommandRun {
-        await CommandRun(
-          "get", origin.base + "/file", "--dir", directory.file("cache"), "-o", directory.file("out"),
-          "--policy", policy)
-      }
-      #expect(await run("cache-only").status == ExitStatus.notStored.rawValue)
-      #expect(directory.contents("out.httpcache-part/body")?.isEmpty == false)
-      #expect(await run("reload").status == 0)
-      #expect(origin.requests.map(\.start) == [nil, nil])
-      #expect(directory.contents("out") == Self.content)
-    }
+    let origin = try await brokenOff()
+    await CommandRun.get(from: origin, in: directory, options: ["--policy", "cache-only"]).expect(.notStored)
+    #expect(directory.file("out.httpcache-part/body").bytes?.isEmpty == false)
+    await CommandRun.get(from: origin, in: directory, options: ["--policy", "reload"]).expectSuccess()
+    #expect(origin.requests.map(\.start) == [nil, nil])
+    #expect(directory.file("out").bytes == Self.content)
   }
 
   @Test("a rest that is shorter or longer than its range never passes for complete", arguments: [-1, 1])
   func wrongLength(change: Int) async throws {
-    let directory = try TemporaryDirectory()
     var file = ServedFile(content: Self.content, fields: "Cache-Control: no-store")
     file.cut = 20_000
     let origin = try await ScriptedOrigin { [file] request in
@@ -223,9 +189,7 @@ import Testing
         body: Array("\(String(rest.count, radix: 16))\r\n".utf8) + rest + Array("\r\n0\r\n\r\n".utf8))
     }
     _ = await CommandRun.get(from: origin, in: directory)
-    let run = await CommandRun.get(from: origin, in: directory)
-    #expect(run.status == ExitStatus.brokenProtocol.rawValue)
-    #expect(directory.contents("out") == nil)
-    try await origin.close()
+    await CommandRun.get(from: origin, in: directory).expect(.brokenProtocol)
+    #expect(directory.file("out").bytes == nil)
   }
 }

@@ -7,6 +7,10 @@ import Testing
 
 /// The messages and reports of `get`.
 @Suite(.timeLimit(.minutes(10))) struct GetReportTests {
+  private let directory: ScratchFolder
+
+  init() throws { directory = try ScratchFolder() }
+
   private func line(_ outcome: CacheOutcome, _ storage: StorageRecorder.Result? = nil, length: Int64? = nil)
     -> String
   {
@@ -43,9 +47,8 @@ import Testing
     #expect(
       line(.unsatisfiable(.miss(.partial)))
         == "only a part is in the cache, and --policy cache-only forbids asking the origin")
-    let directory = try TemporaryDirectory()
     let run = await CommandRun(
-      "get", "http://127.0.0.1:1/", "--dir", directory.file("cache"), "-H", "Cache-Control: only-if-cached")
+      "get", "http://127.0.0.1:1/", "--dir", directory.path("cache"), "-H", "Cache-Control: only-if-cached")
     #expect(
       run.errors.contains("not in the cache, and only-if-cached in the request forbids asking the origin"))
   }
@@ -94,58 +97,47 @@ import Testing
 
   @Test("--json has the fields and the version of HTTP of the response")
   func json() async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin(
       "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: max-age=86400\r\nX-Two: 1\r\nx-two: 2\r\n\r\nok"
     )
-    let first = try json(await CommandRun("get", origin.base, "--dir", directory.file("cache"), "--json"))
+    let first = try json(await CommandRun("get", origin.base, "--dir", directory.path("cache"), "--json"))
     let headers = try #require(first["headers"] as? [String: [String]])
     #expect(headers["x-two"] == ["1", "2"])
     #expect(headers["content-length"] == ["2"])
     #expect(first["httpVersion"] as? String == "1.1")
-    let second = try json(await CommandRun("get", origin.base, "--dir", directory.file("cache"), "--json"))
+    let second = try json(await CommandRun("get", origin.base, "--dir", directory.path("cache"), "--json"))
     #expect(second["outcome"] as? String == "hit")
     #expect((second["headers"] as? [String: [String]])?["age"] != nil)
     // The cache does not keep the version of the message that filled it (RFC 9110 §2.5).
     #expect(second["httpVersion"] == nil)
-    try await origin.close()
   }
 
   @Test("an origin of HTTP/1.0 is told")
   func oldVersion() async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok")
-    let run = await CommandRun("get", origin.base, "--dir", directory.file("cache"), "--json")
+    let run = await CommandRun("get", origin.base, "--dir", directory.path("cache"), "--json")
     #expect(try json(run)["httpVersion"] as? String == "1.0")
-    try await origin.close()
   }
 
   @Test("--json and a body never share standard output", arguments: ["-", "/dev/stdout", "/dev/fd/1"])
   func jsonAndBody(path: String) async throws {
-    let directory = try TemporaryDirectory()
-    let run = await CommandRun(
-      "get", "http://127.0.0.1:1/", "--dir", directory.file("cache"), "--json", "-o", path)
-    #expect(run.status == ExitStatus.usage.rawValue)
+    let run = await CommandRun.failure(
+      .usage, "get", "http://127.0.0.1:1/", "--dir", directory.path("cache"), "--json", "-o", path)
     #expect(run.output.isEmpty)
     #expect(run.errors.contains("--json writes its report to standard output"))
   }
 
   @Test("URLs that an interruption left unasked are counted")
   func interrupted() async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin { _ in
       .init(head: "HTTP/1.1 200 OK\r\nContent-Length: 9", body: [1], isHeld: true)
     }
     let urls = (1...3).map { origin.base + "/\($0)" }
-    let task = Task {
-      await CommandRun(["get", "--dir", directory.file("cache"), "--jobs", "1"] + urls)
-    }
+    let task = Task { await CommandRun(["get", "--dir", directory.path("cache"), "--jobs", "1"] + urls) }
     try await eventually { !origin.requests.isEmpty }
     task.cancel()
-    let run = await task.value
-    #expect(run.status == ExitStatus.interrupted.rawValue)
+    let run = await task.value.expect(.interrupted)
     #expect(run.errors.contains("\(urls[0]): interrupted"))
     #expect(run.errors.contains("httpcache: interrupted before 2 more URLs\n"))
-    try await origin.close()
   }
 }

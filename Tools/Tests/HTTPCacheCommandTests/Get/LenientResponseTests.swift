@@ -9,15 +9,14 @@ struct LenientResponseTests {
   private func get(
     _ response: String, _ options: String...
   ) async throws -> (run: CommandRun, content: String?) {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let bytes = response.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     let origin = try await ScriptedOrigin(bytes: bytes)
     let arguments = [
-      "get", "--dir", directory.file("cache"), "-o", directory.file("body"), origin.base + "/",
+      "get", "--dir", directory.path("cache"), "-o", directory.path("body"), origin.base + "/",
     ]
     let run = await CommandRun(arguments + options)
-    try await origin.close()
-    return (run, directory.contents("body").map { String(decoding: $0, as: UTF8.self) })
+    return (run, directory.file("body").bytes.map { String(decoding: $0, as: UTF8.self) })
   }
 
   static let taken: [(String, String)] = [

@@ -4,6 +4,10 @@ import Testing
 @testable import HTTPCacheCommand
 
 @Suite("Location of redirects in any form", .timeLimit(.minutes(10))) struct LocationRepairTests {
+  private let directory: ScratchFolder
+
+  init() throws { directory = try ScratchFolder() }
+
   @Test(
     "get asks for what curl asks for (RFC 9110 §10.2.2)",
     arguments: [
@@ -15,8 +19,7 @@ import Testing
       ("/plain", "/plain"), ("?x=\u{e9}", "/start?x=%E9"),
     ])
   func asks(_ location: String, _ target: String) async throws {
-    let directory = try TemporaryDirectory()
-    let requests = try await redirected(to: { _ in location }, directory)
+    let requests = try await redirected(to: { _ in location })
     #expect(requests.last?.hasPrefix("GET \(target) ") == true, "\(requests)")
   }
 
@@ -24,52 +27,35 @@ import Testing
     "a path that is no UTF-8 is asked for as it is, from the command line too",
     arguments: ["/caf%E9", "/%83e%83X", "/%FF/a?q=%E9", "/a%C3"])
   func noText(_ path: String) async throws {
-    let directory = try TemporaryDirectory()
-    let origin = try await ScriptedOrigin { _, _ in
-      Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok".utf8)
-    }
-    let file = directory.file("body")
-    let run = await CommandRun([
-      "get", "--dir", directory.file("cache"), "-o", file, origin.authority + path,
-    ])
-    #expect(run.status == 0, "\(run.errors)")
-    #expect(directory.contents("body") == Array("ok".utf8))
-    try await origin.close()
+    let origin = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    await CommandRun.get(path, from: origin, in: directory).expectSuccess()
+    #expect(directory.file("out").bytes == Array("ok".utf8))
     #expect(origin.texts.map { $0.hasPrefix("GET \(path) HTTP/1.1\r\n") } == [true])
   }
 
   @Test("a path that is no UTF-8 is asked for with the Host of -H")
   func noTextWithHost() async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-    let run = await CommandRun([
-      "get", "--dir", directory.file("cache"), "-o", directory.file("body"), "-H", "Host: other.example",
-      origin.authority + "/caf%E9",
-    ])
-    #expect(run.status == 0, "\(run.errors)")
-    try await origin.close()
+    await CommandRun.get("/caf%E9", from: origin, in: directory, options: ["-H", "Host: other.example"])
+      .expectSuccess()
     #expect(origin.requests.map { $0.fields["host"] } == ["other.example"])
   }
 
   @Test("an empty Location is none, as in curl: the redirect is the answer", arguments: ["", " "])
   func empty(_ location: String) async throws {
-    let directory = try TemporaryDirectory()
-    #expect(try await redirected(to: { _ in location }, directory).count == 1)
+    #expect(try await redirected(to: { _ in location }).count == 1)
   }
 
   @Test("absolute references too, with the host of the origin")
   func absolute() async throws {
-    let directory = try TemporaryDirectory()
     for prefix in ["http://", "//"] {
-      let requests = try await redirected(to: { prefix + $0 + "/a b" }, directory)
+      let requests = try await redirected(to: { prefix + $0 + "/a b" })
       #expect(requests.last?.hasPrefix("GET /a%20b ") == true, "\(requests)")
     }
   }
 
   /// The requests of a `get` that an origin redirects once.
-  private func redirected(
-    to location: @escaping @Sendable (String) -> String, _ directory: TemporaryDirectory
-  ) async throws -> [String] {
+  private func redirected(to location: @escaping @Sendable (String) -> String) async throws -> [String] {
     let origin = try await ScriptedOrigin { request, number in
       guard number == 0 else { return Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8) }
       let authority =
@@ -78,9 +64,7 @@ import Testing
         "HTTP/1.1 302 Found\r\nConnection: close\r\nContent-Length: 0\r\nLocation: \(location(String(authority)))\r\n\r\n"
       return answer.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     }
-    let run = await CommandRun(["get", "--dir", directory.file("cache"), origin.authority + "/start"])
-    #expect(run.status == 0, "\(run.errors)")
-    try await origin.close()
+    await CommandRun.success(["get", "--dir", directory.path("cache"), origin.authority + "/start"])
     return origin.texts
   }
 

@@ -24,7 +24,6 @@ import Testing
       request.cancel()
       await #expect(throws: UpstreamError.self) { try await request.value }
     }
-    try await origin.close()
   }
 
   @Test(
@@ -45,7 +44,6 @@ import Testing
       #expect(response.head.status == .ok)
       _ = try await response.body.collect()
     }
-    try await origin.close()
   }
 
   @Test("the tries over HTTP/2 and over HTTP/1.1 have the time for a connection together")
@@ -74,7 +72,6 @@ import Testing
       #expect(response.head.headerFields[name]?.utf8.count == 20_000)
       _ = try await response.body.collect()
     }
-    try await origin.close()
   }
 
   @Test("each of many requests at once to a host has its own connection, so that none gets one that breaks")

@@ -10,15 +10,14 @@ import Testing
 /// `-o` with paths of all kinds. Devices are nodes that the test makes.
 @Suite(.timeLimit(.minutes(10))) struct OutputTests {
   private static let body = "a body\n"
+  private let directory: ScratchFolder
 
-  private func get(
-    _ directory: TemporaryDirectory, _ arguments: String..., answer: String? = nil
-  ) async throws -> CommandRun {
+  init() throws { directory = try ScratchFolder() }
+
+  private func get(_ arguments: String..., answer: String? = nil) async throws -> CommandRun {
     let origin = try await ScriptedOrigin(
       answer ?? "HTTP/1.1 200 OK\r\nContent-Length: \(Self.body.utf8.count)\r\n\r\n\(Self.body)")
-    let run = await CommandRun(["get", origin.base + "/x", "--dir", directory.file("cache")] + arguments)
-    try await origin.close()
-    return run
+    return await CommandRun(["get", origin.base + "/x", "--dir", directory.path("cache")] + arguments)
   }
 
   private func attribute<Value>(_ key: FileAttributeKey, _ path: String) throws -> Value? {
@@ -38,37 +37,29 @@ import Testing
 
   @Test("a device gets the bytes and stays a device", .enabled(if: geteuid() == 0))
   func device() async throws {
-    let directory = try TemporaryDirectory()
-    let node = directory.file("null")
+    let node = directory.path("null")
     try #require(mknod(node, S_IFCHR | 0o666, dev_t(1 << 8 | 3)) == 0)
-    let run = try await get(directory, "-o", node)
-    #expect(run.status == 0, "\(run.errors)")
+    try await get("-o", node).expectSuccess()
     #expect(try type(node) == .typeCharacterSpecial)
-    #expect(try directory.names() == ["null"])
+    #expect(directory.namesBesideCache == ["null"])
   }
 
   @Test("a device that takes no bytes is an error that names it", .enabled(if: geteuid() == 0))
   func fullDevice() async throws {
-    let directory = try TemporaryDirectory()
-    let node = directory.file("full")
+    let node = directory.path("full")
     try #require(mknod(node, S_IFCHR | 0o666, dev_t(1 << 8 | 7)) == 0)
-    let run = try await get(directory, "-o", node)
-    #expect(run.status == ExitStatus.output.rawValue)
+    let run = try await get("-o", node).expect(.output)
     #expect(run.errors.contains("cannot write the body to \(node): no space left on device"))
   }
 
   @Test("a FIFO gets the bytes and stays a FIFO")
   func fifo() async throws {
-    let directory = try TemporaryDirectory()
-    let path = directory.file("fifo")
+    let path = directory.path("fifo")
     try #require(mkfifo(path, 0o600) == 0)
     async let reader = withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
-        continuation.resume(returning: Self.readToEnd(path))
-      }
+      DispatchQueue.global().async { continuation.resume(returning: Self.readToEnd(path)) }
     }
-    let run = try await get(directory, "-o", path)
-    #expect(run.status == 0, "\(run.errors)")
+    try await get("-o", path).expectSuccess()
     #expect(await reader == Self.body)
     var status = stat()
     #expect(lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
@@ -89,140 +80,120 @@ import Testing
 
   @Test("a FIFO without a reader says so and can be interrupted")
   func lonelyFIFO() async throws {
-    let directory = try TemporaryDirectory()
-    let path = directory.file("fifo")
+    let path = directory.path("fifo")
     try #require(mkfifo(path, 0o600) == 0)
     let (clock, errors) = (ManualClock(now: SystemClock().now), LineRecorder())
     let origin = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     async let run = CommandEnvironment.$clock.withValue(clock) {
       await CommandRun(
-        ["get", origin.base, "--dir", directory.file("cache"), "-o", path, "--max-time", "3"], errors: errors)
+        ["get", origin.base, "--dir", directory.path("cache"), "-o", path, "--max-time", "3"], errors: errors)
     }
     try await eventually { errors.text.contains("\(path) is a FIFO; waiting for a reader") }
     await clock.waitForSleepers()
     clock.advance(by: .seconds(3))
-    #expect(await run.status == ExitStatus.timeout.rawValue)
-    try await origin.close()
+    await run.expect(.timeout)
     // The abandoned open would hold a thread of this process, if it has begun by now or later.
     try #require(open(path, O_RDWR | O_CLOEXEC) >= 0)
   }
 
   @Test("/dev/fd/N appends to the descriptor, and leaves it open")
   func descriptor() async throws {
-    let directory = try TemporaryDirectory()
-    let file = open(directory.file("log"), O_RDWR | O_CREAT, 0o600)
+    let file = open(directory.path("log"), O_RDWR | O_CREAT, 0o600)
     defer { close(file) }
     #expect(write(file, "before\n", 7) == 7)
-    let run = try await get(directory, "-o", "/dev/fd/\(file)")
-    #expect(run.status == 0, "\(run.errors)")
+    try await get("-o", "/dev/fd/\(file)").expectSuccess()
     #expect(write(file, "after\n", 6) == 6)
-    #expect(text(directory.file("log")) == "before\n\(Self.body)after\n")
-    let closed = try await get(directory, "-o", "/dev/fd/99999999")
+    #expect(text(directory.path("log")) == "before\n\(Self.body)after\n")
+    let closed = try await get("-o", "/dev/fd/99999999")
     #expect(closed.errors.contains("/dev/fd/99999999: descriptor 99999999 is not open"))
     #expect(closed.status == ExitStatus.output.rawValue)
   }
 
   @Test("a link stays, and its target is replaced, or made if there is none")
   func links() async throws {
-    let directory = try TemporaryDirectory()
-    try FileManager.default.createDirectory(
-      atPath: directory.file("folder"), withIntermediateDirectories: false)
+    try directory.makeFolder("folder")
     try directory.write("old".utf8, to: "folder/target")
     for (name, target) in [("link", "folder/target"), ("second", "link"), ("dangling", "folder/new")] {
-      #expect(symlink(target, directory.file(name)) == 0)
+      #expect(symlink(target, directory.path(name)) == 0)
     }
     for name in ["second", "dangling"] {
-      let run = try await get(directory, "-o", directory.file(name))
-      #expect(run.status == 0, "\(run.errors)")
-      #expect(try type(directory.file(name)) == .typeSymbolicLink)
+      try await get("-o", directory.path(name)).expectSuccess()
+      #expect(try type(directory.path(name)) == .typeSymbolicLink)
     }
-    #expect(try type(directory.file("link")) == .typeSymbolicLink)
-    #expect(text(directory.file("folder/target")) == Self.body)
-    #expect(text(directory.file("folder/new")) == Self.body)
-    #expect(symlink("loop", directory.file("loop")) == 0)
-    let loop = try await get(directory, "-o", directory.file("loop"))
+    #expect(try type(directory.path("link")) == .typeSymbolicLink)
+    #expect(text(directory.path("folder/target")) == Self.body)
+    #expect(text(directory.path("folder/new")) == Self.body)
+    #expect(symlink("loop", directory.path("loop")) == 0)
+    let loop = try await get("-o", directory.path("loop"))
     #expect(loop.errors.contains("too many levels"), "\(loop.errors)")
   }
 
   @Test("mode and owner of a file stay, and another name of the file shows the new content")
   func attributes() async throws {
-    let directory = try TemporaryDirectory()
-    let file = directory.file("file")
-    try Data("an old and longer body".utf8).write(to: URL(fileURLWithPath: file))
+    let file = try directory.write("an old and longer body".utf8, to: "file")
     #expect(chmod(file, 0o640) == 0)
     if geteuid() == 0 { #expect(chown(file, 1234, 2345) == 0) }
     let before = try rights(file)
-    _ = try await get(directory, "-o", file)
+    _ = try await get("-o", file)
     #expect(text(file) == Self.body)
     #expect(try rights(file) == before && before[0] == 0o640)
-    try Data("an old and longer body".utf8).write(to: URL(fileURLWithPath: file))
-    #expect(link(file, directory.file("other")) == 0)
-    _ = try await get(directory, "-o", file)
-    #expect(text(directory.file("other")) == Self.body)
-    #expect(try directory.names() == ["file", "other"])
+    try directory.write("an old and longer body".utf8, to: "file")
+    #expect(link(file, directory.path("other")) == 0)
+    _ = try await get("-o", file)
+    #expect(text(directory.path("other")) == Self.body)
+    #expect(directory.namesBesideCache == ["file", "other"])
   }
 
   @Test("a new file has the mode that the umask leaves")
   func newMode() async throws {
-    let directory = try TemporaryDirectory()
-    try directory.write("".utf8, to: "model")
-    let model = open(directory.file("usual"), O_CREAT | O_WRONLY, 0o666)
+    let model = open(directory.path("usual"), O_CREAT | O_WRONLY, 0o666)
     close(model)
-    _ = try await get(directory, "-o", directory.file("new"))
-    #expect(try rights(directory.file("new")) == rights(directory.file("usual")))
+    _ = try await get("-o", directory.path("new"))
+    #expect(try rights(directory.path("new")) == rights(directory.path("usual")))
   }
 
   @Test("--create-dirs makes the folders of -o, with a queue and without", arguments: [false, true])
   func folders(isQueue: Bool) async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     let arguments =
-      ["get", origin.base + "/", "--dir", directory.file("cache"), "-o", directory.file("a/b/c")]
+      ["get", origin.base + "/", "--dir", directory.path("cache"), "-o", directory.path("a/b/c")]
       + (isQueue ? ["--queue", "q"] : [])
     if !isQueue {
       let refused = await CommandRun(arguments)
       #expect(refused.errors.contains("its folder does not exist"), "\(refused.errors)")
     }
-    let run = await CommandRun(arguments + ["--create-dirs"])
-    try await origin.close()
-    #expect(run.status == 0, "\(run.errors)")
-    #expect(directory.contents("a/b/c") == Array("ok".utf8))
+    await CommandRun.success(arguments + ["--create-dirs"])
+    #expect(directory.file("a/b/c").bytes == Array("ok".utf8))
   }
 
   @Test("a directory, a socket and a folder that is not there are told apart, before the origin is asked")
   func unusable() async throws {
-    let directory = try TemporaryDirectory()
     let origin = try await ScriptedOrigin { _ in .init(head: "HTTP/1.1 200 OK\r\nContent-Length: 0") }
     func run(_ path: String) async -> CommandRun {
-      await CommandRun("get", origin.base, "--dir", directory.file("cache"), "-o", path)
+      await CommandRun("get", origin.base, "--dir", directory.path("cache"), "-o", path)
     }
-    let folder = await run(directory.path)
-    #expect(folder.status == ExitStatus.output.rawValue)
+    let folder = await run(directory.path).expect(.output)
     #expect(folder.errors.contains("\(directory.path) names a directory; name a file in it"))
-    let missingFolder = await run(directory.file("no/"))
-    #expect(missingFolder.status == ExitStatus.output.rawValue)
-    #expect(missingFolder.errors.contains("\(directory.file("no/")) names a directory; name a file in it"))
-    let missing = await run(directory.file("no/file"))
-    #expect(missing.status == ExitStatus.output.rawValue)
+    let missingFolder = await run(directory.path("no/")).expect(.output)
+    #expect(missingFolder.errors.contains("\(directory.path("no/")) names a directory; name a file in it"))
+    let missing = await run(directory.path("no/file")).expect(.output)
     #expect(
-      missing.errors.contains("cannot write to \(directory.file("no/file")): its folder does not exist"))
-    let socketPath = directory.file("s")
+      missing.errors.contains("cannot write to \(directory.path("no/file")): its folder does not exist"))
+    let socketPath = directory.path("s")
     let descriptor = try Self.listen(socketPath)
     defer { close(descriptor) }
     let socket = await run(socketPath)
     #expect(socket.errors.contains("\(socketPath) is a socket"))
     #expect(origin.requests.isEmpty)
-    try await origin.close()
   }
 
   @Test("a missing folder is told only where it is missing: some file systems make no files")
   func noSuchFile() throws {
-    let directory = try TemporaryDirectory()
     #expect(
-      OutputFailure("cannot write", ENOENT, at: directory.file("f")).description
+      OutputFailure("cannot write", ENOENT, at: directory.path("f")).description
         == "cannot write: no file can be made there (no such file)")
     #expect(
-      OutputFailure("cannot write", ENOENT, at: directory.file("no/f")).description
+      OutputFailure("cannot write", ENOENT, at: directory.path("no/f")).description
         == "cannot write: its folder does not exist")
   }
 
@@ -242,25 +213,20 @@ import Testing
 
   @Test("a failed transfer changes neither the file nor its folder")
   func failure() async throws {
-    let directory = try TemporaryDirectory()
-    let file = directory.file("file")
-    try Data("old".utf8).write(to: URL(fileURLWithPath: file))
+    let file = try directory.write("old".utf8, to: "file")
     let before: Int? = try attribute(.systemFileNumber, file)
-    let run = try await get(
-      directory, "-o", file,
-      answer: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nCache-Control: no-store\r\n\r\nshort")
-    #expect(run.status == ExitStatus.brokenProtocol.rawValue)
+    let answer = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nCache-Control: no-store\r\n\r\nshort"
+    try await get("-o", file, answer: answer).expect(.brokenProtocol)
     #expect(text(file) == "old")
     #expect(try before != nil && attribute(.systemFileNumber, file) == before)
-    #expect(try directory.names() == ["file"])
+    #expect(directory.namesBesideCache == ["file"])
   }
 
   @Test("of transfers that end at once with one name from -J, one gets it")
   func claimed() async throws {
-    let directory = try TemporaryDirectory()
     for round in 0..<300 {
-      let path = directory.file("given\(round)")
-      let outputs = try (0..<6).map { try Output(.file(directory.file("url\($0)")), isNamedByHead: true) }
+      let path = directory.path("given\(round)")
+      let outputs = try (0..<6).map { try Output(.file(directory.path("url\($0)")), isNamedByHead: true) }
       for output in outputs {
         try output.name(.file(path), isNew: true)
         try await output.begin(nil)
@@ -275,10 +241,9 @@ import Testing
 
   @Test("a name from -J is refused if its file appears after the head was compared with the folder")
   func appeared() throws {
-    let directory = try TemporaryDirectory()
-    let path = directory.file("given")
-    let output = try Output(.file(directory.file("url")), isNamedByHead: true)
-    try Data("other".utf8).write(to: URL(fileURLWithPath: path))
+    let path = directory.path("given")
+    let output = try Output(.file(directory.path("url")), isNamedByHead: true)
+    try directory.write("other".utf8, to: "given")
     #expect(throws: OutputFailure.self) { try output.name(.file(path), isNew: true) }
     // A second attempt of the transfer knows the name already.
     #expect(throws: OutputFailure.self) { try output.name(.file(path), isNew: false) }
@@ -302,40 +267,35 @@ import Testing
 
   @Test("one URL twice at once makes two files of their own, and leaves no part")
   func oneURLTwice() async throws {
-    let directory = try TemporaryDirectory()
     let file = ServedFile(content: ServedFile.bytes(200_000), fields: "Cache-Control: max-age=60")
     let origin = try await ScriptedOrigin { file.answer($0) }
     let url = origin.base + "/file"
     let run = try await CommandProcess(
-      ["get", url, url, "--dir", directory.file("cache"), "-O"], in: directory
+      ["get", url, url, "--dir", directory.path("cache"), "-O"], in: directory
     ).end()
     #expect(run.status == 0, "\(run.errors)")
-    #expect(directory.contents("file") == file.content && directory.contents("file-2") == file.content)
-    let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
-    #expect(!names.contains { $0.contains(".httpcache-part") }, "\(names)")
-    try await origin.close()
+    #expect(directory.file("file").bytes == file.content && directory.file("file-2").bytes == file.content)
+    #expect(!directory.names.contains { $0.contains(".httpcache-part") }, "\(directory.names)")
   }
 
   @Test(
     "two URLs whose names are one file are refused before anything is asked",
     arguments: ["symbolic", "hard", "missing"])
   func oneFile(_ kind: String) async throws {
-    let directory = try TemporaryDirectory()
     let file = ServedFile(content: ServedFile.bytes(100))
     let origin = try await ScriptedOrigin { file.answer($0) }
     if kind != "missing" { try directory.write("old".utf8, to: "b") }
     if kind == "hard" {
-      try FileManager.default.linkItem(atPath: directory.file("b"), toPath: directory.file("a"))
+      try FileManager.default.linkItem(atPath: directory.path("b"), toPath: directory.path("a"))
     } else {
-      try FileManager.default.createSymbolicLink(atPath: directory.file("a"), withDestinationPath: "b")
+      try FileManager.default.createSymbolicLink(atPath: directory.path("a"), withDestinationPath: "b")
     }
     let run = try await CommandProcess(
-      ["get", origin.base + "/a", origin.base + "/b", "--dir", directory.file("cache"), "-O"], in: directory
+      ["get", origin.base + "/a", origin.base + "/b", "--dir", directory.path("cache"), "-O"], in: directory
     ).end()
     #expect(run.status == ExitStatus.usage.rawValue)
     #expect(run.errors.contains("a and b are one file"), "\(run.errors)")
-    #expect(directory.contents("b") == (kind == "missing" ? nil : Array("old".utf8)))
+    #expect(directory.file("b").bytes == (kind == "missing" ? nil : Array("old".utf8)))
     #expect(origin.requests.isEmpty)
-    try await origin.close()
   }
 }

@@ -27,42 +27,40 @@ import Testing
     }
   }
 
-  private func decoded(_ directory: TemporaryDirectory, _ name: String) throws -> DecodedImage {
-    try ImageFormats.standard.decode(BodyBytes(try #require(directory.contents(name))))
+  private func decoded(_ directory: ScratchFolder, _ name: String) throws -> DecodedImage {
+    try ImageFormats.standard.decode(BodyBytes(try #require(directory.file(name).bytes)))
   }
 
   @Test("an image is fetched once, and written in another size and format")
   func resized() async throws {
-    let (directory, origin) = (try TemporaryDirectory(), try await origin())
+    let (directory, origin) = (try ScratchFolder(), try await origin())
     let url = "http://\(origin.authority)/a.png"
-    let common = [url, "--dir", directory.file("cache"), "--resize", "20x20", "-o"]
-    var run = await CommandRun(["image"] + common + [directory.file("small.jpg")])
+    let common = [url, "--dir", directory.path("cache"), "--resize", "20x20", "-o"]
+    var run = await CommandRun(["image"] + common + [directory.path("small.jpg")])
     #expect(run.status == 0 && run.errors.contains("20 x 10"), "\(run.errors)")
-    run = await CommandRun(["image"] + common + [directory.file("fill.webp"), "--mode", "fill"])
+    run = await CommandRun(["image"] + common + [directory.path("fill.webp"), "--mode", "fill"])
     #expect(run.status == 0, "\(run.errors)")
-    run = await CommandRun(["image"] + common + [directory.file("plain"), "--format", "png", "--round", "5"])
+    run = await CommandRun(["image"] + common + [directory.path("plain"), "--format", "png", "--round", "5"])
     #expect(run.status == 0, "\(run.errors)")
     #expect(try decoded(directory, "small.jpg").size == ImageSize(width: 20, height: 10))
     #expect(try decoded(directory, "fill.webp").size == ImageSize(width: 20, height: 20))
     #expect(try decoded(directory, "plain").pixel(x: 0, y: 0)?.w == 0)
-    #expect(directory.contents("small.jpg")?.prefix(2) == [0xFF, 0xD8])
+    #expect(directory.file("small.jpg").bytes?.prefix(2) == [0xFF, 0xD8])
     #expect(origin.requests.count == 1)
-    try await origin.close()
   }
 
   @Test("--mode stretch takes the size as it is, and --enlarge lets a smaller image grow to it")
   func stretched() async throws {
-    let (directory, origin) = (try TemporaryDirectory(), try await origin())
+    let (directory, origin) = (try ScratchFolder(), try await origin())
     let url = "http://\(origin.authority)/a.png"
     for (name, resize, rest, size) in [
       ("enlarged.png", "200x200", ["--enlarge"], ImageSize(width: 200, height: 200)),
       ("stays.png", "200x200", [], ImageSize(width: 80, height: 40)),
       ("smaller.png", "30x30", [], ImageSize(width: 30, height: 30)),
     ] as [(String, String, [String], ImageSize)] {
-      let run = await CommandRun(
-        ["image", url, "--dir", directory.file("cache"), "--resize", resize, "--mode", "stretch", "-o"]
-          + [directory.file(name)] + rest)
-      #expect(run.status == 0, "\(run.errors)")
+      await CommandRun.success(
+        ["image", url, "--dir", directory.path("cache"), "--resize", resize, "--mode", "stretch", "-o"]
+          + [directory.path(name)] + rest)
       #expect(try decoded(directory, name).size == size, "\(name)")
     }
     // The colors of the origin's picture grow to the right and downwards: they are stretched, not cropped.
@@ -71,64 +69,59 @@ import Testing
       try #require(enlarged.pixel(x: 0, y: 0)), try #require(enlarged.pixel(x: 199, y: 199))
     )
     #expect(first.x < 10 && first.y < 10 && last.x > 227 && last.y > 224)
-    try await origin.close()
   }
 
   @Test("several images go into a folder, under their names; the first failure is the exit status")
   func several() async throws {
-    let (directory, origin) = (try TemporaryDirectory(), try await origin())
+    let (directory, origin) = (try ScratchFolder(), try await origin())
     let base = "http://\(origin.authority)"
     let run = await CommandRun(
       "image", base + "/a.png", base + "/b/a.png", base + "/page", base + "/none", "--format", "png", "--dir",
-      directory.file("cache"), "-o", directory.path)
+      directory.path("cache"), "-o", directory.path)
     #expect(run.status == ExitStatus.failure.rawValue, "\(run.errors)")
     #expect(run.errors.contains("text/html is no image"), "\(run.errors)")
     #expect(run.errors.contains("the origin answered 404"), "\(run.errors)")
     #expect(try decoded(directory, "a.png").size == decoded(directory, "a-2.png").size)
-    #expect(directory.contents("page.png") == nil && directory.contents("none.png") == nil)
-    try await origin.close()
+    #expect(directory.file("page.png").bytes == nil && directory.file("none.png").bytes == nil)
   }
 
   @Test("user and password of a URL are sent")
   func credentials() async throws {
-    let (directory, origin) = (try TemporaryDirectory(), try await origin())
-    let run = await CommandRun(
-      "image", "http://u:p@\(origin.authority)/a.png", "--dir", directory.file("cache"), "-o",
-      directory.file("a.png"))
-    #expect(run.status == 0, "\(run.errors)")
+    let (directory, origin) = (try ScratchFolder(), try await origin())
+    let run = await CommandRun.success(
+      "image", "http://u:p@\(origin.authority)/a.png", "--dir", directory.path("cache"), "-o",
+      directory.path("a.png"))
     #expect(origin.requests.first?.fields["authorization"] == "Basic dTpw")
     #expect(!run.errors.contains("u:p@"))
-    try await origin.close()
   }
 
   @Test("errors have their exit status")
   func failures() async throws {
-    let (directory, origin) = (try TemporaryDirectory(), try await origin())
+    let (directory, origin) = (try ScratchFolder(), try await origin())
     let base = "http://\(origin.authority)"
-    let rest = ["--dir", directory.file("cache"), "-o"]
+    let rest = ["--dir", directory.path("cache"), "-o"]
     for (arguments, status) in [
-      ([base + "/none"] + rest + [directory.file("x.png")], ExitStatus.httpError),
-      ([base + "/a.png", "--policy", "cache-only"] + rest + [directory.file("x.png")], .notStored),
-      ([base + "/a.png"] + rest + [directory.file("missing/x.png")], .output),
-      ([base + "/a.png", base + "/b.png"] + rest + [directory.file("missing")], .usage),
-      ([base + "/a.png", "--resize", "20"] + rest + [directory.file("x.png")], .usage),
-      ([base + "/a.png", "--quality", "0"] + rest + [directory.file("x.png")], .usage),
-      (["http://127.0.0.1:1/a.png"] + rest + [directory.file("x.png")], .unreachable),
+      ([base + "/none"] + rest + [directory.path("x.png")], ExitStatus.httpError),
+      ([base + "/a.png", "--policy", "cache-only"] + rest + [directory.path("x.png")], .notStored),
+      ([base + "/a.png"] + rest + [directory.path("missing/x.png")], .output),
+      ([base + "/a.png", base + "/b.png"] + rest + [directory.path("missing")], .usage),
+      ([base + "/a.png", "--resize", "20"] + rest + [directory.path("x.png")], .usage),
+      ([base + "/a.png", "--quality", "0"] + rest + [directory.path("x.png")], .usage),
+      (["http://127.0.0.1:1/a.png"] + rest + [directory.path("x.png")], .unreachable),
     ] {
       let run = await CommandRun(["image"] + arguments)
       #expect(run.status == status.rawValue, "\(arguments): \(run.errors)")
     }
-    #expect(directory.contents("x.png") == nil)
+    #expect(directory.file("x.png").bytes == nil)
     let asked = origin.requests.count
     for (place, reason) in [
-      (directory.file("missing/"), "names a directory; name a file in it"),
+      (directory.path("missing/"), "names a directory; name a file in it"),
       (directory.path, "names a directory; name a file in it"),
-      (directory.file("missing/x.png"), "its folder does not exist"),
+      (directory.path("missing/x.png"), "its folder does not exist"),
     ] {
       let run = await CommandRun(["image", base + "/b.png"] + rest + [place])
       #expect(run.status == ExitStatus.output.rawValue && run.errors.contains(reason), "\(run.errors)")
     }
-    #expect(directory.contents("missing") == nil && origin.requests.count == asked)
-    try await origin.close()
+    #expect(directory.file("missing").bytes == nil && origin.requests.count == asked)
   }
 }

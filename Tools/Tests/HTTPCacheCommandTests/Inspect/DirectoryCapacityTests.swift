@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPCacheProxy
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -13,22 +14,23 @@ import Testing
     var minFree: Int64
   }
 
-  private func settings(_ cache: String) async throws -> Settings {
-    let run = await CommandRun("config", "--dir", cache, "--json")
-    try #require(run.status == 0, "\(run.errors)")
+  private let directory: ScratchFolder
+  private var cache: String { directory.path("cache") }
+
+  init() throws { directory = try ScratchFolder() }
+
+  private func settings() async throws -> Settings {
+    let run = await CommandRun.success("config", "--dir", cache, "--json")
     return try JSONDecoder().decode(Settings.self, from: Data(run.output.utf8))
   }
 
-  private func count(_ cache: String) async -> Int {
+  private func count() async -> Int {
     await CommandRun("ls", "--dir", cache, "--json").output.split(separator: "\n").count
   }
 
   @Test("get, ls, serve and stats without the option keep the limits that config set")
   func kept() async throws {
-    let directory = try TemporaryDirectory()
-    let cache = directory.file("cache")
-    let made = await CommandRun("config", "--dir", cache, "--capacity", "3G", "--min-free", "0")
-    #expect(made.status == 0, "\(made.errors)")
+    let made = await CommandRun.success("config", "--dir", cache, "--capacity", "3G", "--min-free", "0")
     #expect(made.output.contains("capacity    3.0 GiB, "))
     try await DemoOrigin.withOrigin { origin in
       for resource in [DemoResource.page, .image] {
@@ -36,14 +38,14 @@ import Testing
         #expect(run.status == 0 && !run.errors.contains("capacity"), "\(run.errors)")
       }
     }
-    #expect(await count(cache) == 2)
+    #expect(await count() == 2)
     let serve = try ServeCommand.parse(["--upstream", "http://127.0.0.1:1", "--dir", cache])
     let opened = try serve.openCache(LineWriter(descriptor: STDERR_FILENO), observer: EventCounts(), nil)
     #expect(opened.usage.diskCapacity == 3 << 30)
     await opened.flush()
-    #expect(await count(cache) == 2)
-    #expect(try await settings(cache).capacity == 3 << 30)
-    #expect(try await settings(cache).minFree == 0)
+    #expect(await count() == 2)
+    #expect(try await settings().capacity == 3 << 30)
+    #expect(try await settings().minFree == 0)
     let stats = await CommandRun("stats", "--dir", cache)
     #expect(stats.output.contains("capacity    3.0 GiB, "))
   }
@@ -51,15 +53,13 @@ import Testing
   @Test(
     "an explicit --capacity of get becomes that of the directory; the change, and what it evicts, is told")
   func explicit() async throws {
-    let directory = try TemporaryDirectory()
-    let cache = directory.file("cache")
-    try await DemoOrigin.withOrigin { origin in
+    try await DemoOrigin.withOrigin { origin async throws in
       let page = origin.base + DemoResource.page.rawValue
       let first = await CommandRun("get", page, "--dir", cache, "--capacity", "2G")
       #expect(!first.errors.contains("capacity"), "a new directory has no other: \(first.errors)")
       _ = await CommandRun(
-        "get", origin.base + DemoResource.file.rawValue, "--dir", cache, "-o", directory.file("o"))
-      #expect(await count(cache) == 2)
+        "get", origin.base + DemoResource.file.rawValue, "--dir", cache, "-o", directory.path("o"))
+      #expect(await count() == 2)
       let same = await CommandRun("get", page, "--dir", cache, "--capacity", "2G")
       #expect(!same.errors.contains("capacity"))
       let less = await CommandRun("get", page, "--dir", cache, "--capacity", "4M")
@@ -67,43 +67,35 @@ import Testing
         less.errors.contains("the capacity of the cache is now 4.0 MiB, it was 2.0 GiB; 60"), "\(less.errors)"
       )
       #expect(less.errors.contains("of stored responses are evicted"))
-      let after = try await settings(cache)
-      #expect(after.capacity == 4 << 20)
+      #expect(try await settings().capacity == 4 << 20)
     }
   }
 
   @Test("config with a smaller capacity evicts before it ends, and tells it")
   func shrink() async throws {
-    let directory = try TemporaryDirectory()
-    let cache = directory.file("cache")
     try await DemoOrigin.withOrigin { origin in
       _ = await CommandRun(
-        "get", origin.base + DemoResource.file.rawValue, "--dir", cache, "-o", directory.file("o"))
+        "get", origin.base + DemoResource.file.rawValue, "--dir", cache, "-o", directory.path("o"))
     }
-    let run = await CommandRun("config", "--dir", cache, "--capacity", "4M")
-    #expect(run.status == 0)
+    let run = await CommandRun.success("config", "--dir", cache, "--capacity", "4M")
     #expect(run.errors.contains("evicted 1 response, 64"), "\(run.errors)")
-    #expect(await count(cache) == 0)
+    #expect(await count() == 0)
   }
 
   @Test("config and serve warn of a capacity that an empty index fills", arguments: ["0", "1", "4K"])
   func tooSmall(capacity: String) async throws {
-    let directory = try TemporaryDirectory()
-    let cache = directory.file("cache")
     for arguments in [["--capacity", capacity], []] {
-      let run = await CommandRun(["config", "--dir", cache] + arguments)
-      #expect(run.status == 0)
+      let run = await CommandRun.success(["config", "--dir", cache] + arguments)
       #expect(
         run.errors.hasPrefix("httpcache: warning: nothing can be stored: an empty cache takes "),
         "\(run.errors)")
     }
     let serve = try ServeCommand.parse(["--upstream", "http://127.0.0.1:1", "--dir", cache])
-    #expect(FileManager.default.createFile(atPath: directory.file("log"), contents: nil))
-    let log = try FileHandle(forUpdating: URL(fileURLWithPath: directory.file("log")))
+    let log = try FileHandle(forUpdating: URL(fileURLWithPath: directory.write("".utf8, to: "log")))
     let messages = LineWriter(descriptor: log.fileDescriptor)
     _ = try serve.openCache(messages, observer: serve.observer(messages), nil)
     await messages.flush()
-    let text = String(decoding: try #require(directory.contents("log")), as: UTF8.self)
+    let text = String(decoding: try #require(directory.file("log").bytes), as: UTF8.self)
     #expect(text.contains("nothing can be stored: an empty cache takes "), "\(text)")
     #expect(text.contains("; responses are stored in memory only\n"), "\(text)")
     let enough = await CommandRun("config", "--dir", cache, "--capacity", "4M")
@@ -112,14 +104,12 @@ import Testing
 
   @Test("config neither shows a missing directory, nor makes a cache among other files")
   func noDirectory() async throws {
-    let directory = try TemporaryDirectory()
-    let absent = await CommandRun("config", "--dir", directory.file("absent"))
-    #expect(absent.status == ExitStatus.cacheUnavailable.rawValue)
-    #expect(!FileManager.default.fileExists(atPath: directory.file("absent")))
+    await CommandRun.failure(.cacheUnavailable, "config", "--dir", directory.path("absent"))
+    #expect(!directory.file("absent").exists)
     try directory.write("mine".utf8, to: "letter.txt")
-    let among = await CommandRun("config", "--dir", directory.path, "--capacity", "1G")
-    #expect(among.status == ExitStatus.cacheUnavailable.rawValue)
+    let among = await CommandRun.failure(
+      .cacheUnavailable, "config", "--dir", directory.path, "--capacity", "1G")
     #expect(among.errors.contains("has no cache but other files (letter.txt)"), "\(among.errors)")
-    #expect(!FileManager.default.fileExists(atPath: directory.file("Cache.db")))
+    #expect(!directory.file("Cache.db").exists)
   }
 }

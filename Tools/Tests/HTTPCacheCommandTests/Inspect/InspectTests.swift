@@ -35,15 +35,9 @@ import Testing
   func noCache(arguments: [String]) async throws {
     let directory = try ScratchFolder()
     let place = directory.path("nothing")
-    let run: CommandRun
-    if arguments.count == 1 {
-      run = await CommandRun(arguments[0], "--dir", place)
-    } else {
-      run = await CommandRun(arguments[0], arguments[1], "--dir", place)
-    }
-    #expect(run.status == ExitStatus.cacheUnavailable.rawValue)
+    let run = await CommandRun.failure(.cacheUnavailable, arguments + ["--dir", place])
     #expect(run.errors.contains("there is no cache in \(place)"))
-    #expect(!FileManager.default.fileExists(atPath: place))
+    #expect(!directory.file("nothing").exists)
   }
 
   @Test("ls tells the variants of one URL apart, and says nothing of fields where there is one alone")
@@ -55,8 +49,7 @@ import Testing
     let url = origin.base + "/page"
     for (index, fields) in [["Accept-Language: de"], ["Accept-Language: en", "X-Kind: a"]].enumerated() {
       let cache = ["get", url, "--dir", directory.path("cache"), "-o", directory.path("out")]
-      let run = await CommandRun(cache + fields.flatMap { ["-H", $0] })
-      #expect(run.status == 0, "\(run.errors)")
+      await CommandRun.success(cache + fields.flatMap { ["-H", $0] })
       let list = await CommandRun("ls", "--dir", directory.path("cache"))
       #expect(list.output.contains("{Accept-Language: de, X-Kind: (absent)}") == (index == 1))
       #expect(list.output.contains("{Accept-Language: en, X-Kind: a}") == (index == 1))
@@ -99,40 +92,34 @@ import Testing
   @Test("show tells head, lifetime and size of one URL")
   func show() async throws {
     try await withFilledCache { filled in
-      let run = await CommandRun("show", filled.url(.page), "--dir", filled.cache)
-      #expect(run.status == 0)
+      let run = await CommandRun.success("show", filled.url(.page), "--dir", filled.cache)
       #expect(run.output.contains("Cache-Control: max-age=600"))
       #expect(run.output.contains("lifetime    10 min (max-age, RFC 9111 §5.2.2.1)"))
-      #expect(run.output.contains(" ago (or last confirmed)\n"), "\(run.output)")
-      #expect(run.output.contains(" ago\nlast used   "), "\(run.output)")
+      #expect(run.output.contains(" ago (or last confirmed)\nlast used   "), "\(run.output)")
       let json = await CommandRun("show", filled.url(.page), "--dir", filled.cache, "--json")
       #expect(json.output.contains(#""directives":["#))
       #expect(json.output.contains(#""lifetime":600"#))
       #expect(json.output.contains(#""windows":{}"#))
-      let absent = await CommandRun("show", filled.origin.base + "/other", "--dir", filled.cache)
-      #expect(absent.status == ExitStatus.failure.rawValue)
+      await CommandRun.failure(.failure, "show", filled.origin.base + "/other", "--dir", filled.cache)
     }
   }
 
   @Test("path names a file with exactly the body, and exports a body that has none")
   func path() async throws {
     try await withFilledCache { filled in
-      let image = await CommandRun("path", filled.url(.image), "--dir", filled.cache)
-      #expect(image.status == 0)
+      let image = await CommandRun.success("path", filled.url(.image), "--dir", filled.cache)
       let path = image.output.split(separator: "\n").first.map(String.init) ?? ""
-      #expect(FileManager.default.contents(atPath: path).map(Array.init) == DemoResource.image.block)
-      let page = await CommandRun("path", filled.url(.page), "--dir", filled.cache)
-      #expect(page.status == ExitStatus.failure.rawValue)
+      #expect(ScratchFile(path).bytes == DemoResource.image.block)
+      let page = await CommandRun.failure(.failure, "path", filled.url(.page), "--dir", filled.cache)
       #expect(page.errors.contains("--export"))
       let copy = filled.directory.path("copy")
       let export = await CommandRun("path", filled.url(.page), "--dir", filled.cache, "--export", copy)
       #expect(export.status == 0)
       #expect(filled.directory.file("copy").bytes == DemoResource.page.block)
-      let again = await CommandRun("path", filled.url(.page), "--dir", filled.cache, "--export", copy)
-      #expect(again.status == ExitStatus.output.rawValue)
+      await CommandRun.failure(.output, "path", filled.url(.page), "--dir", filled.cache, "--export", copy)
       let missing = filled.directory.path("none/copy")
-      let refused = await CommandRun("path", filled.url(.page), "--dir", filled.cache, "--export", missing)
-      #expect(refused.status == ExitStatus.output.rawValue)
+      let refused = await CommandRun.failure(
+        .output, "path", filled.url(.page), "--dir", filled.cache, "--export", missing)
       #expect(
         refused.errors.hasSuffix("httpcache: cannot write to \(missing): its folder does not exist\n"),
         "\(refused.errors)")
@@ -143,8 +130,7 @@ import Testing
   func explain() async throws {
     try await withFilledCache { filled in
       let before = filled.origin.meter.requests
-      let run = await CommandRun("explain", filled.url(.page), "--dir", filled.cache)
-      #expect(run.status == 0)
+      let run = await CommandRun.success("explain", filled.url(.page), "--dir", filled.cache)
       let topics = run.output.split(separator: "\n").filter { !$0.hasPrefix(" ") }
       #expect(topics == ["Request", "What is stored", "Variant", "Freshness", "Decision"])
       #expect(run.output.contains("  How long is it fresh? 600 s, from max-age (RFC 9111 §5.2.2.1)\n"))
@@ -158,8 +144,7 @@ import Testing
       #expect(
         asked.output.hasSuffix(
           "  What is done? validate: no-cache in the request (RFC 9111 §5.2.1.4)\n"))
-      let shared = await CommandRun("explain", filled.url(.page), "--shared", "--dir", filled.cache)
-      #expect(shared.status == 0)
+      let shared = await CommandRun.success("explain", filled.url(.page), "--shared", "--dir", filled.cache)
       #expect(shared.output.hasSuffix("  What is done? forward: nothing stored (RFC 9111 §4)\n"))
       let wrong = await CommandRun(
         "explain", filled.url(.page), "--method", "G E T", "--dir", filled.cache)
@@ -189,8 +174,7 @@ import Testing
     try await withFilledCache { filled in
       let run = await CommandRun("get", filled.url(.document), "--dir", filled.cache)
       #expect(run.errors.contains("not stored: no-store"))
-      let explained = await CommandRun("explain", filled.url(.document), "--dir", filled.cache)
-      #expect(explained.status == 0)
+      let explained = await CommandRun.success("explain", filled.url(.document), "--dir", filled.cache)
       #expect(explained.output.contains("  What is done? forward: nothing stored (RFC 9111 §4)\n"))
       let last = try #require(explained.output.split(separator: "\n").last)
       #expect(last.hasPrefix("Last time it was not stored: "))
@@ -224,9 +208,8 @@ import Testing
   @Test("purge --soft keeps the response and has it validated first")
   func softPurge() async throws {
     try await withFilledCache { filled in
-      let purge = await CommandRun(
+      let purge = await CommandRun.success(
         "purge", "--prefix", filled.origin.base, "--soft", "--dir", filled.cache)
-      #expect(purge.status == 0)
       #expect(purge.output.hasPrefix("expired "))
       let fresh = await CommandRun("ls", "--fresh", "--dir", filled.cache, "--json")
       #expect(fresh.output.isEmpty)
@@ -264,12 +247,9 @@ import Testing
       var bytes = try #require(FileManager.default.contents(atPath: path))
       bytes[bytes.count / 2] ^= 1
       try bytes.write(to: URL(filePath: path))
-      let damaged = await CommandRun("verify", "--dir", filled.cache)
-      #expect(damaged.status == ExitStatus.failure.rawValue)
-      let repaired = await CommandRun("verify", "--repair", "--dir", filled.cache)
-      #expect(repaired.status == 0)
-      let after = await CommandRun("verify", "--dir", filled.cache)
-      #expect(after.status == 0)
+      await CommandRun.failure(.failure, "verify", "--dir", filled.cache)
+      await CommandRun.success("verify", "--repair", "--dir", filled.cache)
+      await CommandRun.success("verify", "--dir", filled.cache)
       let list = await CommandRun("ls", "--dir", filled.cache, "--json")
       #expect(!list.output.contains("/image.png"))
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPCacheProxy
 import HTTPCaching
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -12,17 +13,17 @@ import Testing
   enum Place: CaseIterable {
     case file, belowFile, otherFiles, otherDatabase
 
-    func make(in directory: TemporaryDirectory) throws -> String {
-      let path = directory.file("place")
+    func make(in directory: ScratchFolder) throws -> String {
+      let path = directory.path("place")
       switch self {
       case .file, .belowFile:
-        try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
+        try directory.write("mine".utf8, to: "place")
         return self == .file ? path : path + "/below"
       case .otherFiles:
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        try Data("mine".utf8).write(to: URL(fileURLWithPath: path + "/letter.txt"))
+        try directory.makeFolder("place")
+        try directory.write("mine".utf8, to: "place/letter.txt")
       case .otherDatabase:
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try directory.makeFolder("place")
         let store = try DiskStore.open(directory: path)
         withExtendedLifetime(store) {}
         // The format of a later version.
@@ -37,16 +38,15 @@ import Testing
 
   @Test("serve refuses to start, and names the directory and the option", arguments: Place.allCases)
   func serve(place: Place) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let path = try place.make(in: directory)
     let command = try ServeCommand.parse(["--upstream", "http://127.0.0.1:1", "--dir", path])
-    #expect(FileManager.default.createFile(atPath: directory.file("log"), contents: nil))
-    let log = try FileHandle(forUpdating: URL(fileURLWithPath: directory.file("log")))
+    let log = try FileHandle(forUpdating: URL(fileURLWithPath: directory.write("".utf8, to: "log")))
     let messages = LineWriter(descriptor: log.fileDescriptor)
     let opened = Result { try command.openCache(messages, observer: EventCounts(), nil) }
     #expect(throws: (any Error).self) { try opened.get() }
     await messages.flush()
-    let text = String(decoding: try #require(directory.contents("log")), as: UTF8.self)
+    let text = String(decoding: try #require(directory.file("log").bytes), as: UTF8.self)
     #expect(text.hasPrefix("httpcache: cannot use the cache directory \(path): "), "\(text)")
     #expect(!text.contains("\(path): \(path): "), "\(text)")
     // --allow-no-cache does not help against the index of a later version.
@@ -62,16 +62,15 @@ import Testing
     "get fetches all the same, stores nothing there and says so",
     arguments: [Place.file, .belowFile, .otherFiles])
   func get(place: Place) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let path = try place.make(in: directory)
     try await DemoOrigin.withOrigin { origin in
-      let run = await CommandRun(
-        "get", origin.base + DemoResource.page.rawValue, "--dir", path, "-o", directory.file("out"))
-      #expect(run.status == 0, "\(run.errors)")
-      #expect(directory.contents("out") == DemoResource.page.block)
+      let run = await CommandRun.success(
+        "get", origin.base + DemoResource.page.rawValue, "--dir", path, "-o", directory.path("out"))
+      #expect(directory.file("out").bytes == DemoResource.page.block)
       #expect(run.errors.contains(path) && run.errors.contains("responses are not stored"), "\(run.errors)")
       #expect(run.errors.contains(": miss, not stored; "), "\(run.errors)")
     }
-    #expect(!FileManager.default.fileExists(atPath: path + "/Cache.db"))
+    #expect(!ScratchFile(path + "/Cache.db").exists)
   }
 }

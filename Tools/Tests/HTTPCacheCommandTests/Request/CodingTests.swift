@@ -6,15 +6,11 @@ import Testing
 
 /// Deflate, brotli and zstd beside gzip (`CompressedTests`).
 @Suite("RFC 9110 §8.4: content codings of get", .timeLimit(.minutes(10))) struct CodingTests {
-  private static let text = Array("hello hello hello\n".utf8)
+  private static let text = CompressedTests.text
   private static let deflated: [UInt8] = [203, 72, 205, 201, 201, 87, 200, 64, 144, 92, 0]
   /// `text` in each coding, by the programs brotli and zstd.
   private static let coded: [ContentCoding: [UInt8]] = [
-    .gzip: [
-      31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72, 205, 201, 201, 87, 200, 64, 144, 92, 0, 59, 124, 138, 223, 18,
-      0,
-      0, 0,
-    ],
+    .gzip: CompressedTests.gzip,
     .deflate: [0x78, 0x9C] + deflated + [0x40, 0xB5, 0x06, 0x87],
     .br: [0x8F, 0x08, 0x80] + text + [0x03],
     .zstd: [
@@ -37,15 +33,14 @@ import Testing
   private func get(
     _ body: [UInt8], coding: String, path: String = "/", type: String = "text/plain", _ options: [String] = []
   ) async throws -> (run: CommandRun, body: [UInt8]?, request: String) {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let head =
       "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Type: \(type)\r\nContent-Length: \(body.count)\r\n\r\n"
     let origin = try await ScriptedOrigin { _, _ in Array(head.utf8) + body }
     let run = await CommandRun(
-      ["get", "--dir", directory.file("cache"), origin.authority + path, "-o", directory.file("out")]
+      ["get", "--dir", directory.path("cache"), origin.authority + path, "-o", directory.path("out")]
         + options)
-    try await origin.close()
-    return (run, directory.contents("out"), origin.texts.first ?? "")
+    return (run, directory.file("out").bytes, origin.texts.first ?? "")
   }
 
   @Test("each coding is asked for and decoded", arguments: ContentCoding.allCases)

@@ -5,12 +5,11 @@ import Testing
 @testable import HTTPCacheCommand
 
 @Suite(.timeLimit(.minutes(10))) struct CompressedTests {
-  private static let text = Array("hello hello hello\n".utf8)
+  static let text = Array("hello hello hello\n".utf8)
   /// `text` as gzip.
-  private static let gzip: [UInt8] = [
+  static let gzip: [UInt8] = [
     31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72, 205, 201, 201, 87, 200, 64, 144, 92, 0, 59, 124, 138, 223, 18,
-    0,
-    0, 0,
+    0, 0, 0,
   ]
 
   /// Answers with gzip if it is requested.
@@ -26,17 +25,16 @@ import Testing
   private func bodies(
     _ runs: [[String]], answer: @escaping @Sendable (String) -> [UInt8]
   ) async throws -> (runs: [CommandRun], bodies: [[UInt8]?], requests: Int) {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let origin = try await ScriptedOrigin { request, _ in answer(request) }
     var (ended, bodies): ([CommandRun], [[UInt8]?]) = ([], [])
     for (index, arguments) in runs.enumerated() {
-      let file = directory.file("\(index)")
+      let file = directory.path("\(index)")
       ended.append(
         await CommandRun(
-          ["get", "--dir", directory.file("cache"), origin.authority + "/", "-o", file] + arguments))
-      bodies.append(directory.contents("\(index)"))
+          ["get", "--dir", directory.path("cache"), origin.authority + "/", "-o", file] + arguments))
+      bodies.append(directory.file("\(index)").bytes)
     }
-    try await origin.close()
     return (ended, bodies, origin.requests.count)
   }
 

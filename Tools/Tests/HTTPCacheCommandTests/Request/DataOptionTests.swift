@@ -28,7 +28,7 @@ import Testing
 
   @Test("-d @FILE drops line ends, --data-binary keeps them")
   func files() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let path = try directory.write("a\r\nb\n".utf8, to: "input")
     #expect(try await request("-d", "@" + path).hasSuffix("\r\n\r\nab"))
     #expect(try await request("--data-binary", "@" + path).hasSuffix("\r\n\r\na\r\nb\n"))
@@ -44,7 +44,7 @@ import Testing
 
   @Test("-T puts a file, under its own name where the URL ends in a slash")
   func upload() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let path = try directory.write(String(repeating: "x", count: 200_000).utf8, to: "input")
     let request = try await request("-T", path, path: "/up/")
     #expect(request.hasPrefix("PUT /up/input HTTP/1.1\r\n"))
@@ -54,11 +54,11 @@ import Testing
 
   @Test("a directory is a usage error, and nothing is put")
   func directory() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     for option in [["-d", "@\(directory.path)"], ["-T", directory.path]] {
       let requests = try await ScriptedOrigin.requests { origin in
-        let run = await CommandRun(["get", "--dir", directory.file("cache"), origin.authority] + option)
-        #expect(run.status == ExitStatus.usage.rawValue)
+        let run = await CommandRun.failure(
+          .usage, ["get", "--dir", directory.path("cache"), origin.authority] + option)
         #expect(run.errors == "httpcache: cannot read \(directory.path): is a directory\n")
       }
       #expect(requests.isEmpty)
@@ -67,11 +67,11 @@ import Testing
 
   @Test("a file that is not there is a usage error before anything is asked")
   func missing() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     for option in [["-d", "@/no/file"], ["-T", "/no/file"], ["-H", "@/no/file"]] {
       let requests = try await ScriptedOrigin.requests { origin in
-        let run = await CommandRun(["get", "--dir", directory.file("cache"), origin.authority] + option)
-        #expect(run.status == ExitStatus.usage.rawValue)
+        let run = await CommandRun.failure(
+          .usage, ["get", "--dir", directory.path("cache"), origin.authority] + option)
         #expect(run.errors == "httpcache: cannot read /no/file: no such file\n")
       }
       #expect(requests.isEmpty)
@@ -82,7 +82,6 @@ import Testing
     "options that contradict each other are usage errors",
     arguments: [["-I", "-d", "x"], ["-T", "/dev/zero", "-d", "x"], ["-G", "-T", "/dev/zero"], ["-J"]])
   func contradictions(options: [String]) async throws {
-    let run = await CommandRun(["get", "http://127.0.0.1:1/"] + options)
-    #expect(run.status == ExitStatus.usage.rawValue)
+    await CommandRun.failure(.usage, ["get", "http://127.0.0.1:1/"] + options)
   }
 }

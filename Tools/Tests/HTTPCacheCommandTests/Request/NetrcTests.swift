@@ -77,7 +77,7 @@ import Testing
   private func sent(
     netrc: String, _ arguments: String..., user: String = "", locationUser: String = ""
   ) async throws -> [String?] {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     try directory.write(netrc.utf8, to: "netrc")
     let origin = try await ScriptedOrigin { request in
       guard request.number == 0, let port = request.fields["host"]?.split(separator: ":").last else {
@@ -86,14 +86,12 @@ import Testing
       return ScriptedOrigin.Answer(
         head: "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: http://\(locationUser)localhost:\(port)/")
     }
-    let run = await CommandRun(
+    let run = await CommandRun.success(
       [
-        "get", "--dir", directory.file("cache"), "--netrc-file", directory.file("netrc"), "-o",
-        directory.file("out"), "http://\(user)\(origin.authority)/",
+        "get", "--dir", directory.path("cache"), "--netrc-file", directory.path("netrc"), "-o",
+        directory.path("out"), "http://\(user)\(origin.authority)/",
       ] + arguments)
-    #expect(run.status == 0, "\(run.errors)")
     #expect(!run.errors.contains("secret"))
-    try await origin.close()
     return origin.requests.map { $0.fields["authorization"] }
   }
 
@@ -131,7 +129,7 @@ import Testing
   /// The fields `Authorization` of the requests of a download, whose first URL has no file, and its mirror on another host
   /// has it.
   private func sentToMirror(netrc: String, _ option: String) async throws -> [String?] {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     try directory.write(netrc.utf8, to: "netrc")
     let origin = try await ScriptedOrigin { request in
       ScriptedOrigin.Answer(
@@ -139,13 +137,11 @@ import Testing
         body: Array("ok".utf8))
     }
     let port = origin.authority.split(separator: ":").last ?? ""
-    let list = "\(origin.base)/a\thttp://localhost:\(port)/b\n  out=\(directory.file("out"))\n  \(option)\n"
+    let list = "\(origin.base)/a\thttp://localhost:\(port)/b\n  out=\(directory.path("out"))\n  \(option)\n"
     try directory.write(list.utf8, to: "list")
-    let run = await CommandRun(
-      "get", "--dir", directory.file("cache"), "--netrc-file", directory.file("netrc"), "--input-file",
-      directory.file("list"))
-    #expect(run.status == 0, "\(run.errors)")
-    try await origin.close()
+    await CommandRun.success(
+      "get", "--dir", directory.path("cache"), "--netrc-file", directory.path("netrc"), "--input-file",
+      directory.path("list"))
     return origin.requests.map { $0.fields["authorization"] }
   }
 

@@ -8,17 +8,16 @@ import Testing
   private func get(
     _ arguments: String..., environment: [String: String] = [:]
   ) async throws -> CommandRun {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     return await CommandEnvironment.$current.withValue(environment) {
-      await CommandRun(["get", "--dir", directory.file("cache"), "-o", directory.file("1")] + arguments)
+      await CommandRun(["get", "--dir", directory.path("cache"), "-o", directory.path("1")] + arguments)
     }
   }
 
   @Test("an http URL goes to the proxy in absolute form, with the proxy's password")
   func absoluteForm() async throws {
     let requests = try await ScriptedOrigin.requests { proxy in
-      let run = try await get("-x", "me:p%40w@\(proxy.authority)", "http://origin.invalid:81/a?b")
-      #expect(run.status == 0, "\(run.errors)")
+      try await get("-x", "me:p%40w@\(proxy.authority)", "http://origin.invalid:81/a?b").expectSuccess()
     }
     #expect(requests.count == 1)
     #expect(requests.first?.hasPrefix("GET http://origin.invalid:81/a?b HTTP/1.1\r\n") == true)
@@ -31,17 +30,16 @@ import Testing
     arguments: LenientResponseTests.taken.indices)
   func lenient(_ index: Int) async throws {
     let (name, answer) = LenientResponseTests.taken[index]
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let bytes = answer.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     let proxy = try await ScriptedOrigin(bytes: bytes)
     let run = await CommandEnvironment.$current.withValue([:]) {
       await CommandRun([
-        "get", "--dir", directory.file("cache"), "-o", directory.file("body"), "-x", proxy.authority,
+        "get", "--dir", directory.path("cache"), "-o", directory.path("body"), "-x", proxy.authority,
         "http://origin.invalid/",
       ])
     }
-    try await proxy.close()
-    let content = directory.contents("body").map { String(decoding: $0, as: UTF8.self) }
+    let content = directory.file("body").bytes.map { String(decoding: $0, as: UTF8.self) }
     #expect(run.status == 0 && content == "ok", "\(name): \(run.errors)")
   }
 
@@ -51,9 +49,7 @@ import Testing
     let lines = ["HTTP/1.1 200 OK"] + Array(repeating: field, count: 250) + ["Content-Length: 2", "", "ok"]
     let answer = ScriptedOrigin.Answer(bytes: lines.joined(separator: "\r\n").utf8, isHeld: true)
     let origin = try await ScriptedOrigin { _ in answer }
-    let run = try await get("-x", hasProxy ? origin.authority : "", origin.base + "/")
-    #expect(run.status == 0, "\(run.errors)")
-    try await origin.close()
+    try await get("-x", hasProxy ? origin.authority : "", origin.base + "/").expectSuccess()
     #expect(origin.requests.first?.line == "GET \(hasProxy ? origin.base : "")/ HTTP/1.1")
   }
 
@@ -66,9 +62,7 @@ import Testing
         : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
       return answer.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     }
-    let run = try await get("-x", proxy.authority, "http://origin.invalid/")
-    #expect(run.status == 0, "\(run.errors)")
-    try await proxy.close()
+    try await get("-x", proxy.authority, "http://origin.invalid/").expectSuccess()
     #expect(proxy.texts.last?.hasPrefix("GET http://origin.invalid/caf%E9 HTTP/1.1\r\n") == true)
   }
 
@@ -148,7 +142,6 @@ import Testing
       let run = try await get("-x", proxy.authority, "--noproxy", "127.0.0.0/8", "http://origin.invalid/")
       #expect(run.status == 0, "\(run.errors)")
     }
-    try await origin.close()
     #expect(requests.count == 1)
     #expect(origin.texts.first?.hasPrefix("GET / HTTP/1.1\r\n") == true)
   }
@@ -161,7 +154,6 @@ import Testing
       "--connect-timeout", "1")
     #expect(run.status != 0)
     #expect(run.errors.contains("through the proxy 127.0.0.1:"))
-    try await origin.close()
   }
 
   @Test(
@@ -171,8 +163,7 @@ import Testing
       ("http://", "requires a proxy"),
     ])
   func refused(proxy: String, message: String) async throws {
-    let option = try await get("-x", proxy, "http://origin.invalid/")
-    #expect(option.status == ExitStatus.usage.rawValue)
+    let option = try await get("-x", proxy, "http://origin.invalid/").expect(.usage)
     #expect(option.errors.contains("--proxy") && option.errors.contains(message), "\(option.errors)")
     let variable = try await get("http://origin.invalid/", environment: ["http_proxy": proxy])
     #expect(variable.errors.contains("$http_proxy") && variable.errors.contains(message))

@@ -11,16 +11,15 @@ import Testing
   private func get(
     _ arguments: String..., status: Int, location: String = "/next"
   ) async throws -> (run: CommandRun, requests: [ScriptedOrigin.Request]) {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let origin = try await ScriptedOrigin { request in
       request.number == 0
         ? ScriptedOrigin.Answer(head: "HTTP/1.1 \(status) R\r\nContent-Length: 0\r\nLocation: \(location)")
         : ScriptedOrigin.Answer(head: "HTTP/1.1 200 OK\r\nContent-Length: 2", body: Array("ok".utf8))
     }
     let run = await CommandRun(
-      ["get", "--dir", directory.file("cache"), "-o", directory.file("out"), origin.authority + "/"]
+      ["get", "--dir", directory.path("cache"), "-o", directory.path("out"), origin.authority + "/"]
         + arguments)
-    try await origin.close()
     return (run, origin.requests)
   }
 
@@ -35,9 +34,9 @@ import Testing
 
   @Test("so do 301 and 302 of other methods than POST", arguments: [301, 302, 307, 308])
   func upload(_ status: Int) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     try directory.write("content".utf8, to: "in")
-    let got = try await get("-T", directory.file("in"), status: status)
+    let got = try await get("-T", directory.path("in"), status: status)
     #expect(got.run.status == 0, "\(got.run.errors)")
     #expect(got.requests.last?.line == "PUT /next HTTP/1.1")
     #expect(got.requests.last?.text.hasSuffix("\r\n\r\ncontent") == true)

@@ -14,12 +14,11 @@ import Testing
   private func get(
     _ arguments: String..., answer: @escaping @Sendable (String, Int) -> [UInt8]
   ) async throws -> (run: CommandRun, requests: [String], body: [UInt8]?) {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let origin = try await ScriptedOrigin(bytes: answer)
     let run = await CommandRun(
-      ["get", "--dir", directory.file("cache"), origin.authority, "-o", directory.file("1")] + arguments)
-    try await origin.close()
-    return (run, origin.texts, directory.contents("1"))
+      ["get", "--dir", directory.path("cache"), origin.authority, "-o", directory.path("1")] + arguments)
+    return (run, origin.texts, directory.file("1").bytes)
   }
 
   @Test(
@@ -72,9 +71,9 @@ import Testing
 
   @Test("no connection is tried again")
   func refused() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let run = await CommandRun(
-      "get", "http://127.0.0.1:1/", "--retry", "2", "--retry-delay", "0", "--dir", directory.file("cache"),
+      "get", "http://127.0.0.1:1/", "--retry", "2", "--retry-delay", "0", "--dir", directory.path("cache"),
       "-w",
       "%{num_retries} %{http_code} %{exitcode}")
     #expect(run.status == ExitStatus.unreachable.rawValue)

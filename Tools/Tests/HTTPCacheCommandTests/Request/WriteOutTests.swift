@@ -12,12 +12,11 @@ import Testing
   private func get(_ arguments: String..., answer: String = answer) async throws -> (
     run: CommandRun, url: String
   ) {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let origin = try await ScriptedOrigin(answer)
     let run = await CommandRun(
-      ["get", "-s", "--dir", directory.file("cache"), origin.authority, "-o", directory.file("1")] + arguments
+      ["get", "-s", "--dir", directory.path("cache"), origin.authority, "-o", directory.path("1")] + arguments
     )
-    try await origin.close()
     return (run, "http://\(origin.authority)")
   }
 
@@ -34,12 +33,11 @@ import Testing
 
   @Test("%{url_effective} keeps the fragment of the URL, as in curl")
   func fragment() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let origin = try await ScriptedOrigin(Self.answer)
     let run = await CommandRun(
-      "get", "-s", "--dir", directory.file("cache"), origin.base + "/a#b", "-o", directory.file("1"), "-w",
+      "get", "-s", "--dir", directory.path("cache"), origin.base + "/a#b", "-o", directory.path("1"), "-w",
       "%{url} %{url_effective}")
-    try await origin.close()
     #expect(run.output == "\(origin.base)/a#b \(origin.base)/a#b", "\(run.output)\(run.errors)")
     #expect(origin.requests.first?.line == "GET /a HTTP/1.1")
   }
@@ -73,9 +71,9 @@ import Testing
 
   @Test("@FILE holds the format")
   func file() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     try directory.write("%{http_code}!".utf8, to: "format")
-    #expect(try await get("-w", "@" + directory.file("format")).run.output == "200!")
+    #expect(try await get("-w", "@" + directory.path("format")).run.output == "200!")
   }
 
   @Test("a variable that is not known is a usage error, before anything is asked")

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HTTPCacheProxy
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -19,15 +20,11 @@ import Testing
 
   @Test("a token file that cannot be used is named, with the reason")
   func tokens() throws {
-    let directory = try TemporaryDirectory()
-    let path = directory.file("token")
+    let directory = try ScratchFolder()
+    let path = directory.path("token")
     func message(_ text: String?, mode: Int = 0o600) throws -> String? {
-      try? FileManager.default.removeItem(atPath: path)
-      if let text {
-        #expect(
-          FileManager.default.createFile(
-            atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: mode]))
-      }
+      directory.remove("token")
+      if let text { try directory.write(text.utf8, to: "token", mode: mode) }
       let options = try options("--admin", "0.0.0.0:9000", "--admin-token-file", path)
       do {
         _ = try options.access()

@@ -44,8 +44,8 @@ import Testing
     "a purge reaches a response that is still arriving", arguments: Moment.allCases, Selection.allCases)
   func arriving(_ moment: Moment, _ selection: Selection) async throws {
     for options in [[], ["--preserve-host"]] {
-      let directory = try TemporaryDirectory()
-      let cache = directory.file("cache")
+      let directory = try ScratchFolder()
+      let cache = directory.path("cache")
       let (start, rest) =
         moment == .beforeHead ? ("", Self.head + "start-end") : (Self.head + "start", "-end")
       let origin = try RawOrigin()
@@ -58,8 +58,7 @@ import Testing
       peer.send(start)
       if moment == .duringBody { _ = try await first.receive(through: "start") }
       let arguments = selection.arguments(client: client, stored: options.isEmpty ? origin.base : client)
-      let purge = await CommandRun(["purge", "--dir", cache] + arguments)
-      #expect(purge.status == 0, "\(purge.errors)")
+      await CommandRun.success(["purge", "--dir", cache] + arguments)
       peer.send(rest)
       peer.finish()
       _ = try await first.receive(through: "-end")
@@ -71,8 +70,7 @@ import Testing
       let third = try Self.client(port)
       _ = try await third.receive(through: "start-end")
       #expect(try await origin.acceptIfAny() == nil, "the response after the purge is stored")
-      serve.send(SIGTERM)
-      #expect(await serve.end() == 0)
+      #expect(await serve.terminate() == 0)
     }
   }
 
@@ -80,11 +78,11 @@ import Testing
     "purge, explain, ls, show and path take the URL of clients, and decide by the overrides of the server",
     arguments: [[], ["--preserve-host"]])
   func served(_ options: [String]) async throws {
-    let directory = try TemporaryDirectory()
-    let cache = directory.file("cache")
+    let directory = try ScratchFolder()
+    let cache = directory.path("cache")
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n"
     let origin = try RawOrigin()
-    let file = directory.file("serve.yaml")
+    let file = directory.path("serve.yaml")
     try """
     upstream: \(origin.base)/base
     overrides:
@@ -114,8 +112,7 @@ import Testing
     #expect(path.errors.contains("is kept in the index"), "\(path.errors)")
     let purge = await CommandRun("purge", url, "--dir", cache)
     #expect(purge.output.contains("removed 1 response"), "\(purge.output) \(purge.errors)")
-    serve.send(SIGTERM)
-    #expect(await serve.end() == 0)
+    #expect(await serve.terminate() == 0)
   }
 
   /// The arguments that select the response by a URL of the server's clients.
@@ -135,10 +132,10 @@ import Testing
     "a prefix or group of clients reaches routes below other paths, also where no route serves /",
     arguments: ClientSelection.allCases, ["http", "https"])
   func routesBelow(_ selection: ClientSelection, _ scheme: String) async throws {
-    let directory = try TemporaryDirectory()
-    let cache = directory.file("cache")
+    let directory = try ScratchFolder()
+    let cache = directory.path("cache")
     let origin = try RawOrigin()
-    let file = directory.file("serve.yaml")
+    let file = directory.path("serve.yaml")
     // With preserve-host, responses are stored under the client's host and the scheme of the upstream.
     let preservesHost = scheme == "https"
     try """
@@ -157,7 +154,6 @@ import Testing
     let arguments = selection.arguments(client: "\(scheme)://127.0.0.1:\(port)")
     let purge = await CommandRun(["purge", "--dir", cache] + arguments)
     #expect(purge.output.contains("removed 1 response"), "\(purge.output) \(purge.errors)")
-    serve.send(SIGTERM)
-    #expect(await serve.end() == 0)
+    #expect(await serve.terminate() == 0)
   }
 }

@@ -46,6 +46,12 @@ final class ServeProcess: Sendable {
     return status
   }
 
+  /// Ends it by SIGTERM, and returns the status as `end()` does.
+  func terminate() async -> Int32 {
+    send(SIGTERM)
+    return await end()
+  }
+
   /// Whether it has ended.
   var isEnded: Bool { process.isEnded }
 

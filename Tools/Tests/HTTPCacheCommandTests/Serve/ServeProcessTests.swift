@@ -28,8 +28,7 @@ import Testing
     let answer = try await Self.answer(
       to: "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", on: RawPeer.connect(port))
     #expect(answer.hasSuffix("ok\n"))
-    serve.send(SIGTERM)
-    #expect(await serve.end() == 0)
+    #expect(await serve.terminate() == 0)
   }
 
   #if os(Linux)
@@ -79,8 +78,8 @@ import Testing
 
   @Test("a server whose address is in use changes nothing in the directory")
   func addressInUse() async throws {
-    let directory = try TemporaryDirectory()
-    let cache = directory.file("cache")
+    let directory = try ScratchFolder()
+    let cache = directory.path("cache")
     #expect(await CommandRun("config", "--dir", cache, "--capacity", "2M").status == 0)
     let first = try await ServeProcess(Self.upstream)
     let port = try await first.port()
@@ -124,7 +123,6 @@ import Testing
     try await serve.says("ending")
     serve.send(number)
     #expect(await serve.end() == 130)
-    try await origin.close()
   }
 
   @Test("signals that make other servers reload do not end it, and one to end does")
@@ -134,8 +132,7 @@ import Testing
     for number in [SIGHUP, SIGUSR1, SIGUSR2] { serve.send(number) }
     let client = try RawPeer.connect(port)
     #expect(try await Self.answer(to: Self.request, on: client).hasPrefix("HTTP/1.1 502 "))
-    serve.send(SIGTERM)
-    #expect(await serve.end() == 0)
+    #expect(await serve.terminate() == 0)
   }
 
   @Test("pipes without a reader delay neither requests nor the end")
@@ -150,8 +147,7 @@ import Testing
     let serve = try await ServeProcess(Self.upstream, output: ends[1])
     let client = try RawPeer.connect(try await serve.port())
     #expect(try await Self.answer(to: Self.request, on: client).hasPrefix("HTTP/1.1 502 "))
-    serve.send(SIGTERM)
-    #expect(await serve.end() == 0)
+    #expect(await serve.terminate() == 0)
   }
 
   @Test("requests that go on in the background do not disturb its end")
@@ -172,24 +168,21 @@ import Testing
       #expect(try await Self.answer(to: request, on: client).hasSuffix("hi"))
     }
     for _ in targets + targets { await origin.arrived() }
-    serve.send(SIGTERM)
-    #expect(await serve.end() == 0)
+    #expect(await serve.terminate() == 0)
     #expect(serve.count(of: "ERROR") == 0, "\(serve.errors.text)")
-    try await origin.close()
   }
 
   @Test("a log file at the limit for the size of files ends nothing")
   func fullLogFile() async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let serve = try await ServeProcess(
-      Self.upstream + ["--access-log-file", directory.file("log")], limit: "-f 1")
+      Self.upstream + ["--access-log-file", directory.path("log")], limit: "-f 1")
     let client = try RawPeer.connect(try await serve.port())
     for _ in 1...40 {
       #expect(try await Self.answer(to: Self.request, on: client).hasPrefix("HTTP/1.1 502 "))
     }
-    serve.send(SIGTERM)
-    #expect(await serve.end() == 0)
-    let count = directory.contents("log")?.count ?? 0
+    #expect(await serve.terminate() == 0)
+    let count = directory.file("log").bytes?.count ?? 0
     #expect(count == 512 || count == 1024, "\(count)")
   }
 
@@ -201,7 +194,6 @@ import Testing
     try pipe.fileHandleForReading.close()
     let client = try RawPeer.connect(try await serve.port())
     for _ in 1...3 { #expect(try await Self.answer(to: Self.request, on: client).hasPrefix("HTTP/1.1 502 ")) }
-    serve.send(SIGTERM)
-    #expect(await serve.end() == 0)
+    #expect(await serve.terminate() == 0)
   }
 }

@@ -22,7 +22,7 @@ import Testing
 
   @Test("files that are read again keep the least version of TLS, which counts after a restart")
   func leastVersion() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let certificate = try directory.write(TestCertificate.certificate.utf8, to: "certificate.pem")
     let key = try directory.write(TestCertificate.key.utf8, to: "key.pem")
     func files(_ version: String) throws -> ServeFiles {

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCacheProxy
 import NIOCore
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -54,7 +55,7 @@ import Testing
 
   @Test("a route of the file has limits of its own")
   func route() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let text = """
       routes:
         - {path: /events, upstream: "http://127.0.0.1:1", origin-silence: 0, client-silence: 5, tunnel-silence: 9}

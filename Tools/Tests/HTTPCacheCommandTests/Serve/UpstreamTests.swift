@@ -7,22 +7,23 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct UpstreamTests {
   private func exchange(
-    _ answer: String?, path: String = "/", method: HTTPRequest.Method = .get, timeout: Duration? = nil
+    _ answer: String?, method: HTTPRequest.Method = .get, timeout: Duration? = nil
   ) async throws -> (head: HTTPResponse, body: [UInt8]) {
-    try await exchange(bytes: answer.map { Array($0.utf8) }, path, method, timeout)
-  }
-
-  private func exchange(
-    bytes: [UInt8]?, _ path: String = "/", _ method: HTTPRequest.Method = .get, _ timeout: Duration? = nil
-  ) async throws -> (head: HTTPResponse, body: [UInt8]) {
-    let origin = try await ScriptedOrigin { _ in bytes.map { .init(bytes: $0) } }
-    let request = try TargetURL(parsing: origin.base + path).request(method)
-    let result = try await OriginClient.withUpstream { upstream in
+    let origin = try await ScriptedOrigin { _ in answer.map { .init(bytes: $0.utf8) } }
+    let request = try TargetURL(parsing: origin.base + "/").request(method)
+    return try await OriginClient.withUpstream { upstream in
       let response = try await upstream.send(UpstreamRequest(head: request, timeout: timeout))
       return (response.head, try await response.body.collect().array)
     }
-    try await origin.close()
-    return result
+  }
+
+  /// The kind of failure of a request without an answer.
+  private func kind(of request: HTTPRequest) async -> UpstreamError.Kind? {
+    await kind {
+      try await OriginClient.withUpstream { upstream in
+        _ = try await upstream.send(UpstreamRequest(head: request, timeout: .seconds(60)))
+      }
+    }
   }
 
   private func kind(_ body: () async throws -> Void) async -> UpstreamError.Kind? {
@@ -61,18 +62,23 @@ import Testing
     #expect(body == Array("abcd".utf8))
   }
 
-  @Test("a body that is shorter than its Content-Length is an error of the protocol")
-  func shortBody() async {
-    let kind = await kind { _ = try await exchange("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello") }
-    #expect(kind == .protocol)
-  }
-
-  @Test("a chunked body that is cut is an error of the protocol")
-  func cutChunks() async {
-    let kind = await kind {
-      _ = try await exchange("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
-    }
-    #expect(kind == .protocol)
+  @Test(
+    "a broken response, or none, is an error of its kind",
+    arguments: [
+      ("a body shorter than its length", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello", .protocol),
+      ("cut chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", .protocol),
+      (
+        "an unknown transfer coding",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", .protocol
+      ),
+      ("bytes that are not HTTP", "SSH-2.0-x\r\n\r\n", .protocol),
+      ("an origin that closes without a word", "", .unreachable),
+      ("an origin that does not answer in time", nil, .timeout),
+    ] as [(String, String?, UpstreamError.Kind)])
+  func failures(_ rule: String, answer: String?, expected: UpstreamError.Kind) async {
+    let timeout: Duration? = answer == nil ? .milliseconds(50) : nil
+    let kind = await kind { _ = try await exchange(answer, timeout: timeout) }
+    #expect(kind == expected, "\(rule)")
   }
 
   @Test("a chunked body arrives whole, without the field that told of the coding")
@@ -81,15 +87,6 @@ import Testing
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
     #expect(head.headerFields[.transferEncoding] == nil)
     #expect(body == Array("hello".utf8))
-  }
-
-  @Test("an unknown transfer coding is an error of the protocol")
-  func unknownCoding() async {
-    let kind = await kind {
-      _ = try await exchange(
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
-    }
-    #expect(kind == .protocol)
   }
 
   @Test("a body without a length ends with the connection")
@@ -104,45 +101,15 @@ import Testing
     #expect(body.isEmpty)
   }
 
-  @Test("bytes that are not HTTP are an error of the protocol")
-  func noHTTP() async {
-    let kind = await kind { _ = try await exchange("SSH-2.0-x\r\n\r\n") }
-    #expect(kind == .protocol)
-  }
-
-  @Test("an origin that closes without a word is unreachable")
-  func silence() async {
-    let kind = await kind { _ = try await exchange("") }
-    #expect(kind == .unreachable)
-  }
-
-  @Test("an origin that does not answer is a timeout")
-  func timeout() async {
-    let kind = await kind { _ = try await exchange(nil, timeout: .milliseconds(50)) }
-    #expect(kind == .timeout)
-  }
-
   @Test("an address without a listener is unreachable")
   func refused() async throws {
     let port = try UnusedPort()
-    let request = try TargetURL(parsing: port.base).request()
-    let kind = await kind {
-      try await OriginClient.withUpstream { upstream in
-        _ = try await upstream.send(UpstreamRequest(head: request))
-      }
-    }
-    #expect(kind == .unreachable)
+    #expect(try await kind(of: TargetURL(parsing: port.base).request()) == .unreachable)
   }
 
   @Test("a name that does not exist is unreachable")
   func unknownName() async throws {
-    let request = try TargetURL(parsing: "http://nobody.invalid/").request()
-    let kind = await kind {
-      try await OriginClient.withUpstream { upstream in
-        _ = try await upstream.send(UpstreamRequest(head: request))
-      }
-    }
-    #expect(kind == .unreachable)
+    #expect(try await kind(of: TargetURL(parsing: "http://nobody.invalid/").request()) == .unreachable)
   }
 
   @Test("TLS to a server without TLS is an error of TLS")
@@ -150,13 +117,7 @@ import Testing
     let origin = try await ScriptedOrigin("HTTP/1.1 400 Bad\r\n\r\n\r\n\r\n")
     let plain = try TargetURL(parsing: origin.base)
     let request = HTTPRequest(method: .get, scheme: "https", authority: plain.authority, path: "/")
-    let kind = await kind {
-      try await OriginClient.withUpstream { upstream in
-        _ = try await upstream.send(UpstreamRequest(head: request, timeout: .seconds(60)))
-      }
-    }
-    #expect(kind == .tls)
-    try await origin.close()
+    #expect(await kind(of: request) == .tls)
   }
 
   @Test("a body that was cancelled throws instead of ending")
@@ -186,6 +147,5 @@ import Testing
     }
     #expect(status == 200)
     #expect(origin.texts.first?.hasSuffix("\r\n\r\ndata") == true)
-    try await origin.close()
   }
 }

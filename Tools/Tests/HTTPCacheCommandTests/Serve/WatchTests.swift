@@ -87,8 +87,7 @@ import Testing
   @Test("top prints the figures of a second")
   func top() async throws {
     try await withListener { _, admin in
-      let run = await CommandRun("top", "--admin", admin, "--count", "1")
-      #expect(run.status == 0, "\(run.errors)")
+      let run = await CommandRun.success("top", "--admin", admin, "--count", "1")
       #expect(run.output.contains("requests/s") && run.output.contains("hit ratio"))
       let json = await CommandRun("top", "--admin", "http://\(admin)/", "--count", "1", "--json")
       let sample = try JSONDecoder().decode(AdminLive.self, from: Data(json.output.utf8))
@@ -139,7 +138,7 @@ import Testing
 
   @Test("top and log end after their reader, without a message", arguments: ["top", "log"])
   func readerGone(command: String) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     try await withListener { proxy, admin in
       let pipe = Pipe()
       try pipe.fileHandleForReading.close()
@@ -191,8 +190,7 @@ import Testing
   @Test(
     "an unknown outcome is refused, with the list of all", arguments: ["mis", "hit,mis", "aborted", "Hit"])
   func unknownOutcome(words: String) async throws {
-    let run = await CommandRun("log", "--admin", "127.0.0.1:1", "--outcome", words)
-    #expect(run.status == ExitStatus.usage.rawValue)
+    let run = await CommandRun.failure(.usage, "log", "--admin", "127.0.0.1:1", "--outcome", words)
     let wrong = words.split(separator: ",").last ?? ""
     for part in [
       "--outcome must be among hit, stale, ", ", miss, ", ", error-unreachable, ", "(got '\(wrong)')",
@@ -222,8 +220,7 @@ import Testing
       "httpcache: http://\(address) is not the admin listener of httpcache serve: --admin requires the address of serve --admin\n"
     }
     try await withListener { proxy, _ in
-      let run = await CommandRun(command, "--admin", "127.0.0.1:\(proxy)")
-      #expect(run.status == ExitStatus.failure.rawValue)
+      let run = await CommandRun.failure(.failure, command, "--admin", "127.0.0.1:\(proxy)")
       #expect(run.errors == expected("127.0.0.1:\(proxy)"))
     }
     // As an origin behind the proxy may answer.
@@ -233,7 +230,6 @@ import Testing
       }
       let run = await CommandRun(command, "--admin", origin.authority)
       #expect(run.errors == expected(origin.authority))
-      try await origin.close()
     }
   }
 
@@ -244,11 +240,9 @@ import Testing
         head: "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked",
         body: Array("6\r\ndata: ".utf8))
     }
-    let run = await CommandRun("top", "--admin", origin.authority)
-    #expect(run.status == ExitStatus.failure.rawValue)
+    let run = await CommandRun.failure(.failure, "top", "--admin", origin.authority)
     #expect(
       run.errors == "httpcache: the admin listener at http://\(origin.authority) ended the connection\n")
-    try await origin.close()
   }
 
   @Test("the line of a fleet names the last contact with the tier, which is not how far a node is behind")

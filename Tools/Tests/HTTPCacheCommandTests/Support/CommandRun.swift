@@ -1,9 +1,11 @@
 import ArgumentParser
-import Foundation
 import ServerTesting
 import Synchronization
+import Testing
 
 @testable import HTTPCacheCommand
+// Testing has one, too.
+@testable import enum HTTPCacheCommand.ExitStatus
 
 /// Keeps lines from any thread.
 final class LineRecorder: Sendable {
@@ -46,46 +48,61 @@ struct CommandRun {
 }
 
 extension CommandRun {
+  /// A run that must succeed.
+  @discardableResult
+  static func success(
+    _ arguments: String..., at location: SourceLocation = #_sourceLocation
+  ) async -> CommandRun {
+    await CommandRun(arguments).expectSuccess(at: location)
+  }
+
+  /// A run that must succeed.
+  @discardableResult
+  static func success(
+    _ arguments: [String], at location: SourceLocation = #_sourceLocation
+  ) async -> CommandRun {
+    await CommandRun(arguments).expectSuccess(at: location)
+  }
+
+  /// A run that must fail with a status.
+  @discardableResult
+  static func failure(
+    _ status: ExitStatus, _ arguments: String...,
+    at location: SourceLocation = #_sourceLocation
+  ) async -> CommandRun {
+    await CommandRun(arguments).expect(status, at: location)
+  }
+
+  /// A run that must fail with a status.
+  @discardableResult
+  static func failure(
+    _ status: ExitStatus, _ arguments: [String],
+    at location: SourceLocation = #_sourceLocation
+  ) async -> CommandRun {
+    await CommandRun(arguments).expect(status, at: location)
+  }
+
+  /// Checks that the exit status is 0.
+  @discardableResult
+  func expectSuccess(at location: SourceLocation = #_sourceLocation) -> CommandRun {
+    expect(.success, at: location)
+  }
+
+  /// Checks the exit status.
+  @discardableResult
+  func expect(_ status: ExitStatus, at location: SourceLocation = #_sourceLocation)
+    -> CommandRun
+  {
+    #expect(self.status == status.rawValue, "\(errors)", sourceLocation: location)
+    return self
+  }
+
   /// Runs `get` for a path of an origin, with a cache and the file `out` in a directory.
   static func get(
-    _ path: String = "/file", from origin: ScriptedOrigin, in directory: TemporaryDirectory,
-    options: String...
+    _ path: String = "/file", from origin: ScriptedOrigin, in directory: ScratchFolder,
+    options: [String] = []
   ) async -> CommandRun {
     await CommandRun(
-      ["get", origin.base + path, "--dir", directory.file("cache"), "-o", directory.file("out")] + options)
-  }
-}
-
-/// A directory that is removed with its owner.
-final class TemporaryDirectory: Sendable {
-  let path = NSTemporaryDirectory() + "httpcache-tests-\(UUID().uuidString)"
-
-  init() throws {
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  func file(_ name: String) -> String { path + "/" + name }
-
-  /// Writes a file.
-  ///
-  /// - Returns: its path.
-  @discardableResult
-  func write(_ bytes: some Sequence<UInt8>, to name: String, mode: Int? = nil) throws -> String {
-    let path = file(name)
-    try Data(bytes).write(to: URL(fileURLWithPath: path))
-    if let mode { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path) }
-    return path
-  }
-
-  /// The names in it, without the cache and the files of a `CommandProcess`.
-  func names() throws -> Set<String> {
-    let names = try FileManager.default.contentsOfDirectory(atPath: path)
-    return Set(names.filter { $0 != "cache" && !$0.hasPrefix("errors-") })
-  }
-
-  func contents(_ name: String) -> [UInt8]? {
-    FileManager.default.contents(atPath: file(name)).map(Array.init)
+      ["get", origin.base + path, "--dir", directory.path("cache"), "-o", directory.path("out")] + options)
   }
 }

@@ -9,17 +9,15 @@ extension ScriptedOrigin {
   ) async throws -> [String] {
     let origin = try await ScriptedOrigin(answer)
     try await body(origin)
-    try await origin.close()
     return origin.texts
   }
 
   /// Runs `get` with options and a path of an origin, and returns the requests that the origin got.
   static func requests(ofGet options: [String], path: String) async throws -> [String] {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     return try await requests { origin in
-      let run = await CommandRun(
-        ["get", "--dir", directory.file("cache"), origin.authority + path] + options)
-      #expect(run.status == 0, "\(run.errors)")
+      await CommandRun.success(
+        ["get", "--dir", directory.path("cache"), origin.authority + path] + options)
     }
   }
 }

@@ -139,8 +139,7 @@ import Testing
       #expect(field("Content-Length", in: head) == "2")
       #expect(head.components(of: "Content-Length").count == 2)
       #expect(try await peer.receive(count: 2) == "ab")
-      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
-      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
+      try await peer.answerNoContent(to: client)
     }
   }
 

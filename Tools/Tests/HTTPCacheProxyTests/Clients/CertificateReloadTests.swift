@@ -38,15 +38,12 @@ import Testing
         upstream: .with { $0.tls = trusting }, configure: { $0.mode = .reverse(toTLS: inner.port) }
       ) { outer in
         let request = "GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
-        let refused = try outer.connect()
-        refused.send(request)
-        #expect(try await refused.receiveAll().hasPrefix("HTTP/1.1 502 "))
+        #expect(try await outer.connect(sending: request).receiveAll().hasPrefix("HTTP/1.1 502 "))
         try inner.server.setTLS(second)
         var broken = second
         broken.privateKey = first.privateKey
         #expect(throws: (any Error).self) { try inner.server.setTLS(broken) }
-        let client = try outer.connect()
-        client.send(request)
+        let client = try outer.connect(sending: request)
         let (peer, _) = try await inner.origin.acceptRequest()
         peer.send("HTTP/1.1 204 No Content\r\n\r\n")
         #expect(try await client.receiveAll().hasPrefix("HTTP/1.1 204 "))

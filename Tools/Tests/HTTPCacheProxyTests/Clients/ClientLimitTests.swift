@@ -30,21 +30,24 @@ import Testing
       #expect(proxy.server.takeHighestConnectionCount() == 1)
       #expect(proxy.server.takeHighestConnectionCount() == 0)
       let (second, other, _) = try await proxy.open(get)
-      other.send("HTTP/1.1 204 No Content\r\n\r\n")
-      #expect(try await second.receiveHead().hasPrefix("HTTP/1.1 204 "))
+      try await other.answerNoContent(to: second)
+    }
+  }
+
+  /// Checks that three clients at once are answered.
+  private func expectThreeServed(_ proxy: RunningProxy) async throws {
+    for client in try (1...3).map({ _ in try proxy.connect() }) {
+      client.send(get)
+      let (peer, _) = try await proxy.origin.acceptRequest()
+      peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
     }
   }
 
   @Test("clients on this machine are not limited unless the configuration says so")
   func loopback() async throws {
     try await withProxy(configure: { $0.connectionsPerClient = 1 }) { proxy in
-      let clients = try (1...3).map { _ in try proxy.connect() }
-      for client in clients {
-        client.send(get)
-        let (peer, _) = try await proxy.origin.acceptRequest()
-        peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
-        #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
-      }
+      try await expectThreeServed(proxy)
     }
   }
 
@@ -56,13 +59,7 @@ import Testing
       $0.limitsLoopback = true
       $0.trustedForwarders = [loopback]
     }) { proxy in
-      let clients = try (1...3).map { _ in try proxy.connect() }
-      for client in clients {
-        client.send(get)
-        let (peer, _) = try await proxy.origin.acceptRequest()
-        peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
-        #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
-      }
+      try await expectThreeServed(proxy)
     }
   }
 

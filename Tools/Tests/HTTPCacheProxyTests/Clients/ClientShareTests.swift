@@ -50,7 +50,6 @@ struct ClientShareTests {
       let (third, _) = try await proxy.origin.acceptRequest()
       third.send(done)
       #expect(try await client.response(9).status == "204")
-      client.end()
     }
   }
 
@@ -87,7 +86,6 @@ struct ClientShareTests {
       let (third, _) = try await proxy.origin.acceptRequest()
       third.send(done)
       #expect(try await http2.response(5).status == "204")
-      http2.end()
     }
   }
 
@@ -101,7 +99,6 @@ struct ClientShareTests {
       for stream in refused { client.send(HTTP2Peer.data, flags: 1, stream, [65]) }
       peer.send(done)
       #expect(try await client.response(1).status == "204")
-      client.end()
     }
   }
 
@@ -130,7 +127,6 @@ struct ClientShareTests {
       for (peer, _) in answered { peer.send(done) }
       #expect(try await next.response(1).status == "204")
       #expect(try await next.response(3).status == "204")
-      next.end()
     }
   }
 
@@ -145,7 +141,6 @@ struct ClientShareTests {
       #expect(try await client.response(5).status == "503")
       for (peer, _) in peers { peer.send(done) }
       #expect(try await client.response(1).status == "204")
-      client.end()
     }
   }
 
@@ -161,7 +156,6 @@ struct ClientShareTests {
       #expect(try await client.response(5).text == "x")
       peer.send(done)
       #expect(try await client.response(1).status == "204")
-      client.end()
     }
   }
 

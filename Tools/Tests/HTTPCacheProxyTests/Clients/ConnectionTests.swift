@@ -65,8 +65,7 @@ import Testing
         sending: "OPTIONS / HTTP/1.1\r\nHost: h\r\nMax-Forwards: 0\r\nContent-Length: 5\r\n\r\nabcde\(get)")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200 "))
       let (peer, _) = try await proxy.origin.acceptRequest()
-      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
-      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
+      try await peer.answerNoContent(to: client)
     }
   }
 
@@ -77,10 +76,7 @@ import Testing
       peer.send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
       _ = try await client.receiveHead()
       #expect(try await peer.receiveAll() == "")
-      client.send(get)
-      let (second, _) = try await proxy.origin.acceptRequest()
-      second.send("HTTP/1.1 204 No Content\r\n\r\n")
-      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
+      try await proxy.expectAnswer(to: client, get)
     }
   }
 
@@ -88,8 +84,7 @@ import Testing
   func retry() async throws {
     try await withProxy { proxy in
       let (client, peer, _) = try await proxy.open(get)
-      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
-      _ = try await client.receiveHead()
+      try await peer.answerNoContent(to: client)
       client.send("GET /again HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(try await peer.receiveHead().hasPrefix("GET /again "))
       peer.end()
@@ -104,8 +99,7 @@ import Testing
   func noSecondRetry() async throws {
     try await withProxy { proxy in
       let (client, peer, _) = try await proxy.open(get)
-      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
-      _ = try await client.receiveHead()
+      try await peer.answerNoContent(to: client)
       client.send(get)
       _ = try await peer.receiveHead()
       peer.end()
@@ -120,8 +114,7 @@ import Testing
   func noRetryAfterFirstByte() async throws {
     try await withProxy { proxy in
       let (client, peer, _) = try await proxy.open(get)
-      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
-      _ = try await client.receiveHead()
+      try await peer.answerNoContent(to: client)
       client.send(get)
       _ = try await peer.receiveHead()
       peer.send("HTTP/1.1 103 Early Hints\r\n\r\n")
@@ -136,8 +129,7 @@ import Testing
   func postIsNotRepeated() async throws {
     try await withProxy { proxy in
       let (client, peer, _) = try await proxy.open(get)
-      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
-      _ = try await client.receiveHead()
+      try await peer.answerNoContent(to: client)
       client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n")
       let (second, head) = try await proxy.origin.acceptRequest()
       #expect(head.hasPrefix("POST / "))
@@ -151,14 +143,10 @@ import Testing
   func unasked() async throws {
     try await withProxy { proxy in
       let (client, peer, _) = try await proxy.open(get)
-      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
-      _ = try await client.receiveHead()
+      try await peer.answerNoContent(to: client)
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
       #expect(try await peer.receiveAll() == "")
-      client.send(get)
-      let (second, _) = try await proxy.origin.acceptRequest()
-      second.send("HTTP/1.1 204 No Content\r\n\r\n")
-      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
+      try await proxy.expectAnswer(to: client, get)
     }
   }
 
@@ -166,8 +154,7 @@ import Testing
   func idleTimeout() async throws {
     try await withProxy(upstream: .with { $0.idleTimeout = .milliseconds(50) }) { proxy in
       let (client, peer, _) = try await proxy.open(get)
-      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
-      _ = try await client.receiveHead()
+      try await peer.answerNoContent(to: client)
       #expect(try await peer.receiveAll() == "")
       #expect(proxy.upstream.connectionCounts.idle == 0)
     }
@@ -186,8 +173,7 @@ import Testing
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
       _ = try await first.receiveHead()
       #expect(try await peer.receiveHead().hasPrefix("GET /2 "))
-      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
-      #expect(try await second.receiveHead().hasPrefix("HTTP/1.1 204 "))
+      try await peer.answerNoContent(to: second)
     }
   }
 
@@ -267,8 +253,7 @@ import Testing
       let (first, peer, _) = try await proxy.open(get)
       let second = try proxy.connect()
       #expect(try await second.receiveAll().hasPrefix("HTTP/1.1 503 "))
-      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
-      #expect(try await first.receiveHead().hasPrefix("HTTP/1.1 204 "))
+      try await peer.answerNoContent(to: first)
     }
   }
 }

@@ -98,7 +98,6 @@ import Testing
       }
       try await eventually { proxy.server.connectionCount == 0 }
     }
-    try await origin.close()
   }
 
   private func get(_ proxy: RunningProxy) async throws -> Bool {

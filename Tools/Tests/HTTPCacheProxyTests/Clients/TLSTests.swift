@@ -99,15 +99,13 @@ import Testing
         #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 502 "))
       }
     }
-    try await origin.close()
   }
 
   @Test("a certificate that is not trusted is 502 and an error of kind tls")
   func untrusted() async throws {
     try await withProxy(configure: { $0.tls = try? TestCertificate.server() }) { inner in
       try await withProxy(configure: { $0.mode = .reverse(toTLS: inner.port) }) { outer in
-        let client = try outer.connect()
-        client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        let client = try outer.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         let head = try await client.receiveHead()
         #expect(head.hasPrefix("HTTP/1.1 502 "))
         #expect(field("Cache-Status", in: head) == nil)
@@ -124,8 +122,7 @@ import Testing
           $0.mode = .reverse(Origin(isSecure: true, host: "127.0.0.2", port: inner.port), basePath: "")
         }
       ) { outer in
-        let client = try outer.connect()
-        client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        let client = try outer.connect(sending: "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 502 "))
       }
     }

@@ -64,7 +64,6 @@ struct HTTP2Case: Sendable, CustomTestStringConvertible {
           HTTP2Peer.frame($0.type, flags: $0.flags, stream: $0.stream, payload: $0.payload)
         })
       try await check(client)
-      client.end()
     }
   }
 

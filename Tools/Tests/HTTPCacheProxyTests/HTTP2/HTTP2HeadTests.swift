@@ -43,11 +43,7 @@ import Testing
         if !confirms { client.send(HTTP2Peer.settings, flags: 1, 0) }
         #expect(try await client.response(1).text == "ok")
         // The connection goes on, and its table of fields is right.
-        client.request(3)
-        let (next, _) = try await proxy.origin.acceptRequest()
-        next.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
-        #expect(try await client.response(3).status == "204")
-        client.end()
+        try await proxy.expectAnswer(to: client, 3)
       }
     }
   }
@@ -66,12 +62,7 @@ import Testing
         #expect(try await client.response(3).status == "431")
         peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
         #expect(try await client.response(1).text == "ok")
-        client.request(5, "/after")
-        let (next, head) = try await proxy.origin.acceptRequest()
-        #expect(head.hasPrefix("GET /after "))
-        next.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
-        #expect(try await client.response(5).status == "204")
-        client.end()
+        #expect(try await proxy.expectAnswer(to: client, 5, "/after").hasPrefix("GET /after "))
       }
     }
   }
@@ -84,7 +75,6 @@ import Testing
       let (peer, _) = try await proxy.origin.acceptRequest()
       peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
       #expect(try await client.response(1).status == "204")
-      client.end()
     }
   }
 
@@ -96,11 +86,7 @@ import Testing
       client.send(each: HTTP2Peer.head(1, block, ends: true))
       #expect(try await client.response(1).reset != nil)
       #expect(try await !peer.receiveAll().contains("0\r\n"))
-      client.request(3)
-      let (next, _) = try await proxy.origin.acceptRequest()
-      next.send("HTTP/1.1 204 No Content\r\n\r\n")
-      #expect(try await client.response(3).status == "204")
-      client.end()
+      try await proxy.expectAnswer(to: client, 3)
     }
   }
 
@@ -112,7 +98,6 @@ import Testing
       while frame.type != HTTP2Peer.settings || frame.flags & 1 == 1 { frame = try await client.next() }
       let settings = stride(from: 0, to: frame.payload.count, by: 6).map { Array(frame.payload[$0..<$0 + 6]) }
       #expect(settings.contains([0, 6, 0, 1, 0, 0]))
-      client.end()
     }
   }
 
@@ -150,6 +135,5 @@ import Testing
       let other = try proxy.connect(sending: "GET /short HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
       #expect(try await other.receiveAll().contains("\r\nok\r\n"))
     }
-    try await origin.close()
   }
 }

@@ -114,7 +114,6 @@ struct HTTP2MessageSpecTests {
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood")
       let good = try await client.response(1)
       #expect(good.text == "good" && good.reset == nil)
-      client.end()
     }
   }
 }

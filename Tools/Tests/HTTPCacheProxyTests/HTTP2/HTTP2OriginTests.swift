@@ -33,11 +33,11 @@ import Testing
   /// Runs a test with an origin that answers as the closure says.
   func withAnswers(
     protocols: [String] = ["h2", "http/1.1"], cache: HTTPCache? = nil, idle: TimeAmount = .seconds(30),
-    _ answer: @escaping @Sendable (StreamRequest) -> Void, _ body: (RunningProxy) async throws -> Void
+    _ answer: @escaping @Sendable (StreamRequest) -> Void,
+    then body: (RunningProxy) async throws -> Void
   ) async throws {
     let origin = try await ScriptedOrigin.http2(protocols: protocols, answer)
     try await withOrigin(at: origin.port, cache: cache, idle: idle, body)
-    try await origin.close()
   }
 
   /// Takes all streams of a connection with bodies that its client does not read, then sends other requests.
@@ -57,13 +57,11 @@ import Testing
         readers.append(reader)
       }
       for number in 0..<4 {
-        let answer = try await get("/\(number)", from: proxy)
-        #expect(answer.contains("\r\nok\r\n"))
+        #expect(try await get("/\(number)", from: proxy).contains("\r\nok\r\n"))
       }
       #expect(proxy.upstream.connectionCounts.open <= connections)
       withExtendedLifetime(readers) {}
     }
-    try await origin.close()
   }
 
   @Test("an origin whose streams are used up gets another connection")
@@ -82,14 +80,12 @@ import Testing
     }
     try await withOrigin(at: origin.port, connections: 1) { proxy in
       for number in 0..<(4 * System.coreCount) {
-        let answer = try await get("/\(number)", from: proxy)
-        #expect(answer.contains("\r\ntwo\r\n"))
+        #expect(try await get("/\(number)", from: proxy).contains("\r\ntwo\r\n"))
       }
       let client = try proxy.connect(
         sending: "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx")
       #expect(try await client.receiveAll().hasSuffix("\r\n\r\none"))
     }
-    try await origin.close()
   }
 
   @Test("requests that wait get streams as soon as the origin allows more")
@@ -111,15 +107,14 @@ import Testing
       held.withLock { $0 }?.head([":status": "204"], ends: true)
       #expect(try await first.receiveAll().hasPrefix("HTTP/1.1 204 "))
     }
-    try await origin.close()
   }
 
   @Test("interim responses without end are refused as they arrive")
   func interimFlood() async throws {
-    try await withAnswers({ request in
+    try await withAnswers { request in
       for _ in 0..<10_000 { request.head([":status": "103", "link": "</a>"]) }
       request.head([":status": "200"], ends: true)
-    }) { proxy in
+    } then: { proxy in
       let answer = try await get("/", from: proxy)
       #expect(answer.contains("HTTP/1.1 502 ") && !answer.contains("HTTP/1.1 200 "))
       #expect(answer.components(separatedBy: "HTTP/1.1 103 ").count - 1 <= RequestAttempt.mostInterim)
@@ -134,28 +129,23 @@ import Testing
 
   @Test("requests are streams of one connection; what is stored is answered again")
   func streams() async throws {
-    try await withAnswers(
-      cache: memoryCache(),
-      { request in
-        let fields = ["cookie", "te", "connection", ":scheme"].map { request.headers.first(name: $0) ?? "-" }
-        request.head([
-          ":status": "200", "cache-control": "max-age=60", "x-connection": "\(request.connection)",
-          "x-fields": fields.joined(separator: ","),
-        ])
-        request.body("body of \(request.headers.first(name: ":path") ?? "")", ends: true)
-      }
-    ) { proxy in
+    try await withAnswers(cache: memoryCache()) { request in
+      let fields = ["cookie", "te", "connection", ":scheme"].map { request.headers.first(name: $0) ?? "-" }
+      request.head([
+        ":status": "200", "cache-control": "max-age=60", "x-connection": "\(request.connection)",
+        "x-fields": fields.joined(separator: ","),
+      ])
+      request.body("body of \(request.headers.first(name: ":path") ?? "")", ends: true)
+    } then: { proxy in
       let first = try await get("/a", "Cookie: a=1\r\nTE: trailers\r\nConnection: TE\r\n", from: proxy)
       #expect(first.hasPrefix("HTTP/1.1 200 OK\r\n") && first.contains("\r\nbody of /a\r\n"))
       #expect(field("X-Fields", in: first) == "a=1,trailers,-,https")
       #expect(field("X-Connection", in: first) == "1")
-      let second = try await get("/b", from: proxy)
-      #expect(second.contains("body of /b"))
+      #expect(try await get("/b", from: proxy).contains("body of /b"))
       for number in 0..<20 { _ = try await get("/\(number)", from: proxy) }
       // One for each event loop.
       #expect(proxy.upstream.connectionCounts.open <= System.coreCount)
-      let response1 = try await get("/a", from: proxy)
-      #expect(response1.contains("hit"))
+      #expect(try await get("/a", from: proxy).contains("hit"))
     }
   }
 
@@ -164,7 +154,7 @@ import Testing
     arguments: ["content-length", "Upper", ":other"])
   func malformed(_ name: String) async throws {
     let held = Mutex<[StreamRequest]>([])
-    try await withAnswers({ request in
+    try await withAnswers { request in
       switch request.headers.first(name: ":path") {
       case "/held":
         request.head([":status": "200", "content-length": "8"])
@@ -177,7 +167,7 @@ import Testing
         request.head([":status": "200", name: "5"])
         request.body("12", ends: true)
       }
-    }) { proxy in
+    } then: { proxy in
       // A request before makes the connection, which all others then use.
       _ = try await get("/bad", from: proxy)
       let clients = try (0..<4).map { _ in try proxy.connect() }
@@ -200,23 +190,20 @@ import Testing
         peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
         await peer.send([UInt8](repeating: 65, count: size))
         #expect(try await got.hasSuffix("\r\n\r\n" + String(repeating: "A", count: size)))
-        let client = try outer.connect()
-        client.send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc")
+        let client = try outer.connect(sending: "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc")
         let (other, posted) = try await inner.origin.acceptRequest()
         #expect(!posted.contains(/Via: 2 httpcache/))
-        other.send("HTTP/1.1 204 No Content\r\n\r\n")
-        #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "))
+        try await other.answerNoContent(to: client)
       }
     }
   }
 
   @Test("an origin that only knows HTTP/1.1 is asked so, and its connection is used again")
   func http1() async throws {
-    try await withAnswers(protocols: ["http/1.1"], { _ in }) { proxy in
+    try await withAnswers(protocols: ["http/1.1"], { _ in }) { proxy async throws in
       // One for each event loop at most.
       for _ in 0..<System.coreCount * 3 {
-        let response = try await get("/", from: proxy)
-        #expect(response.hasSuffix("\r\n\r\none"))
+        #expect(try await get("/", from: proxy).hasSuffix("\r\n\r\none"))
       }
       #expect(proxy.upstream.connectionCounts.open <= System.coreCount)
     }
@@ -224,18 +211,15 @@ import Testing
 
   @Test("a body that breaks off with the connection, or is reset, is not complete and not stored")
   func brokenOff() async throws {
-    try await withAnswers(
-      cache: memoryCache(),
-      { request in
-        request.head([":status": "200", "cache-control": "max-age=60"])
-        request.body("part")
-        if request.headers.first(name: ":path") == "/reset" {
-          request.reset(.internalError)
-        } else {
-          request.closeConnection()
-        }
+    try await withAnswers(cache: memoryCache()) { request in
+      request.head([":status": "200", "cache-control": "max-age=60"])
+      request.body("part")
+      if request.headers.first(name: ":path") == "/reset" {
+        request.reset(.internalError)
+      } else {
+        request.closeConnection()
       }
-    ) { proxy in
+    } then: { proxy in
       for path in ["/reset", "/close", "/reset", "/close"] {
         let response = (try? await get(path, from: proxy)) ?? ""
         #expect(!response.hasSuffix("0\r\n\r\n") && !response.contains("hit"))
@@ -247,22 +231,20 @@ import Testing
     "a stream that is refused is asked again over HTTP/1.1",
     arguments: [NIOHTTP2.HTTP2ErrorCode.refusedStream, .http11Required])
   func refused(_ code: NIOHTTP2.HTTP2ErrorCode) async throws {
-    try await withAnswers({ $0.reset(code) }) { proxy in
-      let response = try await get("/", from: proxy)
-      #expect(response.hasSuffix("\r\n\r\none"))
+    try await withAnswers({ $0.reset(code) }) { proxy async throws in
+      #expect(try await get("/", from: proxy).hasSuffix("\r\n\r\none"))
     }
   }
 
   @Test("after GOAWAY, a request begins a new connection; the stream under way ends as usual")
   func goAway() async throws {
-    try await withAnswers({ request in
+    try await withAnswers { request in
       request.goAway()
       request.head([":status": "200", "content-length": "1"])
       request.body("\(request.connection)", ends: true)
-    }) { proxy in
+    } then: { proxy in
       for number in 1...3 {
-        let response = try await get("/", from: proxy)
-        #expect(response.hasSuffix("\r\n\r\n\(number)"))
+        #expect(try await get("/", from: proxy).hasSuffix("\r\n\r\n\(number)"))
       }
       try await eventually { proxy.upstream.connectionCounts.open == 0 }
     }
@@ -280,19 +262,16 @@ import Testing
     ) { proxy in
       let first = try await get("/", from: proxy)
       #expect(field("X-Connection", in: first) == "1")
-      let silent = try await get("/silent", from: proxy)
-      #expect(silent.hasPrefix("HTTP/1.1 504 "))
+      #expect(try await get("/silent", from: proxy).hasPrefix("HTTP/1.1 504 "))
       let second = try await get("/", from: proxy)
       #expect(field("X-Connection", in: second) == "2")
     }
-    try await origin.close()
   }
 
   @Test("a connection without streams is closed after the idle time")
   func idle() async throws {
     try await withAnswers(idle: .milliseconds(100), { $0.head([":status": "204"], ends: true) }) { proxy in
-      let response4 = try await get("/", from: proxy)
-      #expect(response4.hasPrefix("HTTP/1.1 204 "))
+      #expect(try await get("/", from: proxy).hasPrefix("HTTP/1.1 204 "))
       try await eventually { proxy.upstream.connectionCounts.open == 0 }
     }
   }
@@ -316,12 +295,11 @@ import Testing
 
   @Test("many requests at once share few connections")
   func many() async throws {
-    try await withAnswers({ request in
+    try await withAnswers { request in
       request.head([":status": "200"])
       request.body("ok", ends: true)
-    }) { proxy in
-      let response5 = try await get("/first", from: proxy)
-      #expect(response5.contains("\r\nok\r\n"))
+    } then: { proxy in
+      #expect(try await get("/first", from: proxy).contains("\r\nok\r\n"))
       try await withThrowingTaskGroup(of: Bool.self) { group in
         for number in 0..<150 {
           group.addTask { try await get("/\(number)", from: proxy).contains("\r\nok\r\n") }
@@ -338,9 +316,8 @@ import Testing
     try await withProxy(configure: { $0.tls = try? TestCertificate.server() }) { inner in
       try await withProxy(
         upstream: .with { $0.offersHTTP2 = true }, configure: { $0.mode = .reverse(toTLS: inner.port) }
-      ) { outer in
-        let response = try await get("/", from: outer)
-        #expect(response.hasPrefix("HTTP/1.1 502 "))
+      ) { outer async throws in
+        #expect(try await get("/", from: outer).hasPrefix("HTTP/1.1 502 "))
       }
     }
   }

@@ -39,7 +39,6 @@ import Testing
       #expect(response.status == "200" && response.reset == UInt8(8) && response.body.isEmpty)
       client.request(3, "/0")
       #expect(try await client.response(3).reset != nil)
-      client.end()
     }
   }
 
@@ -54,7 +53,6 @@ import Testing
       // More than 256 KiB do not wait as answers from memory.
       client.send(together: (0..<count).map { HTTP2Peer.request(UInt32($0 * 2 + 1), "/\($0)") })
       #expect(try await client.response(UInt32(count * 2 - 1)).reset != nil)
-      client.end()
     }
   }
 
@@ -69,7 +67,6 @@ import Testing
       for number in 0..<8 {
         #expect(try await client.response(UInt32(number * 2 + 1)).body.count == 60_000)
       }
-      client.end()
     }
   }
 
@@ -82,7 +79,6 @@ import Testing
       try await client.confirmSettings()
       client.send(together: (0..<5).map { HTTP2Peer.request(UInt32($0 * 2 + 1), "/\($0)") })
       #expect(try await client.response(9).reset != nil)
-      client.end()
     }
   }
 
@@ -99,7 +95,6 @@ import Testing
         let client = try HTTP2Peer(proxy.port)
         frames = await client.rest()
         try await eventually { proxy.server.connectionCount == 0 }
-        client.end()
       }
       guard !frames.isEmpty else { return false }
       #expect(frames.contains { $0.type == HTTP2Peer.goAway })
@@ -114,17 +109,13 @@ import Testing
       let client = try HTTP2Peer(proxy.port)
       client.send(HTTP2Peer.settings, 0, closedWindow)
       client.request(1, "/0")
-      var frame = try await client.next()
-      while frame.type != HTTP2Peer.headers { frame = try await client.next() }
+      try await client.next(HTTP2Peer.headers)
       async let end: Void = proxy.server.shutDown(deadline: .seconds(60))
-      while frame.type != HTTP2Peer.ping { frame = try await client.next() }
-      client.send(HTTP2Peer.ping, flags: 1, 0, frame.payload)
-      while frame.type != HTTP2Peer.goAway { frame = try await client.next() }
-      #expect(frame.payload.prefix(4) == [0, 0, 0, 1])
+      try await client.send(HTTP2Peer.ping, flags: 1, 0, client.next(HTTP2Peer.ping).payload)
+      #expect(try await client.next(HTTP2Peer.goAway).payload.prefix(4) == [0, 0, 0, 1])
       client.widen(1, by: 1 << 20)
       #expect(try await client.response(1).body.count == 60_000)
       await end
-      client.end()
     }
   }
 

@@ -157,7 +157,6 @@ import Testing
         peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
       }
       for id in ids { #expect(try await client.response(id).text == "ok") }
-      client.end()
     }
   }
 
@@ -180,7 +179,6 @@ import Testing
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
       #expect(try await client.response(41).text == "ok")
       #expect(try await proxy.origin.acceptIfAny() == nil)
-      client.end()
     }
   }
 }

@@ -99,7 +99,6 @@ struct WellFormedFieldsTests {
       // ENHANCE_YOUR_CALM.
       #expect(goAway?.payload.suffix(4) == [0, 0, 0, 11])
       try await eventually { proxy.server.connectionCount == 0 }
-      client.end()
     }
   }
 }

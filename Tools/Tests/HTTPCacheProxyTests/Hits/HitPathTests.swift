@@ -244,20 +244,15 @@ struct HitPathTests {
     try await withPair { pair in
       pair.clock.advance(by: .seconds(1))
       let client = try HTTP2Peer(pair.fast.port)
-      func next(_ type: UInt8) async throws -> HTTP2Peer.Frame {
-        var frame = try await client.next()
-        while frame.type != type { frame = try await client.next() }
-        return frame
-      }
       // Streams begin with a closed window.
       client.send(HTTP2Peer.settings, 0, [0, 4, 0, 0, 0, 0])
       client.request(1, "/a")
-      _ = try await next(HTTP2Peer.headers)
+      try await client.next(HTTP2Peer.headers)
       async let end: Void = pair.fast.server.shutDown(deadline: .seconds(600))
-      let ping = try await next(HTTP2Peer.ping)
+      let ping = try await client.next(HTTP2Peer.ping)
       client.send(HTTP2Peer.ping, flags: 1, 0, ping.payload)
       client.widen(1, by: 10)
-      let data = try await next(HTTP2Peer.data)
+      let data = try await client.next(HTTP2Peer.data)
       #expect(data.payload == Array("/a".utf8) && data.flags & 1 == 1)
       _ = await client.rest()
       await end

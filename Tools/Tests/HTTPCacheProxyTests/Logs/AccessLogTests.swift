@@ -32,12 +32,8 @@ import Testing
   @Test(
     "a pipe without a reader cannot be a log, and is not waited for; checking a log does not end its reader")
   func pipes() throws {
-    let folder = try #require(mkdtemp(strdup("/tmp/httpcache-log-XXXXXX")).map { String(cString: $0) })
-    defer {
-      unlink(folder + "/pipe")
-      rmdir(folder)
-    }
-    let path = folder + "/pipe"
+    let folder = try ScratchFolder()
+    let path = folder.path("pipe")
     try #require(mkfifo(path, 0o600) == 0)
     #expect(throws: AccessLog.OpenFailure.self) { try AccessLog(.plain, path: path) }
     let reader = open(path, O_RDONLY | O_NONBLOCK)
@@ -45,10 +41,10 @@ import Testing
     let log = try AccessLog(.plain, path: path)
     try AccessLog.check(path: path)
     try log.reopen()
-    #expect(throws: AccessLog.OpenFailure.self) { try AccessLog.check(path: folder) }
-    #expect(throws: AccessLog.OpenFailure.self) { try AccessLog.check(path: folder + "/none/log") }
-    #expect(throws: AccessLog.OpenFailure.self) { try AccessLog.check(path: folder + "/none/") }
-    try AccessLog.check(path: folder + "/log")
+    #expect(throws: AccessLog.OpenFailure.self) { try AccessLog.check(path: folder.path) }
+    #expect(throws: AccessLog.OpenFailure.self) { try AccessLog.check(path: folder.path("none/log")) }
+    #expect(throws: AccessLog.OpenFailure.self) { try AccessLog.check(path: folder.path("none/")) }
+    try AccessLog.check(path: folder.path("log"))
   }
 
   @Test("plain lines tell method, target, status, bytes, time and outcome")
@@ -75,8 +71,7 @@ import Testing
   func json() async throws {
     let lines = try await lines(.json) { proxy in
       let (client, peer, _) = try await proxy.open("GET /\"\\ HTTP/1.1\r\nHost: h\r\n\r\n")
-      peer.send("HTTP/1.1 204 No Content\r\n\r\n")
-      _ = try await client.receiveHead()
+      try await peer.answerNoContent(to: client)
     }
     try #require(lines.count == 1)
     #expect(lines[0].hasPrefix("{\"time\":\""))

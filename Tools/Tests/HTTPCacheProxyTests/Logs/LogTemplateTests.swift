@@ -52,10 +52,9 @@ import Testing
 
   @Test("lines go to the file, also after it was renamed and opened again; hits have their fields too")
   func file() async throws {
-    let folder = try #require(mkdtemp(strdup("/tmp/httpcache-log-XXXXXX")).map { String(cString: $0) })
-    defer { for name in ["log", "old", ""] { remove("\(folder)/\(name)") } }
+    let folder = try ScratchFolder()
     let template = try LogTemplate("%U %{outcome}x %{User-Agent}i")
-    let log = try AccessLog(.template(template), path: folder + "/log")
+    let log = try AccessLog(.template(template), path: folder.path("log"))
     try await withProxy(cache: memoryCache(), configure: { $0.accessLog = log }) { proxy in
       try await proxy.miss("/a", answer: "body")
       let client = try proxy.connect()
@@ -65,23 +64,16 @@ import Testing
         _ = try await client.receive(through: "body")
       }
       await log.flush()
-      try #require(rename(folder + "/log", folder + "/old") == 0)
+      try #require(rename(folder.path("log"), folder.path("old")) == 0)
       try log.reopen()
       client.send("GET /a HTTP/1.1\r\nHost: h\r\nUser-Agent: later\r\n\r\n")
       _ = try await client.receive(through: "body")
       await log.flush()
     }
-    #expect(text(folder + "/old").hasPrefix("/a miss"))
-    #expect(text(folder + "/old").hasSuffix("/a hit test\n/a hit test\n/a hit test\n"))
-    #expect(text(folder + "/log") == "/a hit later\n")
-    #expect(throws: AccessLog.OpenFailure.self) { try AccessLog(.json, path: folder + "/none/log") }
-  }
-
-  private func text(_ path: String) -> String {
-    guard let file = fopen(path, "r") else { return "" }
-    defer { fclose(file) }
-    var bytes = [UInt8](repeating: 0, count: 4_096)
-    let count = fread(&bytes, 1, bytes.count, file)
-    return String(decoding: bytes[..<count], as: UTF8.self)
+    let old = String(decoding: folder.file("old").bytes ?? [], as: UTF8.self)
+    #expect(old.hasPrefix("/a miss"))
+    #expect(old.hasSuffix("/a hit test\n/a hit test\n/a hit test\n"))
+    #expect(folder.file("log").bytes == Array("/a hit later\n".utf8))
+    #expect(throws: AccessLog.OpenFailure.self) { try AccessLog(.json, path: folder.path("none/log")) }
   }
 }

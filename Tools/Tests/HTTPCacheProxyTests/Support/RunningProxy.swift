@@ -42,11 +42,47 @@ struct RunningProxy: Sendable {
   }
 
   /// The request as the origin gets it, and the response as the client gets it.
-  func exchange(_ request: String, _ response: String) async throws -> (request: String, response: String) {
+  func exchange(
+    _ request: String, _ response: String = "HTTP/1.1 204 No Content\r\n\r\n"
+  ) async throws -> (request: String, response: String) {
     let (client, peer, head) = try await open(request)
     peer.send(response)
     peer.finish()
     return (head, try await client.receiveHead())
+  }
+
+  /// Checks that a client's request comes to the origin on a new connection, and that it is answered.
+  ///
+  /// - Returns: the head that the origin gets.
+  @discardableResult
+  func expectAnswer(
+    to client: RawPeer, _ request: String, at location: SourceLocation = #_sourceLocation
+  ) async throws -> String {
+    client.send(request)
+    let (peer, head) = try await origin.acceptRequest()
+    try await peer.answerNoContent(to: client, at: location)
+    return head
+  }
+
+  /// The answer of the origin reaches a stream of an HTTP/2 client. The connection to the origin ends.
+  @discardableResult
+  func expectAnswer(
+    to client: HTTP2Peer, _ stream: UInt32, _ path: String = "/",
+    at location: SourceLocation = #_sourceLocation
+  ) async throws -> String {
+    client.request(stream, path)
+    let (peer, head) = try await origin.acceptRequest()
+    peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+    #expect(try await client.response(stream).status == "204", sourceLocation: location)
+    return head
+  }
+}
+
+extension RawPeer {
+  /// Answers as an origin with 204, and checks that a client gets it.
+  func answerNoContent(to client: RawPeer, at location: SourceLocation = #_sourceLocation) async throws {
+    send("HTTP/1.1 204 No Content\r\n\r\n")
+    #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 204 "), sourceLocation: location)
   }
 }
 

@@ -110,7 +110,6 @@ struct RedisClusterTests {
     for server in cluster.servers.prefix(3) { try await server.send("CLUSTER", "SETSLOT", slot, "NODE", to) }
     #expect(try await tier.find([keys[0]]).variants[0].count == 1)
     #expect(try await tier.publish(Sample.publication(Sample.variant(keys[0]), token: "a")))
-    await tier.close()
   }
 
   @Test(
@@ -151,7 +150,6 @@ struct RedisClusterTests {
       #expect(log.first == "before" && log.last == "after")
       try await publishAll(tier)
       if !isKilled { owner.primary.signal(SIGCONT) }
-      await tier.close()
     }
   }
 
@@ -182,7 +180,6 @@ struct RedisClusterTests {
           == "after"
       }
       try await eventually { try await cluster.owner(of: tier.keys.log)?.primary.port == replica.port }
-      await tier.close()
     }
   }
 }

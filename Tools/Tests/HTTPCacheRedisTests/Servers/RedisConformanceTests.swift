@@ -17,8 +17,6 @@ struct RedisConformanceTests {
       // The time of a server is the system's.
       TierSample(first: first, second: second) { try await Task.sleep(for: $0) }
     }
-    await first.close()
-    await second.close()
     await server.kill()
   }
 

@@ -37,7 +37,6 @@ struct RedisFaultTests {
     #expect(await tierError { _ = try await tier.changes(after: .start, waitingFor: .zero, limit: 1) } != nil)
     #expect(try await tier.state().nonce != nonce)
     #expect(try await tier.publish(Sample.publication(Sample.variant())))
-    await tier.close()
   }
 
   @Test(
@@ -76,7 +75,6 @@ struct RedisFaultTests {
     try await eventually { await finds(tier) == nil }
     try await eventually { (try? await tier.find([Sample.key()]).variants[0].count) == 1 }
     try await eventually { (try? await tier.state()) != nil }
-    await tier.close()
   }
 
   @Test("a deadline that passes on one connection leaves the others open")
@@ -89,7 +87,6 @@ struct RedisFaultTests {
     for _ in 0..<20 { #expect(await finds(tier) == nil) }
     let added = try await tier.add(change, at: nil)
     #expect(try await waiting.entries.map(\.position) == [added])
-    await tier.close()
   }
 
   @Test("FLUSHALL: nothing is found, and what comes next is")
@@ -101,7 +98,6 @@ struct RedisFaultTests {
     #expect(try await tier.find([Sample.key()]).variants[0].isEmpty)
     #expect(try await tier.publish(Sample.publication(Sample.variant())))
     #expect(try await tier.find([Sample.key()]).variants[0].count == 1)
-    await tier.close()
   }
 
   @Test("connections that the server cuts fail what waits, and are made again")
@@ -113,7 +109,6 @@ struct RedisFaultTests {
       try await server.send("CLIENT", "KILL", "TYPE", "normal")
       try await eventually { await finds(tier) == nil }
     }
-    await tier.close()
   }
 
   @Test("a task that is cancelled stops waiting; the connection goes on")
@@ -126,7 +121,6 @@ struct RedisFaultTests {
     task.cancel()
     #expect(await tierError { _ = try await task.value }?.kind == .unreachable)
     #expect(await finds(tier) == nil)
-    await tier.close()
   }
 
   @Test("after it is closed a tier answers nothing, and has no connection")
@@ -169,7 +163,6 @@ struct RedisFaultTests {
         let kind = await finds(tier)
         #expect(kind == .unreachable || kind == .timeout, "\(hosts)")
       }
-      await tier.close()
     }
     withExtendedLifetime(ports) {}
   }

@@ -57,7 +57,6 @@ struct RedisFleetTests {
     let tier = try server.tier()
     try await server.send("SET", String(decoding: tier.keys.nodes, as: UTF8.self), "x")
     try await purgesReach(server)
-    await tier.close()
   }
 
   @Test("a change that the server refuses waits on its connection, and the log is not read again meanwhile")

@@ -51,7 +51,6 @@ struct RedisLogTests {
       async let read = other.changes(after: .start, waitingFor: .seconds(60), limit: 9)
       let added = try await tier.add(change("a"), at: nil)
       #expect(try await read.entries == [SharedLogEntry(position: added, change: change("a"))])
-      await other.close()
     }
   }
 
@@ -185,7 +184,6 @@ struct RedisLogTests {
     #expect(state.log.map(\.position) == state.log.map(\.position).sorted())
     let read = try await tier.changes(after: .start, waitingFor: .seconds(60), limit: 4_097)
     #expect(read.entries == Array(state.log.prefix(4_097)) && read.nonce == state.nonce)
-    await tier.close()
   }
 
   @Test("changes of unknown kinds, and what is no change, are entries without a change")

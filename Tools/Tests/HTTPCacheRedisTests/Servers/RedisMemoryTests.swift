@@ -22,7 +22,6 @@ struct RedisMemoryTests {
     // Eviction comes before the next command that writes.
     try await server.send("SET", "another", "value")
     #expect(try await tier.memory().evictions > 0)
-    await tier.close()
   }
 
   @Test("a user without the permission is refused")
@@ -33,7 +32,6 @@ struct RedisMemoryTests {
     let error = await tierError { _ = try await tier.memory() }
     #expect(
       error?.kind == .refused && error?.message.contains("NOPERM") == true, "\(String(describing: error))")
-    await tier.close()
   }
 
   @Test("the length of the log is asked without a change")
@@ -48,6 +46,5 @@ struct RedisMemoryTests {
     let position = try await tier.add(SharedChange(uid: "b", kind: .remove, selection: .all), at: nil)
     let log = try await tier.logLength()
     #expect(log.changes == 2 && log.last == position)
-    await tier.close()
   }
 }

@@ -42,11 +42,9 @@ struct RedisRefusalTests {
     // Purges wait for nodes that are known, so a node must be known.
     try await tier.report(SharedNode(name: "n", applied: position, seen: 0))
     #expect(try await tier.nodes().map(\.name) == ["n"])
-    await tier.close()
     let full = try await RedisServer.start(["--maxmemory-policy", "noeviction", "--maxmemory", "1"])
     let first = try full.tier()
     #expect(try await first.state().nonce.isEmpty == false)
-    await first.close()
   }
 
   @Test("a replica is unavailable for changes, and its connection is made again")
@@ -73,7 +71,6 @@ struct RedisRefusalTests {
     // Promoted, it takes changes.
     try await replica.send("REPLICAOF", "NO", "ONE")
     _ = try await tier.add(change, at: nil)
-    await tier.close()
   }
 
   @Test("a script that the server has forgotten is sent again")
@@ -88,7 +85,6 @@ struct RedisRefusalTests {
       try await server.send("SCRIPT", "FLUSH")
       #expect(try await tier.renew(Sample.key(), token: "a", duration: .seconds(1)) == false)
     }
-    await tier.close()
   }
 
   @Test("a server that runs somebody's script too long is unavailable")
@@ -106,7 +102,6 @@ struct RedisRefusalTests {
     try await server.send("SCRIPT", "KILL")
     _ = await script.value
     try await eventually { await tierError { _ = try await tier.find([Sample.key()]) } == nil }
-    await tier.close()
   }
 
   @Test("a key of another type is an error of the protocol, and nothing else is broken")
@@ -119,7 +114,6 @@ struct RedisRefusalTests {
     #expect(
       await tierError { _ = try await tier.publish(Sample.publication(Sample.variant())) }?.kind == .protocol)
     _ = try await tier.find([Sample.key("/other")])
-    await tier.close()
   }
 
   @Test("wrong credentials, and missing ones, are refused; the message has no password")
@@ -130,17 +124,14 @@ struct RedisRefusalTests {
       let error = await tierError { _ = try await tier.state() }
       #expect(error?.kind == .refused, "\(user ?? "none")")
       #expect(error?.message.contains("wrong-one") == false)
-      await tier.close()
     }
     for user in ["default:s3cret", ":s3cret"] {
       let tier = try server.tier(user: user)
       _ = try await tier.state()
-      await tier.close()
     }
     let open = try await RedisServer.start()
     let tier = try open.tier(user: ":unwanted")
     #expect(await tierError { _ = try await tier.state() }?.kind == .refused)
-    await tier.close()
   }
 
   @Test("a caller that comes after the server refused the connection is told that it was refused")
@@ -185,14 +176,12 @@ struct RedisRefusalTests {
     #expect(try await tier.nodes().count == 65)
     try await tier.wipe(mode: .shared, partition: "")
     #expect(try await tier.find([Sample.key()]).variants[0].isEmpty)
-    await tier.close()
     let other = try server.tier(user: "cache:pass") { $0.name = "other" }
     let error = await tierError { _ = try await other.find([Sample.key()]) }
     #expect(error?.kind == .refused && error?.message.contains("NOPERM") == true)
     #expect(
       await tierError { _ = try await other.publish(Sample.publication(Sample.variant())) }?.kind == .refused)
     #expect(await tierError { _ = try await other.add(change, at: nil) }?.kind == .refused)
-    await other.close()
   }
 
   @Test("a database is used by its number, and one that is not there is refused")
@@ -202,10 +191,8 @@ struct RedisRefusalTests {
     #expect(try await tier.publish(Sample.publication(Sample.variant())))
     #expect(try await server.send("DBSIZE") == .integer(0))
     #expect(try await tier.find([Sample.key()]).variants[0].count == 1)
-    await tier.close()
     let other = try RedisTier(.init(address: try server.address(database: 99), name: "test"), limits: .long)
     #expect(await tierError { _ = try await other.find([Sample.key()]) }?.kind == .refused)
-    await other.close()
   }
 
   @Test("several hosts that are no cluster are refused")
@@ -214,7 +201,6 @@ struct RedisRefusalTests {
     let address = try RedisAddress("redis://127.0.0.1:\(servers[0].port),127.0.0.1:\(servers[1].port)")
     let tier = try RedisTier(.init(address: address, name: "test"), limits: .long)
     try await eventually { await tierError { _ = try await tier.find([Sample.key()]) }?.kind == .refused }
-    await tier.close()
   }
 
   @Test(

@@ -36,8 +36,7 @@ struct RedisSecrecyTests {
     #expect(try await tier.parts(0..<1, of: body, for: key) == [part])
     #expect(try await tier.state().log.map { $0.change?.selection }.contains(.key(key)))
     try await server.send("SAVE")
-    await tier.close()
-    return try Data(contentsOf: server.folder.appendingPathComponent("dump.rdb"))
+    return try Data(contentsOf: server.folder.url("dump.rdb"))
   }
 
   private let words = [
@@ -86,8 +85,6 @@ struct RedisSecrecyTests {
     #expect(try await stranger.find([key]).variants[0].isEmpty)
     _ = try await tier.add(SharedChange(uid: "1", kind: .remove, selection: .key(key)), at: nil)
     #expect(try await stranger.state().log.map(\.change) == [nil])
-    await stranger.close()
-    await tier.close()
   }
 
   @Test("names of keys tell nothing without the secret, and are equal on all nodes")
@@ -117,63 +114,51 @@ struct RedisSecrecyTests {
   .enabled(
     if: RedisProgram.isInstalled && RedisProgram.openssl != nil, "redis-server or openssl is not installed"))
 struct RedisTLSTests {
-  /// Makes a certificate for 127.0.0.1 and localhost, and its key.
-  private func certificate(in folder: URL) async throws -> (certificate: String, key: String) {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let paths = (
-      folder.appendingPathComponent("cert.pem").path, folder.appendingPathComponent("key.pem").path
-    )
+  /// Makes a certificate for 127.0.0.1 and localhost, and its key: `cert.pem` and `key.pem`.
+  private func certificate() async throws -> ScratchFolder {
+    let folder = try ScratchFolder()
     let openssl = try #require(RedisProgram.openssl)
     let process = try await TestProcess([
       openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
-      "2",
-      "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-out", paths.0,
-      "-keyout", paths.1,
+      "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+      "-out", folder.path("cert.pem"), "-keyout", folder.path("key.pem"),
     ])
     #expect(await process.end() == 0)
-    return paths
+    return folder
   }
 
   @Test("rediss:// talks TLS with a server that it trusts, by address and by name; with no other")
   func tls() async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "redis-tls-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let (certificate, key) = try await certificate(in: folder)
-    let other = try await self.certificate(in: folder.appendingPathComponent("other")).certificate
+    let (folder, other) = (try await certificate(), try await certificate())
+    let trusted = folder.path("cert.pem")
     let server = try await RedisServer.start(
       [
-        "--tls-cert-file", certificate, "--tls-key-file", key, "--tls-ca-cert-file", certificate,
-        "--tls-auth-clients", "no",
-        "--requirepass", "pass",
+        "--tls-cert-file", trusted, "--tls-key-file", folder.path("key.pem"),
+        "--tls-ca-cert-file", trusted, "--tls-auth-clients", "no", "--requirepass", "pass",
       ], isEncrypted: true)
     for host in ["127.0.0.1", "localhost"] {
       let address = try RedisAddress("rediss://:pass@\(host):\(server.port)")
       let tier = try RedisTier(
-        .init(address: address, name: "test", trustRoots: .file(path: certificate)), limits: .long)
+        .init(address: address, name: "test", trustRoots: .file(path: trusted)), limits: .long)
       _ = try await tier.state()
       let body = SharedBody(id: 1, length: Int64(SharedBody.partSize))
       try await tier.write(Sample.part(0, of: body), part: 0, of: body, for: Sample.key())
       #expect(try await tier.publish(Sample.publication(Sample.variant(body: body))))
       #expect(try await tier.parts(0..<1, of: body, for: Sample.key()) == [Sample.part(0, of: body)])
-      await tier.close()
-      for roots in [.system, .file(path: other)] as [RedisTier.TrustRoots] {
+      for roots in [.system, .file(path: other.path("cert.pem"))] as [RedisTier.TrustRoots] {
         let stranger = try RedisTier(
           .init(address: address, name: "test", trustRoots: roots), limits: .long)
         #expect(await tierError { _ = try await stranger.state() }?.kind == .refused)
-        await stranger.close()
       }
     }
     let plain = try RedisTier(
       .init(address: try RedisAddress("redis://:pass@127.0.0.1:\(server.port)"), name: "test"))
     #expect(await tierError { _ = try await plain.state() } != nil)
-    await plain.close()
     let open = try await RedisServer.start()
     let wrong = try RedisTier(
       .init(
         address: try RedisAddress("rediss://127.0.0.1:\(open.port)"), name: "test",
-        trustRoots: .file(path: certificate)))
+        trustRoots: .file(path: folder.path("cert.pem"))))
     #expect(await tierError { _ = try await wrong.state() } != nil)
-    await wrong.close()
   }
 }

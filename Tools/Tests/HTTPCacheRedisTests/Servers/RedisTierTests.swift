@@ -25,7 +25,6 @@ struct RedisTierTests {
       #expect(variant.age == 1_500 && variant.ticket == ticket && variant.body == nil)
       #expect(variant.inlineBody == Array("hello".utf8))
       #expect((empty.now...finding.now).contains(variant.published))
-      await other.close()
     }
   }
 

@@ -34,7 +34,6 @@ import Testing
     let tier = try server.tier()
     let finding = try await tier.find([Sample.key()])
     #expect(finding.now == 1_700_000_000_000 && finding.variants.map(\.count) == [0])
-    await tier.close()
   }
 
   @Test(
@@ -74,7 +73,6 @@ import Testing
     var kinds: Set<SharedTierError.Kind?> = []
     for _ in 0..<3 { kinds.insert(await kind(tier)) }
     #expect(!kinds.isDisjoint(with: [.protocol, .unreachable]), "\(kinds)")
-    await tier.close()
   }
 
   @Test("a reply that nothing asked for ends the connection")
@@ -90,7 +88,6 @@ import Testing
         return server.connections > connections
       }
     }
-    await tier.close()
   }
 
   @Test(
@@ -103,7 +100,6 @@ import Testing
     let tier = try server.tier()
     for _ in 0..<3 { #expect(await kind(tier) == .unavailable) }
     #expect(server.connections == 1)
-    await tier.close()
   }
 
   @Test("credentials and database are sent first, and nothing before they are taken")
@@ -181,7 +177,6 @@ import Testing
       let source = try await server { _ in .bytes("-\(redirection)\r\n") }
       let tier = try source.tier()
       #expect(try await tier.find([Sample.key()]).variants[0].isEmpty)
-      await tier.close()
     }
     let asked = target.commands.filter { $0[0] != "CLUSTER" }.map { $0[0] }
     #expect(asked == ["TIME", "HGETALL", "ASKING", "TIME", "ASKING", "HGETALL"])
@@ -189,15 +184,12 @@ import Testing
     let busy = try await server { _ in .bytes(counter.increment() < 3 ? "-TRYAGAIN x\r\n" : "*0\r\n") }
     let patient = try busy.tier()
     #expect(try await patient.find([Sample.key()]).variants[0].isEmpty)
-    await patient.close()
     let circle = try await server { _ in .bytes("-MOVED 5 :1\r\n") }
     let lost = try circle.tier()
     #expect(await kind(lost) == .unreachable)
-    await lost.close()
     let itself = try await server { _ in .bytes("-TRYAGAIN x\r\n") }
     let tired = try itself.tier()
     #expect(await kind(tired) == .unavailable)
-    await tired.close()
   }
 
   @Test("a lock that ends while it is asked for counts as held: the next attempt gets it")
@@ -215,7 +207,6 @@ import Testing
           Sample.key(), token: "a", ticket: ticket, duration: .seconds(1), overtaking: nil))
     }
     #expect(locks == [.held(ticket: ticket), .acquired])
-    await tier.close()
   }
 
   @Test("a server that answers nothing costs a look-up its deadline, and its connection is closed")
@@ -228,6 +219,5 @@ import Testing
       kinds.append(await kind(tier))
     }
     #expect(!kinds.contains(nil))
-    await tier.close()
   }
 }

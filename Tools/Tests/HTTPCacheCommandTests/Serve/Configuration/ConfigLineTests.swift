@@ -1,13 +1,14 @@
 import Foundation
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
 
 @Suite("Each error of the configuration file has its line, where there is one", .timeLimit(.minutes(10)))
 struct ConfigLineTests {
-  private let directory: TemporaryDirectory
+  private let directory: ScratchFolder
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try ScratchFolder() }
 
   private func check(_ bytes: some Sequence<UInt8>) async throws -> (path: String, run: CommandRun) {
     let path = try directory.write(bytes, to: "serve.yaml")

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCacheSemantics
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
@@ -9,7 +10,7 @@ struct OverrideEffectsTests {
   private func check(_ overrides: String, isPrivate: Bool = false) async throws -> (
     path: String, run: CommandRun
   ) {
-    let directory = try TemporaryDirectory()
+    let directory = try ScratchFolder()
     let text = "upstream: http://127.0.0.1:1\nlisten: 127.0.0.1:0\ncapacity: 0\n\(overrides)\n"
     let path = try directory.write(text.utf8, to: "serve.yaml")
     let options = isPrivate ? ["--private"] : []
@@ -35,11 +36,9 @@ struct OverrideEffectsTests {
   func valid(_ effect: String, _ protection: String) async throws {
     let shared = "sharing-despite: [\(protection)]"
     for text in ["overrides: [{\(effect), \(shared)}]", "overrides: [{\(effect)}, {match: /a, \(shared)}]"] {
-      let run = try await check(text).run
-      #expect(run.status == 0, "\(run.errors)")
+      try await check(text).run.expectSuccess()
     }
-    let run = try await check("overrides: [{\(effect)}]", isPrivate: true).run
-    #expect(run.status == 0, "\(run.errors)")
+    try await check("overrides: [{\(effect)}]", isPrivate: true).run.expectSuccess()
   }
 
   private func disjoint(_ one: String, _ other: String) async throws -> CommandRun {
@@ -69,8 +68,7 @@ struct OverrideEffectsTests {
       ("HTTPS://A.example/*", "https://a.example/b"),
     ])
   func sharedTargets(_ one: String, _ other: String) async throws {
-    let run = try await disjoint(one, other)
-    #expect(run.status == 0, "\(run.errors)")
+    try await disjoint(one, other).expectSuccess()
   }
 
   @Test(
@@ -80,8 +78,7 @@ struct OverrideEffectsTests {
       "pin: true",
     ])
   func others(_ effect: String) async throws {
-    let run = try await check("overrides: [{\(effect)}]").run
-    #expect(run.status == 0, "\(run.errors)")
+    try await check("overrides: [{\(effect)}]").run.expectSuccess()
   }
 
   @Test(

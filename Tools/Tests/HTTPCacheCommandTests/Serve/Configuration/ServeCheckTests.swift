@@ -15,10 +15,6 @@ import Testing
     return (path, await CommandRun("serve", "--config", path, "--check"))
   }
 
-  private func exists(_ name: String) -> Bool {
-    FileManager.default.fileExists(atPath: directory.path(name))
-  }
-
   @Test("nothing is left behind where a start would make a directory, a log and listeners")
   func untouched() async throws {
     let text = """
@@ -29,7 +25,7 @@ import Testing
       """
     let (path, run) = try await check(text)
     #expect(run.status == 0 && run.output == "\(path): valid\n" && run.errors.isEmpty, "\(run.errors)")
-    #expect(!exists("new") && !exists("log"))
+    #expect(!directory.file("new").exists && !directory.file("log").exists)
   }
 
   @Test("the folder of the log is missing, or the log is a folder")
@@ -43,7 +39,7 @@ import Testing
           == "httpcache: \(path), line 4: access-log-file: cannot open \(log): \(reason)\n"
       )
     }
-    #expect(!exists("none"))
+    #expect(!directory.file("none").exists)
   }
 
   @Test("a seed or a key that cannot be read", arguments: ["seed", "encryption-key-file"])
@@ -124,7 +120,7 @@ import Testing
     #expect(await status("--replay", file) == ExitStatus.cacheUnavailable.rawValue)
     for place in [directory.path("none/a"), directory.path] { #expect(await status("--record", place) != 0) }
     #expect(await status("--record", directory.path("new.har")) == 0)
-    #expect(!exists("new.har"))
+    #expect(!directory.file("new.har").exists)
   }
 
   @Test("a seed that does not exist")

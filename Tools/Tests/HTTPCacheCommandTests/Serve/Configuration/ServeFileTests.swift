@@ -3,15 +3,16 @@ import Foundation
 import HTTPCacheProxy
 import HTTPCacheSemantics
 import HTTPTypes
+import ServerTesting
 import Testing
 
 @testable import HTTPCacheCommand
 
 /// The configuration file of `serve`.
 @Suite(.timeLimit(.minutes(10))) struct ServeFileTests {
-  private let directory: TemporaryDirectory
+  private let directory: ScratchFolder
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try ScratchFolder() }
 
   private func write(_ text: String) throws -> String { try directory.write(text.utf8, to: "serve.yaml") }
 
@@ -163,14 +164,12 @@ import Testing
       ("routes: [{upstream: 'http://a'}]\nforward: true", []), ("memory: 1M", []),
     ] as [(String, [String])])
   func exclusive(text: String, options: [String]) async throws {
-    let run = await CommandRun(["serve", "--config", try write(text), "--check"] + options)
-    #expect(run.status == ExitStatus.usage.rawValue, "\(run.errors)")
+    await CommandRun.failure(.usage, ["serve", "--config", try write(text), "--check"] + options)
   }
 
   @Test("without a file that can be read nothing starts")
   func missing() async {
-    let run = await CommandRun("serve", "--config", directory.file("none"), "--check")
-    #expect(run.status == ExitStatus.usage.rawValue)
+    let run = await CommandRun.failure(.usage, "serve", "--config", directory.path("none"), "--check")
     #expect(run.errors.contains("cannot be read"))
     #expect(
       await CommandRun("serve", "--check", "--upstream", "http://a").status == ExitStatus.usage.rawValue)

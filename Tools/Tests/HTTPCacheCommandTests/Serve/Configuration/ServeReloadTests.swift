@@ -8,8 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ServeReloadTests {
   @Test("routes change without a restart; a bad file changes nothing and says so")
   func reloaded() async throws {
-    let directory = try TemporaryDirectory()
-    let path = directory.file("serve.yaml")
+    let directory = try ScratchFolder()
+    let path = directory.path("serve.yaml")
     func write(_ text: String) throws { try directory.write(text.utf8, to: "serve.yaml") }
     let first = try await ScriptedOrigin { ServedFile(content: Array("first".utf8)).answer($0) }
     let second = try await ScriptedOrigin { ServedFile(content: Array("second".utf8)).answer($0) }
@@ -17,10 +17,10 @@ import Testing
     let serve = try await ServeProcess(["--config", path])
     let base = "http://127.0.0.1:\(try await serve.port())"
     func body() async -> String {
-      let file = directory.file("body")
+      let file = directory.path("body")
       _ = await CommandRun(
-        "get", "-q", "--policy", "bypass", "--dir", directory.file("cache"), "-o", file, base + "/a")
-      return String(decoding: directory.contents("body") ?? [], as: UTF8.self)
+        "get", "-q", "--policy", "bypass", "--dir", directory.path("cache"), "-o", file, base + "/a")
+      return String(decoding: directory.file("body").bytes ?? [], as: UTF8.self)
     }
     #expect(await body() == "first")
     try write("access-log: none\ngrace: 5\nroutes:\n  - upstream: \(second.base)\n    cache: false\n")
@@ -43,16 +43,13 @@ import Testing
     serve.send(SIGHUP)
     try await serve.says("the configuration stays as it was: \(path), line 2: purge-token-file \(token): ")
     #expect(await body() == "second")
-    serve.send(SIGTERM)
-    #expect(await serve.end() == 0)
-    try await first.close()
-    try await second.close()
+    #expect(await serve.terminate() == 0)
   }
 
   @Test("SIGHUP takes the tokens of changed files; a token for a server without one counts after a restart")
   func tokens() async throws {
-    let directory = try TemporaryDirectory()
-    let (path, token) = (directory.file("serve.yaml"), directory.file("token"))
+    let directory = try ScratchFolder()
+    let (path, token) = (directory.path("serve.yaml"), directory.path("token"))
     func write(_ text: String, to path: String) throws {
       try Data(text.utf8).write(to: URL(fileURLWithPath: path))
       chmod(path, 0o600)
@@ -90,14 +87,13 @@ import Testing
     try await serve.says(
       "changes of these keys count after a restart: admin-token-file, purge-token-file\n")
     #expect(await answers(second) == "200 true")
-    serve.send(SIGTERM)
-    #expect(await serve.end() == 0)
+    #expect(await serve.terminate() == 0)
   }
 
   @Test("SIGHUP takes the token of a changed file without a configuration file, too")
   func tokenOfOption() async throws {
-    let directory = try TemporaryDirectory()
-    let token = directory.file("token")
+    let directory = try ScratchFolder()
+    let token = directory.path("token")
     func write(_ text: String) throws { try directory.write(text.utf8, to: "token", mode: 0o600) }
     try write("a-token-of-enough-characters")
     let serve = try await ServeProcess([
@@ -116,7 +112,6 @@ import Testing
     try await serve.says("certificates and tokens were read again\n")
     #expect(await status("a-token-of-enough-characters") == "401")
     #expect(await status("another-token-of-enough-characters") == "200")
-    serve.send(SIGTERM)
-    #expect(await serve.end() == 0)
+    #expect(await serve.terminate() == 0)
   }
 }
