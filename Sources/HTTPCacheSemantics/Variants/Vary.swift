@@ -96,8 +96,17 @@ public enum Vary {
   public static func matches(
     _ stored: StoredResponse, request: HTTPRequest, rules: CacheRules, digest: SecretDigest
   ) -> Bool {
+    matches(stored.nominated, of: stored, request: request, rules: rules, digest: digest)
+  }
+
+  /// Whether the request has the nominated fields of a stored response, which is seldom needed itself: a hit does not
+  /// copy it.
+  package static func matches(
+    _ fields: [NominatedField], of stored: @autoclosure () -> StoredResponse, request: HTTPRequest,
+    rules: CacheRules, digest: SecretDigest
+  ) -> Bool {
     let isPlain = rules.isPlain && !rules.separatesCredentials
-    return (isPlain ? stored.nominated : nominated(of: stored, rules: rules)).allSatisfy {
+    return (isPlain ? fields : nominated(of: stored(), rules: rules)).allSatisfy {
       matches($0, fields: request.headerFields, rules: rules, digest: digest)
     }
   }

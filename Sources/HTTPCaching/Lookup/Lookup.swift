@@ -112,7 +112,9 @@ final class Lookup: Sendable {
     // A single variant only has to match.
     if variants.count == 1 {
       let variant = variants[0]
-      let isMatch = Vary.matches(variant.record.response, request: request, rules: rules, digest: digest)
+      let record = variant.record
+      let isMatch = Vary.matches(
+        record.response.nominated, of: record.response, request: request, rules: rules, digest: digest)
       return isMatch ? variant : nil
     }
     guard
