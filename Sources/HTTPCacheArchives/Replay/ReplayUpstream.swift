@@ -92,8 +92,8 @@ public final class ReplayUpstream: Upstream {
 
   /// Answers a request.
   ///
-  /// - Throws: `UpstreamError.Kind.unreachable` in the mode `replay` for a request that is not recorded; the message
-  ///   names the recorded request that comes nearest. Otherwise what the origin throws.
+  /// - Throws: `UpstreamError.Kind.unreachable` with the cause `NotRecorded` in the mode `replay` for a request that is
+  ///   not recorded; the message names the recorded request that comes nearest. Otherwise what the origin throws.
   public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
     let (request, content) = try await Self.collected(request)
     let asked = try asked(request.head, content)
@@ -105,11 +105,13 @@ public final class ReplayUpstream: Upstream {
         ($0.name, $0.nearest(to: asked, matching), $0.lacksBody(of: asked))
       }
       if lacksBody {
-        throw UpstreamError(.unreachable, "\(name) has a response to \(asked.name) without its body")
+        throw UpstreamError(
+          .unreachable, "\(name) has a response to \(asked.name) without its body", cause: NotRecorded())
       }
       throw UpstreamError(
         .unreachable,
-        "\(name) has no response to \(asked.name)" + (nearest.map { "; nearest is \($0)" } ?? ""))
+        "\(name) has no response to \(asked.name)" + (nearest.map { "; nearest is \($0)" } ?? ""),
+        cause: NotRecorded())
     }
     let sent = clock.now
     var response = try await origin.send(request)

@@ -34,6 +34,11 @@ extension RedirectLimitReached: LocalizedError {
   public var errorDescription: String? { description }
 }
 
+extension NotRecorded: LocalizedError {
+  /// The reason in words.
+  public var errorDescription: String? { description }
+}
+
 extension LengthContradiction: LocalizedError {
   /// The length in words.
   public var errorDescription: String? { description }

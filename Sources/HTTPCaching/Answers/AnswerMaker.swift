@@ -76,7 +76,6 @@ final class AnswerMaker: Sendable {
     var counts = isCounted ? CacheCounts(of: outcome) : CacheCounts()
     let body: MessageBody
     var head: HTTPResponse
-    var isWhole = false
     func content(_ range: Range<Int64>, trailers: HTTPFields) -> MessageBody {
       if isCounted { counts.hitBytes = range.upperBound - range.lowerBound }
       return MessageBody(
@@ -89,7 +88,6 @@ final class AnswerMaker: Sendable {
       body = .empty
     case .whole(let planned, let length):
       head = planned
-      isWhole = true
       body = content(0..<length, trailers: stored.trailers)
     case .range(let planned, let range):
       head = planned
@@ -111,7 +109,7 @@ final class AnswerMaker: Sendable {
       userInfo: variant.record.userInfo.isEmpty ? [] : UserInfoParts(variant.record.userInfo).shown,
       storedAt: stored.responseTime)
     response.record = variant.record
-    if isWhole { response.headOwner = variant.record }
+    if case .whole = plan { response.headOwner = variant.record }
     return response
   }
 

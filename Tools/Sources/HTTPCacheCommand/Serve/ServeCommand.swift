@@ -221,7 +221,7 @@ public struct ServeCommand: AsyncParsableCommand {
     let logger = serverConfiguration.logger
     let gateway = GroupUpstream(origins, logger: logger)
     let recorded = try recording.upstream(over: gateway)
-    let exchanges: any Upstream = recorded.map { RecordedUpstream(recording: $0) } ?? gateway
+    let exchanges: any Upstream = recorded ?? gateway
     let server: ProxyServer
     do {
       server = try await ProxyServer.start(

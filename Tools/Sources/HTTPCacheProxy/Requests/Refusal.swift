@@ -38,9 +38,8 @@ struct Refusal: Error, Sendable {
     let status: HTTPResponse.Status = error.kind == .timeout ? .gatewayTimeout : .badGateway
     let (message, label): (String, RequestOutcome) =
       switch error.kind {
-      case .unreachable where error.cause is NotRecorded:
-        ("the recording has no usable response to this request", .unreachable)
-      case .unreachable: ("the origin cannot be reached", .unreachable)
+      case .unreachable:
+        ((error.cause as? NotRecorded)?.description ?? "the origin cannot be reached", .unreachable)
       case .timeout: ("the origin gave no answer in time", .timeout)
       case .tls: ("the TLS connection to the origin failed", .tls)
       case .cancelled: ("the request was cancelled", .cancelledExchange)
