@@ -23,6 +23,7 @@ final class ForgetfulStore: StoreLayer {
   }
 
   func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
-    try await remove(.partition(mode: mode, partition))
+    tier.skips(.partition(mode: mode, partition))
+      ? 0 : try await base.wipe(mode: mode, partition: partition)
   }
 }

@@ -45,6 +45,10 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
     files.entries.isOvertaken(key, groups: groups, since: ticket)
   }
 
+  func isWiped(_ key: CacheKey, since ticket: InvalidationTicket) -> Bool {
+    files.entries.isWiped(key, since: ticket)
+  }
+
   func recordUses(_ uses: [KeyUses]) { files.entries.recordUses(uses) }
 
   func variants(of key: CacheKey) throws(CacheError) -> [StoredVariant] {
@@ -87,6 +91,14 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     try await begin()
     let count = try await files.entries.remove(selection)
+    files.raiseGeneration()
+    await end()
+    return count
+  }
+
+  func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
+    try await begin()
+    let count = try await files.entries.wipe(mode: mode, partition: partition)
     files.raiseGeneration()
     await end()
     return count

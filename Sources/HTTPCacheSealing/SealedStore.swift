@@ -165,6 +165,11 @@ public final class SealedStore: StoreLayer {
       names.key(key), groups: groups?.map { names.group($0, of: key.origin) }, since: names.ticket(ticket))
   }
 
+  /// Asks the base, with the sealed names.
+  public func isWiped(_ key: CacheKey, since ticket: InvalidationTicket) -> Bool {
+    base.isWiped(names.key(key), since: names.ticket(ticket))
+  }
+
   // MARK: Sealing and opening
 
   func sealed(

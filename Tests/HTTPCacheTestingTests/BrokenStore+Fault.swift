@@ -11,6 +11,7 @@ extension BrokenStore {
     case listsAllVariants, marksAllVariants, removesAllVariants, findsReplacedVariants
     case ignoresTickets
     case trimsNothing, trimsTooMuch, pinsNothing, wipesNothing, wipesEverything, wipesNoFiles
+    case storesWhatWasWiped
 
     /// A part of the name of a check that has to find it; nil if it is no fault.
     var expected: String? {
@@ -50,6 +51,7 @@ extension BrokenStore {
       case .trimsNothing, .trimsTooMuch: "Trimming memory frees"
       case .pinsNothing: "Trimming memory leaves"
       case .wipesNothing, .wipesEverything, .wipesNoFiles: "A wiped partition"
+      case .storesWhatWasWiped: "before its partition was wiped"
       }
     }
 

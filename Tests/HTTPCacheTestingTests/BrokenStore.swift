@@ -32,6 +32,9 @@ final class BrokenStore: CacheStore {
   func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     base.isOvertaken(key, groups: groups, since: ticket)
   }
+  func isWiped(_ key: CacheKey, since ticket: InvalidationTicket) -> Bool {
+    base.isWiped(key, since: ticket)
+  }
 
   func write(
     _ record: CacheRecord, variantLimit: Int
@@ -147,6 +150,7 @@ final class BrokenStore: CacheStore {
       let count = try await base.remove(selection)
       try await base.remove(.all)
       return count
+    case .storesWhatWasWiped: return try await base.remove(selection)
     default: return try await base.wipe(mode: mode, partition: partition)
     }
   }

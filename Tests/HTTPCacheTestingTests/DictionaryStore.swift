@@ -38,6 +38,8 @@ final class DictionaryStore: CacheStore {
     log.isOvertaken(key, groups: groups, since: ticket)
   }
 
+  func isWiped(_ key: CacheKey, since ticket: InvalidationTicket) -> Bool { log.isWiped(key, since: ticket) }
+
   func read(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
     state.withLock { state in
       for index in state.entries[key, default: []].indices { state.entries[key]?[index].lastUsed = clock.now }
@@ -60,7 +62,10 @@ final class DictionaryStore: CacheStore {
   private func insert(
     _ record: CacheRecord, _ body: Body, variantLimit: Int
   ) throws(CacheError) -> CacheRecord {
-    let new: CacheRecord? = state.withLock { state in
+    let new: CacheRecord? = try state.withLock { (state) throws(CacheError) in
+      if let ticket = record.ticket, isWiped(record.key, since: ticket) {
+        throw CacheError(.wiped, "while it was on its way", key: record.key)
+      }
       let new = marked(record).with(sequence: state.lastSequence + 1).madeVisible()
       var entries = state.entries[new.key, default: []]
       if entries.contains(where: { new.isSuperseded(by: $0.record) }) { return nil }
@@ -108,6 +113,11 @@ final class DictionaryStore: CacheStore {
 
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     change(selection) { _ in nil }
+  }
+
+  func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
+    log.noteWipe(mode: mode, partition: partition)
+    return try await remove(.partition(mode: mode, partition))
   }
 
   func mark(

@@ -165,6 +165,9 @@ final class Changer: Sendable {
 
   /// Removes everything of a partition (`DiskStore.wipe`).
   func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
+    // Holds even if the rows cannot be removed. If another directory replaces this one now, tickets of this one are
+    // refused, too.
+    thread.currentDirectory.changes.noteWipe(mode: mode, partition: partition)
     let removal = try await change(.partition(mode: mode, partition), .removes)
     recentRecords.removeAll()
     try await sweeper.removeLeftovers()

@@ -30,6 +30,12 @@ extension DiskStore: CacheStore {
     thread.currentDirectory.changes.isOvertaken(key, groups: groups, since: ticket)
   }
 
+  /// Whether any process may have wiped the partition of a response after a ticket was taken. If memory is not shared (on
+  /// a network file system), only wipes by this store count.
+  public func isWiped(_ key: CacheKey, since ticket: InvalidationTicket) -> Bool {
+    thread.currentDirectory.changes.isWiped(key, since: ticket)
+  }
+
   // MARK: Storing
 
   /// A capacity in bytes that an empty index may fill.

@@ -150,6 +150,8 @@ final class Inserter: Sendable {
     guard entry.size <= capacity else {
       throw CacheError(.tooLarge, "\(entry.size) bytes, of \(capacity) in all", key: key)
     }
+    // Within the transaction: it ends before that of a wipe begins, which then finds the row, or sees that the wipe is noted.
+    if let ticket = entry.record.ticket, opened.changes.isWiped(key, since: ticket) { throw .wiped(key) }
     let rivals = Rivals(of: entry, stored: try transaction.connection.entries(ofHash: hash))
     let record = opened.invalidatedIfOvertaken(entry.record)
     try deletePredecessor(of: entry, in: &transaction)

@@ -18,6 +18,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let notAdmitted = Code(description: "worth less than the entries to evict")
     /// A more recent response was stored while this one was on its way (RFC 9111 §4), and stays.
     public static let superseded = Code(description: "a more recent response is stored")
+    /// The partition was wiped while the response was on its way (`CacheStore.wipe`).
+    public static let wiped = Code(description: "the partition was wiped")
     /// The response, or the file, is larger than allowed.
     public static let tooLarge = Code(description: "larger than allowed")
     /// The stored bytes are not the bytes that were written.
@@ -64,5 +66,12 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     if let key { text += " (\(key.target))" }
     if let cause { text += ": \(cause)" }
     return text
+  }
+}
+
+extension CacheError {
+  /// The partition of a key was wiped while a response to it was on its way.
+  package static func wiped(_ key: CacheKey) -> CacheError {
+    CacheError(.wiped, "while the response was on its way", key: key)
   }
 }

@@ -42,8 +42,17 @@ public protocol CacheStore: AnyObject, Sendable {
   ///   - ticket: the ticket of the request that the response answers.
   func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool
 
+  /// Whether the partition of a response may have been wiped after a ticket was taken, by any process that shares the
+  /// store. May be true for a partition that was not; is never false for one that was. Costs no more than reading memory.
+  ///
+  /// - Parameters:
+  ///   - key: the key of the response.
+  ///   - ticket: the ticket of the request that the response answers.
+  func isWiped(_ key: CacheKey, since ticket: InvalidationTicket) -> Bool
+
   /// Begins to store a response. A response that is overtaken (`isOvertaken`) when it is committed or kept is
-  /// stored as invalidated.
+  /// stored as invalidated. If its partition was wiped (`isWiped`), committing and keeping throw `CacheError.wiped`, and
+  /// nothing is stored.
   ///
   /// The commit throws `CacheError.superseded`, and stores nothing, if a complete response with equal
   /// nominated fields was stored after the request was sent, is not invalidated, and is either more recent
@@ -136,8 +145,9 @@ public protocol CacheStore: AnyObject, Sendable {
   /// pinned entries do not change. The default implementation does nothing.
   func trimMemory(to bytes: Int64)
 
-  /// Removes all entries of a partition. When this returns, the store's files contain nothing of them. The
-  /// default implementation removes the matching entries.
+  /// Removes all entries of a partition. When this returns, the store's files contain nothing of them, and no response
+  /// to a request that was sent before is stored any more. A store notes the wipe (`ChangeCounters.noteWipe`) before it
+  /// looks for entries.
   ///
   /// - Returns: the number of responses removed.
   @discardableResult
@@ -197,12 +207,6 @@ extension CacheStore {
 
   /// Does nothing.
   public func trimMemory(to bytes: Int64) {}
-
-  /// Removes what matches.
-  @discardableResult
-  public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
-    try await remove(.partition(mode: mode, partition))
-  }
 }
 
 extension CacheStore {

@@ -23,6 +23,11 @@ extension StoreLayer {
     base.isOvertaken(key, groups: groups, since: ticket)
   }
 
+  /// Asks the base.
+  public func isWiped(_ key: CacheKey, since ticket: InvalidationTicket) -> Bool {
+    base.isWiped(key, since: ticket)
+  }
+
   /// Begins to write to the store below.
   public func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter {
     try await base.write(record, variantLimit: variantLimit)

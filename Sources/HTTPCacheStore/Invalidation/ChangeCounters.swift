@@ -5,12 +5,13 @@ import Synchronization
 ///
 /// - A *generation* for each class of key hashes rises after each commit that changes an entry. A copy of an entry is up
 ///   to date as long as its generation is what it was when the entry was read.
-/// - The number of the last *invalidation* for each class of scopes (targets, origins, partitions, groups). A store
-///   notes each selection before it looks for matching entries, and compares tickets in the critical section that makes
-///   a response visible: either the invalidation finds the response, or the response is overtaken.
+/// - The number of the last *invalidation* for each class of scopes (targets, origins, partitions, groups, wiped
+///   partitions). A store notes each selection before it looks for matching entries, and compares tickets in the critical
+///   section that makes a response visible: either the invalidation finds the response, or the response is overtaken.
 ///
-/// Because the classes are fixed, an invalidation may overtake a response that it does not match, and a generation may
-/// rise for another key: that costs a validation or a read more than needed, never a stale answer.
+/// Because the classes are fixed, an invalidation may overtake a response that it does not match, a wipe may keep a
+/// response of another partition from being stored, and a generation may rise for another key: that costs a request or a
+/// read more than needed, never a stale answer.
 public final class ChangeCounters: @unchecked Sendable {
   // @unchecked Sendable because the words are only read and written by atomic operations, and released in deinit.
   private let words: UnsafeMutablePointer<Atomic<UInt64>>
@@ -182,10 +183,15 @@ public final class ChangeCounters: @unchecked Sendable {
 
   /// Notes that matching entries are invalidated or removed.
   public func note(_ selection: CacheSelection) {
-    for scope in InvalidationScope.all(of: selection) {
-      let number = increment(lastInvalidation)
-      raise(scope == .everything ? lastOfEverything : scopeIndex(scope.hash), to: number)
-    }
+    for scope in InvalidationScope.all(of: selection) { note(scope) }
+  }
+
+  /// Notes that a partition is about to be wiped.
+  public func noteWipe(mode: CacheMode, partition: String) { note(.wiped(mode: mode, partition)) }
+
+  private func note(_ scope: InvalidationScope) {
+    let number = increment(lastInvalidation)
+    raise(scope == .everything ? lastOfEverything : scopeIndex(scope.hash), to: number)
   }
 
   /// Whether a ticket was taken from these counters.
@@ -205,5 +211,18 @@ public final class ChangeCounters: @unchecked Sendable {
     return InvalidationScope.contains(of: key, groups: groups, requestTarget: ticket.requestTarget) {
       words[scopeIndex($0)].load(ordering: .acquiring) > ticket.number
     }
+  }
+
+  /// Whether the partition of a response may have been wiped after a ticket was taken; true for a ticket of other
+  /// counters.
+  ///
+  /// - Parameters:
+  ///   - key: the key of the response.
+  ///   - ticket: from these counters.
+  public func isWiped(_ key: CacheKey, since ticket: InvalidationTicket) -> Bool {
+    guard gave(ticket) else { return true }
+    if words[lastInvalidation].load(ordering: .acquiring) == ticket.number { return false }
+    let scope = InvalidationScope.wiped(mode: key.mode, key.partition)
+    return words[scopeIndex(scope.hash)].load(ordering: .acquiring) > ticket.number
   }
 }

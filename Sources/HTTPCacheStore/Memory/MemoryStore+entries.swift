@@ -16,6 +16,7 @@ extension MemoryStore {
   /// partition.
   @discardableResult
   public func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
+    changes.noteWipe(mode: mode, partition: partition)
     forgetRefusals()
     return try await remove(.partition(mode: mode, partition))
   }

@@ -9,8 +9,8 @@ extension MemoryStore {
   ///   - part: the sequence number of the stored part that the response replaces; nil if it extends none.
   ///   - reservation: the reservation of its body, released once the bytes count as stored.
   /// - Returns: its record as stored, with its sequence number.
-  /// - Throws: `CacheError.tooLarge`, `CacheError.superseded`, `CacheError.noSpace` if all other entries are
-  ///   pinned, `CacheError.unavailable` if the part is no longer stored.
+  /// - Throws: `CacheError.tooLarge`, `CacheError.superseded`, `CacheError.wiped`, `CacheError.noSpace` if all other
+  ///   entries are pinned, `CacheError.unavailable` if the part is no longer stored.
   func commit(
     _ record: CacheRecord, body bytes: BodyBytes, variantLimit: Int = .max, extending part: UInt64? = nil,
     from reservation: MemoryReservation? = nil
@@ -23,8 +23,10 @@ extension MemoryStore {
       throw CacheError(.tooLarge, "\(cost) bytes, of \(capacityNow) in all", key: record.key)
     }
     var stored = record
-    var (isThere, isSuperseded) = (true, false)
+    var (isThere, isSuperseded, isWiped) = (true, false, false)
     func mayStore(in group: MemoryGroup) -> Bool {
+      isWiped = record.ticket.map { self.isWiped(record.key, since: $0) } ?? false
+      if isWiped { return false }
       stored = compared(record)
       isThere = part.map { group.partial($0) != nil } ?? true
       isSuperseded = isThere && group.supersedes(stored)
@@ -43,6 +45,7 @@ extension MemoryStore {
       // The response that it replaces is out of date, whether the new one is stored or not.
       if mayStore(in: group) { group.remove { $0.sequence == part || record.replaces($0) } }
     }
+    if isWiped { throw .wiped(record.key) }
     if isSuperseded { throw Self.superseded(record) }
     guard isThere else {
       throw CacheError(.unavailable, "the part is not stored any more", key: record.key)

@@ -85,6 +85,11 @@ public final class MemoryStore: CacheStore {
     changes.gave(ticket) && changes.isOvertaken(key, groups: groups, since: ticket)
   }
 
+  /// Whether the partition of a response may have been wiped after a ticket was taken.
+  public func isWiped(_ key: CacheKey, since ticket: InvalidationTicket) -> Bool {
+    changes.gave(ticket) && changes.isWiped(key, since: ticket)
+  }
+
   /// Begins to store a response.
   ///
   /// - Throws: `CacheError.tooLarge` if its announced length is above `largestEntry`;

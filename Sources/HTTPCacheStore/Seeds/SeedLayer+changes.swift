@@ -25,7 +25,7 @@ extension SeedLayer {
       return true
     } catch {
       // Not failures of the store: the seed is validated again at its next use.
-      if [.tooLarge, .notAdmitted, .superseded].contains(error.code) { return false }
+      if [.tooLarge, .notAdmitted, .superseded, .wiped].contains(error.code) { return false }
       throw error
     }
   }

@@ -131,7 +131,8 @@ final class TieredWriter: CloningBodyWriter {
       let bytes = state.withLock({ $0.copy })?.finish(), !bytes.isEmpty
     else { return nil }
     let kept = record.holding([0..<Int64(bytes.count)], bodyLength: record.bodyLength)
-    let stored = try tier.memory.commit(kept, body: bytes, variantLimit: variantLimit, from: reservation)
+    let stored = try tier.commitToMemory(
+      kept, body: bytes, variantLimit: variantLimit, from: reservation)
     _ = committed()
     return stored
   }
@@ -200,7 +201,7 @@ final class TieredWriter: CloningBodyWriter {
   private func goOnWithout(
     _ base: any BodyWriter, after error: CacheError, in operation: String, keep: () throws(CacheError) -> Void
   ) throws(CacheError) {
-    let isFailure = ![.tooLarge, .damaged, .notAdmitted, .superseded].contains(error.code)
+    let isFailure = ![.tooLarge, .damaged, .notAdmitted, .superseded, .wiped].contains(error.code)
     let hasEnded = state.withLock { $0.end != nil }
     do throws(CacheError) {
       guard isFailure, !hasEnded else { throw error }

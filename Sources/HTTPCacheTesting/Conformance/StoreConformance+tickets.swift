@@ -19,10 +19,22 @@ extension StoreConformance {
     if removes { try await store.remove(selection) } else { try await store.invalidate(selection) }
   }
 
-  private static func record(_ ticket: InvalidationTicket?, isInvalidated: Bool = false) -> CacheRecord {
-    var response = StoreSample.response()
-    response.isInvalidated = isInvalidated
-    return CacheRecord(key: key, response: response, groups: ["g"], ticket: ticket)
+  private static func record(_ ticket: InvalidationTicket?) -> CacheRecord {
+    CacheRecord(key: key, response: StoreSample.response(), groups: ["g"], ticket: ticket)
+  }
+
+  private static func record(
+    _ key: CacheKey, _ ticket: InvalidationTicket, length: Int64 = 100
+  ) -> CacheRecord {
+    CacheRecord(
+      key: key, response: StoreSample.response(), bodyLength: length, isResumable: true, ticket: ticket)
+  }
+
+  private static func requireWiped(line: UInt = #line, _ work: () async throws -> Void) async throws {
+    do { try await work() } catch let error as CacheError {
+      return try requireEqual(error.code, .wiped, "error", line: line)
+    }
+    throw StoreViolation(message: "what was asked for before the wipe is stored", line: line)
   }
 
   private static func requireNotFresh(_ store: any CacheStore, _ what: String) throws {
@@ -80,6 +92,28 @@ extension StoreConformance {
           stored.with(response: StoreSample.response(), ticket: store.ticket()))
         try require(isUpdated, "not updated")
         try requireEqual(try store.read(key).first?.record.response.isInvalidated, false, "invalidation")
+      },
+      StoreCheck("A response that was asked for before its partition was wiped is not stored") { makeStore in
+        let store = try await makeStore(StoreRequirements())
+        let (wiped, other) = (
+          StoreSample.key(partition: "account"), StoreSample.key(partition: "other")
+        )
+        let ticket = store.ticket()
+        try require(!store.isWiped(wiped, since: ticket), "wiped by nothing")
+        let early = try await store.write(record(wiped, ticket), variantLimit: 8)
+        let others = try await store.write(record(other, ticket), variantLimit: 8)
+        for writer in [early, others] { try await writer.append(StoreSample.body(100)) }
+        try await store.wipe(mode: .private, partition: "account")
+        try require(store.isWiped(wiped, since: ticket), "not wiped")
+        try await requireWiped { try await early.commit(trailers: [:]) }
+        try await requireWiped { try await store.store(record(wiped, ticket), StoreSample.body(100)) }
+        let part = try await store.write(record(wiped, ticket, length: 200), variantLimit: 8)
+        try await part.append(StoreSample.body(100))
+        try require((try? await part.keep()) == nil, "a part was kept")
+        try await others.commit(trailers: [:])
+        try await store.store(record(wiped, store.ticket()), StoreSample.body(100))
+        try requireEqual(
+          try await store.all().map(\.record.key.partition).sorted(), ["account", "other"], "partitions")
       },
       StoreCheck("What concerns one stored response, or responses by age, overtakes none") { makeStore in
         let store = try await makeStore(StoreRequirements())

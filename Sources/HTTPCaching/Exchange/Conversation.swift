@@ -10,8 +10,6 @@ struct Conversation: Sendable {
   var forward: Exchange.Forward
   /// Taken before the request was sent last; nil before that.
   var ticket: InvalidationTicket?
-  /// The ticket for wipes, taken before the request was sent last; nil before that.
-  var wipeTicket: UInt64?
   /// Held by a request that leads others; nil for one that goes alone.
   var flight: FlightHold?
   /// The fetch for all nodes of a fleet that the request leads; nil without one.

@@ -19,7 +19,7 @@ extension ExchangeRunner {
     }
   }
 
-  /// Sends the request with new tickets. The followers are told of a failure.
+  /// Sends the request with a new ticket. The followers are told of a failure.
   func send(_ conversation: inout Conversation) async throws(UpstreamError) -> UpstreamResponse {
     let exchange = conversation.exchange
     if let reason = engine.offlineReason {
@@ -27,7 +27,7 @@ extension ExchangeRunner {
       conversation.flight?.failed(error, isOwnLimit: false)
       throw error
     }
-    (conversation.ticket, conversation.wipeTicket) = (shelf.store.ticket(), shelf.wipes.ticket)
+    conversation.ticket = shelf.store.ticket()
     (conversation.fetch, conversation.tierAge) = (nil, nil)
     let upstream =
       engine.fleet?.upstream(over: upstream, for: conversation, isBackground: isBackground) ?? upstream

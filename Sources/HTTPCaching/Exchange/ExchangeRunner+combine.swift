@@ -64,8 +64,7 @@ extension ExchangeRunner {
       response.body.source.cancel()
       return nil
     }
-    await shelf.register(
-      transfer, for: exchange.key, storedAs: record.key, wipeTicket: conversation.wipeTicket)
+    await shelf.register(transfer, for: exchange.key, storedAs: record.key, ticket: conversation.ticket)
     flight?.share(
       FlightTransfer(
         response: terms.response, transfer: transfer, groups: record.groups,

@@ -56,7 +56,7 @@ extension ExchangeRunner {
     let stored = terms.response
     let length = response.head.status.hasNoContent ? 0 : response.body.length
     let part = PartialContent.part(of: response.head)
-    let key = await engine.names.storageKey(for: exchange, stored, isMemoryOnly: terms.isMemoryOnly)
+    let key = await engine.names.storageKey(for: exchange, terms, ticket: conversation.ticket)
     let record = terms.record(
       for: key, head: response.head, length: length, ticket: conversation.ticket(for: key),
       // Its end may show that it contradicts the stored part, which then stays.
@@ -83,7 +83,7 @@ extension ExchangeRunner {
     guard let source = transfer.makeSource() else {
       throw CacheError(.closed, "the transfer ended before it began", key: exchange.key)
     }
-    await shelf.register(transfer, for: exchange.key, storedAs: key, wipeTicket: conversation.wipeTicket)
+    await shelf.register(transfer, for: exchange.key, storedAs: key, ticket: conversation.ticket)
     flight?.share(
       FlightTransfer(
         response: stored, transfer: transfer, groups: record.groups, isFromTier: conversation.tierAge != nil))

@@ -245,7 +245,7 @@ extension ExchangeRunner {
       return try await fail(error, conversation)
     }
     conversation.forward = validation.forward
-    (conversation.ticket, conversation.wipeTicket) = (validation.ticket, validation.wipeTicket)
+    conversation.ticket = validation.ticket
     (conversation.fetch, conversation.tierAge) = (validation.fetch, validation.tierAge)
     guard response.head.status.code == 304 else {
       if let answer = try await act(on: response, in: &conversation, sentAt: requestTime) { return answer }

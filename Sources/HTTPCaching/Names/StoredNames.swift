@@ -70,18 +70,18 @@ final class StoredNames: Sendable {
   /// The key under which a response is stored. If the key needs a pointer, writes the pointer first, or removes
   /// one that is no longer valid.
   ///
-  /// - Parameter isMemoryOnly: whether the response must not be written to disk.
+  /// - Parameter ticket: the ticket of the request.
   func storageKey(
-    for exchange: Exchange, _ response: StoredResponse, isMemoryOnly: Bool
+    for exchange: Exchange, _ terms: StoringTerms, ticket: InvalidationTicket?
   ) async -> CacheKey {
     let key = exchange.key
     guard exchange.request.method == .get else { return key }
     do throws(CacheError) {
-      if let item = try await itemKey(for: exchange, response, isMemoryOnly: isMemoryOnly) { return item }
+      if let item = try await itemKey(for: exchange, terms, ticket: ticket) { return item }
       guard shelf.rules.obeysNoVarySearch else { return key }
-      let variance = SearchVariance(response.head.headerFields)
+      let variance = SearchVariance(terms.response.head.headerFields)
       guard !variance.isDefault else { return key }
-      try await write(variance, of: response, for: key, isMemoryOnly: isMemoryOnly)
+      try await write(variance, for: key, terms, ticket: ticket)
       return key.with(target: variance.canonical(key.target))
     } catch {
       shelf.observers.tell(.storeFailed(operation: "store", error))
@@ -90,20 +90,18 @@ final class StoredNames: Sendable {
   }
 
   private func itemKey(
-    for exchange: Exchange, _ response: StoredResponse, isMemoryOnly: Bool
+    for exchange: Exchange, _ terms: StoringTerms, ticket: InvalidationTicket?
   ) async throws(CacheError) -> CacheKey? {
     let key = exchange.key
     guard let name = exchange.rules.alias else { return nil }
-    guard case .item(let item) = CacheAlias.read(name, in: response.head.headerFields, target: key.target)
-    else {
+    let fields = terms.response.head.headerFields
+    guard case .item(let item) = CacheAlias.read(name, in: fields, target: key.target) else {
       // Remove pointers one by one: a change of the target itself would overtake this response.
       for pointer in try store.read(key.pointer) { await shelf.discard(pointer.record) }
       return nil
     }
     if Self.item(try store.read(key.pointer).first?.record, exchange.rules) != item {
-      try await write(
-        Self.pointer(response, keeping: name), at: key.pointer, isPinned: exchange.rules.pins(response.head),
-        isMemoryOnly: isMemoryOnly)
+      try await write(pointerKeeping: name, at: key.pointer, terms, ticket: ticket)
     }
     return key.with(target: item)
   }
@@ -126,32 +124,31 @@ final class StoredNames: Sendable {
   /// Writes the pointer to an item that was just stored, if the pointer was removed meanwhile because the
   /// item was missing: before the transfer began, or by another process.
   ///
-  /// - Parameter alias: the field that names the item.
+  /// - Parameters:
+  ///   - alias: the field that names the item.
+  ///   - ticket: the ticket of the request.
   func restorePointer(
-    to item: CacheKey, from key: CacheKey, alias: HTTPField.Name?, _ terms: StoringTerms
+    to item: CacheKey, from key: CacheKey, alias: HTTPField.Name?, _ terms: StoringTerms,
+    ticket: InvalidationTicket?
   ) async {
-    let response = terms.response
     guard let alias, item != key,
-      case .item(item.target) = CacheAlias.read(alias, in: response.head.headerFields, target: key.target)
+      case .item(item.target) = CacheAlias.read(
+        alias, in: terms.response.head.headerFields, target: key.target)
     else { return }
     do throws(CacheError) {
       guard try store.read(key.pointer).isEmpty else { return }
-      try await write(
-        Self.pointer(response, keeping: alias), at: key.pointer, isPinned: terms.isPinned,
-        isMemoryOnly: terms.isMemoryOnly)
+      try await write(pointerKeeping: alias, at: key.pointer, terms, ticket: ticket)
     } catch {
       shelf.observers.tell(.storeFailed(operation: "store", error))
     }
   }
 
   private func write(
-    _ variance: SearchVariance, of response: StoredResponse, for key: CacheKey, isMemoryOnly: Bool
+    _ variance: SearchVariance, for key: CacheKey, _ terms: StoringTerms, ticket: InvalidationTicket?
   ) async throws(CacheError) {
     if let rule = try store.read(key.searchRule).first, Self.variance(rule.record) == variance { return }
     try await invalidateShared(key)
-    try await write(
-      Self.pointer(response, keeping: FieldNames.noVarySearch), at: key.searchRule, isPinned: false,
-      isMemoryOnly: isMemoryOnly)
+    try await write(pointerKeeping: FieldNames.noVarySearch, at: key.searchRule, terms, ticket: ticket)
   }
 
   /// Invalidates entries that were stored for the path of a key under other rules: an unsafe method could not
@@ -170,12 +167,17 @@ final class StoredNames: Sendable {
   }
 
   /// Stores a pointer, unless a more recent request stored another.
+  ///
+  /// - Parameter name: the field that names where it points.
   private func write(
-    _ pointer: StoredResponse, at key: CacheKey, isPinned: Bool, isMemoryOnly: Bool
+    pointerKeeping name: HTTPField.Name, at key: CacheKey, _ terms: StoringTerms, ticket: InvalidationTicket?
   ) async throws(CacheError) {
     try await shelf.write(
       pointer: CacheRecord(
-        key: key, response: pointer, bodyLength: 0, isPinned: isPinned, isMemoryOnly: isMemoryOnly))
+        key: key, response: Self.pointer(terms.response, keeping: name), bodyLength: 0,
+        // A rule is for all targets of its path.
+        isPinned: terms.isPinned && key.methodClass == .pointer, isMemoryOnly: terms.isMemoryOnly,
+        ticket: ticket))
   }
 
   private static func pointer(_ response: StoredResponse, keeping name: HTTPField.Name) -> StoredResponse {

@@ -65,6 +65,10 @@ private final class ClosedStore: CacheStore {
 
   func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool { true }
 
+  func isWiped(_ key: CacheKey, since ticket: InvalidationTicket) -> Bool { true }
+
+  func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int { throw Self.error }
+
   func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] { throw Self.error }
 
   func counts() async throws(CacheError) -> CacheCounts { throw Self.error }

@@ -19,8 +19,6 @@ final class Shelf: Sendable {
   private let opened: OpenStore
   /// The store without seeds and without the tier of a fleet.
   let ownStore: any CacheStore
-  /// Wiped partitions: responses to requests that were sent before the wipe are not stored.
-  let wipes: WipedPartitions
 
   init(
     _ store: any CacheStore, configuration: HTTPCache.Configuration, observers: Observers,
@@ -37,7 +35,6 @@ final class Shelf: Sendable {
     failedChanges = FailedChanges()
     failedCompletions = BoundedSet(limit: 1_024)
     refusalLimit = RefusalLimit()
-    wipes = WipedPartitions()
   }
 
   /// Changes the same store for a cache with another configuration.
@@ -52,7 +49,6 @@ final class Shelf: Sendable {
     failedChanges = other.failedChanges
     failedCompletions = other.failedCompletions
     refusalLimit = other.refusalLimit
-    wipes = other.wipes
   }
 
   var store: any CacheStore { opened.store }
@@ -90,24 +86,19 @@ final class Shelf: Sendable {
     try await store.extend(record, at: offset)
   }
 
-  /// Registers a transfer before it starts. If the partition was wiped after the request was sent, neither the
-  /// response nor the names written for it are stored.
+  /// Registers a transfer before it starts. If the partition was wiped after the request was sent, no byte of the
+  /// response is stored: the store would only refuse it at its end.
   ///
   /// - Parameters:
   ///   - key: the key of the request.
   ///   - storageKey: the key under which the response is stored.
-  ///   - ticket: the ticket for wipes that was taken before the request was sent.
+  ///   - ticket: the ticket of that request.
   func register(
-    _ transfer: Transfer, for key: CacheKey, storedAs storageKey: CacheKey, wipeTicket ticket: UInt64?
+    _ transfer: Transfer, for key: CacheKey, storedAs storageKey: CacheKey, ticket: InvalidationTicket?
   ) async {
     running.add(transfer, for: key)
     if storageKey != key { running.add(transfer, for: storageKey) }
-    guard let ticket, wipes.isWiped(mode: key.mode, partition: key.partition, since: ticket) else { return }
-    await transfer.stopStoring()
-    // Only this node may have stored names for the response: the other nodes have made the wipe itself.
-    do throws(CacheError) { try await localStore.wipe(mode: key.mode, partition: key.partition) } catch {
-      observers.tell(.storeFailed(operation: "wipe", error))
-    }
+    if let ticket, store.isWiped(key, since: ticket) { await transfer.stopStoring() }
   }
 
   /// Writes a stored response with newer fields, or removes it if the hooks refuse it.
@@ -170,11 +161,12 @@ final class Shelf: Sendable {
     }
   }
 
-  /// Stores a response without a body, which names another one, unless a more recent request stored one.
+  /// Stores a response without a body, which names another one, unless a more recent request stored one, or the
+  /// partition was wiped.
   func write(pointer record: CacheRecord) async throws(CacheError) {
     let writer = try await write(record, variantLimit: 1)
     do throws(CacheError) { try await writer.commit(trailers: [:]) } catch {
-      guard error.code == .superseded else { throw error }
+      guard [.superseded, .wiped].contains(error.code) else { throw error }
     }
   }
 
@@ -184,7 +176,6 @@ final class Shelf: Sendable {
   /// - Returns: the number of responses removed.
   /// - Throws: what the store throws.
   func wipe(mode: CacheMode, partition: String, in store: any CacheStore) async throws(CacheError) -> Int {
-    wipes.note(mode: mode, partition: partition)
     coalescing.forget { $0.mode == mode && $0.partition == partition }
     await running.stopStoring(mode: mode, partition: partition)
     do throws(CacheError) {

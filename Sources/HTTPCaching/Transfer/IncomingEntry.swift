@@ -10,6 +10,8 @@ struct IncomingEntry: Sendable {
   private let flight: FlightHold?
   private let head: HTTPResponse
   private let terms: StoringTerms
+  /// The ticket of the request.
+  private let ticket: InvalidationTicket?
   /// The key under which it is stored.
   private let key: CacheKey
   /// Whether the body comes from the tier of a fleet.
@@ -46,6 +48,7 @@ struct IncomingEntry: Sendable {
     self.head = head
     self.terms = terms
     self.key = key
+    ticket = conversation.ticket
     presented = conversation.exchange.presented
     flight = conversation.flight
     isShared = conversation.tierAge != nil
@@ -59,7 +62,8 @@ struct IncomingEntry: Sendable {
   func committed(_ record: CacheRecord) async {
     await engine.shelf.committed(
       record, askedFor: range, length: length, of: presented.request, outdated: outdated)
-    await engine.names.restorePointer(to: key, from: presented.key, alias: presented.rules.alias, terms)
+    await engine.names.restorePointer(
+      to: key, from: presented.key, alias: presented.rules.alias, terms, ticket: ticket)
   }
 
   /// The stored part and the body do not belong together.

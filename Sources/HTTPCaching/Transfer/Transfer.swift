@@ -212,6 +212,7 @@ final class Transfer: Sendable {
       return .stored(record)
     } catch {
       stopWriting()
+      if error.code == .wiped { return .wiped }
       await entry.notTaken(error)
       return .notStored(error)
     }

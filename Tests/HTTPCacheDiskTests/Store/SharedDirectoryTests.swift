@@ -50,6 +50,24 @@ import Testing
     #expect(try fixture.directory.bodyFiles().count == before)
   }
 
+  @Test("what one store is writing while another wipes its partition is not stored, and leaves no byte")
+  func wipedByAnother() async throws {
+    let account = "account-7f3a-of-somebody"
+    let fixture = try Fixture()
+    let (cache, other) = (fixture.directory.path("cache"), try fixture.other())
+    let body = Array(String(repeating: account, count: 20_000).utf8)
+    let writer = try await fixture.store.write(try record("/\(account)", partition: account), variantLimit: 8)
+    try await writer.append(BodyBytes(body))
+    try await other.wipe(mode: .private, partition: account)
+    let error = await #expect(throws: CacheError.self) { try await writer.commit(trailers: [:]) }
+    #expect(error?.code == .wiped)
+    writer.abandon()
+    await fixture.store.flush()
+    #expect(try fixture.store.read(key("/\(account)", partition: account)).isEmpty)
+    #expect(try fixture.directory.bodyFiles().isEmpty)
+    #expect(DiskMeter.files(below: cache, containing: account) == [])
+  }
+
   @Test("wiping a partition keeps an epoch that was written later")
   func laterEpoch() async throws {
     let fixture = try Fixture()

@@ -60,6 +60,9 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
   func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     store.isOvertaken(key, groups: groups, since: ticket)
   }
+  func isWiped(_ key: CacheKey, since ticket: InvalidationTicket) -> Bool {
+    store.isWiped(key, since: ticket)
+  }
 
   func write(
     _ record: CacheRecord, variantLimit: Int
@@ -92,6 +95,11 @@ final class DiskLikeStore: CacheStore, GenerationSource, TierBase {
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     defer { change() }
     return try await store.remove(selection)
+  }
+
+  func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
+    defer { change() }
+    return try await store.wipe(mode: mode, partition: partition)
   }
 
   func mark(

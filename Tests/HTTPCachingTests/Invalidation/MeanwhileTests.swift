@@ -55,28 +55,46 @@ struct MeanwhileTests {
     #expect(try await answers.next() == nil)
   }
 
-  @Test("nothing is stored of an account that was wiped while its response was with the hook")
-  func wiped() async throws {
+  @Test(
+    "nothing is stored of an account that was wiped while its response was with the hook, neither the response nor a name",
+    arguments: [false, true], [false, true])
+  func wiped(byAnotherStore isOther: Bool, isNamed: Bool) async throws {
     let gate = Gate()
     let directory = try SealedDirectory()
     let disk = try directory.disk()
     let test = TestCache(
-      store: disk,
+      rules: CacheRules(obeysNoVarySearch: true), store: disk,
       configure: {
         $0.willStore = StoringHook { _, proposal in
           try await gate.pass()
           return proposal
         }
       })
-    test.origin.always(200, fresh, "secret-of-account")
+    var fields = fresh
+    if isNamed { fields[.noVarySearch] = "key-order" }
+    test.origin.always(200, fields, "secret-of-account")
     let options = RequestOptions(partition: "account")
-    async let waiting = test.get("/", options: options)
+    async let waiting = test.get("/?z=secret-of-account&a", options: options)
     await gate.waitForArrivals(1)
-    try await test.cache.wipe(partition: "account")
+    // As another process does, of which this one only learns through the directory.
+    let other = isOther ? try directory.disk() : nil
+    if let other {
+      try await other.wipe(mode: .private, partition: "account")
+    } else {
+      try await test.cache.wipe(partition: "account")
+    }
     gate.open()
     #expect(try await waiting.text == "secret-of-account")
     await test.cache.flush()
     #expect(disk.usage.diskEntries == 0)
+    let told = test.events.count {
+      switch $0 {
+      case .storeFailed, .notStored, .stored: true
+      default: false
+      }
+    }
+    #expect(told == 0)
+    #expect(try test.cache.refusals(of: test.request("/?z=secret-of-account&a"), options: options).isEmpty)
     #expect(try directory.found(["secret-of-account"]).isEmpty)
   }
 }

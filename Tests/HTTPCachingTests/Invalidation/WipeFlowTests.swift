@@ -1,5 +1,6 @@
 import HTTPCacheTesting
 import HTTPCaching
+import SealingTesting
 import Testing
 
 @Suite("Accounts that are wiped", .timeLimit(.minutes(10)))
@@ -23,19 +24,27 @@ struct WipeFlowTests {
     #expect(try await test.get("/a", options: options).text == "text")
   }
 
-  @Test("what is on its way reaches its reader and is not stored, nor is it noted")
-  func onItsWay() async throws {
-    let test = TestCache()
+  @Test("what is on its way reaches its reader and is not stored, nor is it noted", arguments: [false, true])
+  func onItsWay(whenAnotherStoreWipes isOther: Bool) async throws {
+    let directory = try SealedDirectory()
+    let disk = try directory.disk()
+    let other = isOther ? try directory.disk() : nil
+    let test = TestCache(store: disk)
     let piece = [UInt8](repeating: 7, count: 100_000)
     test.origin.streams(fresh) { _ in TestBody(piece: piece, count: 40, announced: 4_000_000) }
     let request = test.request("/a")
     let response = try await test.cache.respond(to: request, options: options, via: test.origin)
     var count = try await response.body.source.next()?.count ?? 0
-    #expect(try await test.cache.wipe(partition: "account") == 0)
+    if let other {
+      try await other.wipe(mode: .private, partition: "account")
+    } else {
+      #expect(try await test.cache.wipe(partition: "account") == 0)
+    }
     while let bytes = try await response.body.source.next() { count += bytes.count }
     #expect(count == 4_000_000)
     #expect(try await test.cache.store.entries(.all, after: nil, limit: 10).entries.isEmpty)
     #expect(try test.cache.refusals(of: request, options: options).isEmpty)
+    #expect(test.events.count { if case .notStored = $0 { true } else { false } } == 0)
   }
 
   @Test("what another partition is storing is stored")
