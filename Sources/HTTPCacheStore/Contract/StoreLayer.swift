@@ -23,7 +23,7 @@ extension StoreLayer {
     base.isOvertaken(key, groups: groups, since: ticket)
   }
 
-  /// Asks the base.
+  /// Asks the store below.
   public func isWiped(_ key: CacheKey, since ticket: InvalidationTicket) -> Bool {
     base.isWiped(key, since: ticket)
   }
