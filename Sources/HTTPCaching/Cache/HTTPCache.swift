@@ -57,8 +57,8 @@ public final class HTTPCache: Sendable {
       Engine(configuration: configuration, store: opened.store, usesDirectory: opened.usesDirectory))
   }
 
-  /// The store. Only the `Shelf` that this cache shares with those of `using(_:)` stores, removes and invalidates, so
-  /// that running transfers learn of each change.
+  /// The store. Only the `Shelf` that this cache shares with those of `using(_:)` removes and invalidates, so that running
+  /// transfers learn of each change.
   package var store: any CacheStore { engine.shelf.store }
 
   // MARK: Ending

@@ -66,7 +66,7 @@ struct Adoption {
     let record = terms.record(for: key, head: response, length: adopted.length, ticket: ticket)
     do throws(CacheError) {
       let outdated = try outdated(by: terms.response, for: request, key: key, rules: rules)
-      let writer = try await shelf.write(record, variantLimit: rules.variantLimit)
+      let writer = try await shelf.store.write(record, variantLimit: rules.variantLimit)
       if let algorithm = try await append(adopted, to: writer) {
         writer.abandon()
         return refuse(.digestMismatch(algorithm: algorithm.rawValue))
@@ -77,7 +77,6 @@ struct Adoption {
       shelf.observers.tell(.stored(key, bytes: adopted.length))
       return nil
     } catch {
-      if terms.isMemoryOnly, error.code == .invalidRequest { return refuse(.memoryOnly) }
       return refuse(shelf.refusal(of: error, isMemoryOnly: terms.isMemoryOnly))
     }
   }

@@ -36,7 +36,7 @@ extension ExchangeRunner {
       .with(ticket: conversation.ticket)
     let writer: any BodyWriter
     do throws(CacheError) {
-      writer = try await shelf.extend(record, at: combination.range.lowerBound)
+      writer = try await shelf.store.extend(record, at: combination.range.lowerBound)
     } catch {
       if error.code != .unavailable { engine.observers.tell(.storeFailed(operation: "extend", error)) }
       return pass(response, unless: combination, refusal: .partialContent, in: conversation)

@@ -3,7 +3,7 @@ import HTTPCacheStore
 import HTTPTypes
 
 extension ExchangeRunner {
-  /// Answers with the origin's response, and stores it if that is allowed.
+  /// Answers with the origin's response, and stores it if that is allowed and the store takes it.
   func deliver(
     _ delivery: Exchange.Delivery, from response: UpstreamResponse, in conversation: Conversation
   ) async -> CacheResponse {
@@ -12,44 +12,28 @@ extension ExchangeRunner {
     switch delivery.storage {
     case .failure(let refusal): return passUnshared(response, refusal: refusal, in: conversation)
     case .success(let stored):
+      let refusal: StorageRefusal
       switch await decision(on: stored, conversation.exchange) {
-      case .store(let terms): return await store(response, under: terms, in: conversation)
-      case .refuse(let refusal): return await supersede(response, refusal: refusal, in: conversation)
+      case .store(let terms):
+        do throws(CacheError) { return try await store(response, under: terms, in: conversation) } catch {
+          refusal = shelf.refusal(of: error, isMemoryOnly: terms.isMemoryOnly)
+          // The store may take the next one, but never what must stay in memory.
+          conversation.flight?.release(isUnshareable: refusal == .memoryOnly)
+          if refusal.isLasting { conversation.fetch?.refuse() }
+        }
+      case .refuse(let reason):
+        refusal = reason
+        conversation.refuse(reason)
       }
-    }
-  }
-
-  /// Stores the response under the terms of the hooks; passes it on if the store does not take it.
-  private func store(
-    _ response: UpstreamResponse, under terms: StoringTerms, in conversation: Conversation
-  ) async -> CacheResponse {
-    do throws(CacheError) {
-      return try await beginStoring(response, under: terms, in: conversation)
-    } catch {
-      if terms.isMemoryOnly, error.code == .invalidRequest {
-        return await supersede(response, refusal: .memoryOnly, in: conversation)
-      }
-      conversation.flight?.release()
-      let refusal = shelf.refusal(of: error, isMemoryOnly: terms.isMemoryOnly)
-      if refusal.isLasting { conversation.fetch?.refuse() }
+      // Only the content or the store refused it: it supersedes what is stored.
       await apply(
         conversation.exchange.superseded(by: response.head, .failure(refusal)), in: conversation)
       return pass(response, refusal: refusal, in: conversation)
     }
   }
 
-  /// Passes on a response that only its content or the store refused, and invalidates what it supersedes.
-  private func supersede(
-    _ response: UpstreamResponse, refusal: StorageRefusal, in conversation: Conversation
-  ) async -> CacheResponse {
-    conversation.refuse(refusal)
-    await apply(
-      conversation.exchange.superseded(by: response.head, .failure(refusal)), in: conversation)
-    return pass(response, refusal: refusal, in: conversation)
-  }
-
   /// Starts to store the response; the caller and the followers read it meanwhile.
-  private func beginStoring(
+  private func store(
     _ response: UpstreamResponse, under terms: StoringTerms, in conversation: Conversation
   ) async throws(CacheError) -> CacheResponse {
     let (exchange, flight) = (conversation.exchange, conversation.flight)
@@ -61,7 +45,7 @@ extension ExchangeRunner {
       for: key, head: response.head, length: length, ticket: conversation.ticket(for: key),
       // Its end may show that it contradicts the stored part, which then stays.
       replacesParts: !(response.body.source is ExactBody))
-    let writer = try await shelf.write(record, variantLimit: shelf.rules.variantLimit)
+    let writer = try await shelf.store.write(record, variantLimit: shelf.rules.variantLimit)
     // A part cannot be shared with followers.
     if part != nil { flight?.release(isUnshareable: true) }
     var entry = IncomingEntry(terms, head: response.head, to: conversation, storedAs: key, in: engine)

@@ -29,7 +29,8 @@ extension Shelf {
   /// Why the store did not take a response, in the terms of its notes. Tells the observer of a failure of the store.
   ///
   /// - Parameter isMemoryOnly: whether the response must not be written to disk.
-  func refusal(of error: CacheError, isMemoryOnly: Bool = false) -> StorageRefusal {
+  func refusal(of error: CacheError, isMemoryOnly: Bool) -> StorageRefusal {
+    if isMemoryOnly, error.code == .invalidRequest { return .memoryOnly }
     if error.code == .notAdmitted { return .notAdmitted }
     if error.code == .superseded { return .superseded }
     guard error.code == .tooLarge else {

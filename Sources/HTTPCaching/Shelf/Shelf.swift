@@ -2,8 +2,8 @@ import HTTPCacheSemantics
 import HTTPCacheStore
 import HTTPTypes
 
-/// The store as the engine changes it. Each write begins here, and each removal and invalidation is made here, so that
-/// running transfers and waiting requests learn of it, and a change that the store failed to make is remembered.
+/// The store as the engine changes it. Each removal and invalidation is made here, so that running transfers and waiting
+/// requests learn of it, and a change that the store failed to make is remembered.
 final class Shelf: Sendable {
   let configuration: HTTPCache.Configuration
   let observers: Observers
@@ -71,20 +71,6 @@ final class Shelf: Sendable {
   }
 
   // MARK: Storing
-
-  /// Begins to store a response. `committed` follows its commit.
-  ///
-  /// - Parameters: as for `CacheStore.write`.
-  func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter {
-    try await store.write(record, variantLimit: variantLimit)
-  }
-
-  /// Begins to add a part to a stored one. `committed` follows its commit.
-  ///
-  /// - Parameters: as for `CacheStore.extend`.
-  func extend(_ record: CacheRecord, at offset: Int64) async throws(CacheError) -> any BodyWriter {
-    try await store.extend(record, at: offset)
-  }
 
   /// Registers a transfer before it starts. If the partition was wiped after the request was sent, no byte of the
   /// response is stored: the store would only refuse it at its end.
@@ -164,7 +150,7 @@ final class Shelf: Sendable {
   /// Stores a response without a body, which names another one, unless a more recent request stored one, or the
   /// partition was wiped.
   func write(pointer record: CacheRecord) async throws(CacheError) {
-    let writer = try await write(record, variantLimit: 1)
+    let writer = try await store.write(record, variantLimit: 1)
     do throws(CacheError) { try await writer.commit(trailers: [:]) } catch {
       guard [.superseded, .wiped].contains(error.code) else { throw error }
     }

@@ -90,7 +90,8 @@ struct IncomingEntry: Sendable {
       shelf.failedCompletions.remove(requestKey)
       counts.stores = 1
       observers.tell(.stored(requestKey, bytes: Self.length(of: record) ?? received))
-    case .notStored(let error): refused(shelf.refusal(of: error))
+    case .notStored(let error):
+      refused(shelf.refusal(of: error, isMemoryOnly: terms.isMemoryOnly))
     case .kept(let record):
       observers.tell(.kept(requestKey, bytes: Self.length(of: record) ?? received))
     case .refused(let refusal): refused(refusal)

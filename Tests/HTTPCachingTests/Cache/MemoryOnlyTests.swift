@@ -112,6 +112,22 @@ struct MemoryOnlyTests {
     #expect(test.events.count { if case .storeFailed = $0 { true } else { false } } == 0)
   }
 
+  @Test("one that turns out too large is refused with the limit of memory, not of the disk")
+  func tooLarge() async throws {
+    let test = try TestCache(.memoryOverDisk, origin: TestOrigin()) {
+      $0.memoryCapacity = 800_000
+      $0.willStore = .secureInMemoryOnly
+    }
+    test.origin.streams([.cacheControl: "max-age=60"]) { _ in
+      TestBody(piece: [UInt8](repeating: 7, count: 50_000), count: 10)
+    }
+    #expect(try await test.get("/").text.utf8.count == 500_000)
+    let refusals = test.events.events.compactMap { event -> StorageRefusal? in
+      if case .notStored(_, let refusal) = event { refusal } else { nil }
+    }
+    #expect(refusals == [.tooLarge(limit: 100_000)])
+  }
+
   @Test("what is on disk already goes when it may only be in memory")
   func leavingDisk() async throws {
     let test = try TestCache(.memoryOverDisk, origin: origin()) {
