@@ -165,9 +165,13 @@ final class Changer: Sendable {
 
   /// Removes everything of a partition (`DiskStore.wipe`).
   func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
-    // Holds even if the rows cannot be removed. If another directory replaces this one now, tickets of this one are
-    // refused, too.
-    thread.currentDirectory.changes.noteWipe(mode: mode, partition: partition)
+    // Holds even if the rows cannot be removed.
+    let noted = thread.currentDirectory
+    noted.changes.noteWipe(mode: mode, partition: partition)
+    try await thread.run { (opened) throws(CacheError) in
+      // Another process may have replaced the directory before.
+      if opened !== noted { opened.changes.noteWipe(mode: mode, partition: partition) }
+    }
     let removal = try await change(.partition(mode: mode, partition), .removes)
     recentRecords.removeAll()
     try await sweeper.removeLeftovers()

@@ -9,7 +9,8 @@ import HTTPCacheStore
 /// global counter, the number of times the index was replaced, a random number that names the file, the
 /// highest number of a committed change of the index, and one counter for each of 8,187 classes of key
 /// hashes. The second part has the number of the last invalidation, of the last invalidation of everything,
-/// and of the last invalidation for each of 8,190 classes of scopes (`InvalidationScope`).
+/// of the last invalidation for each of 7,934 classes of scopes (`InvalidationScope`), and of the last wipe for each of
+/// 256 classes of partitions.
 struct GenerationFile {
   /// The counters in the file; those of this process alone, where memory cannot be shared.
   let changes: ChangeCounters
@@ -20,7 +21,7 @@ struct GenerationFile {
   var isShared: Bool { identity != nil }
 
   private static let keyClasses = 8_187
-  private static let scopeClasses = 8_190
+  private static let scopeClasses = 8_190 - ChangeCounters.wipeClasses
   private static let mark: UInt64 = 0x3230_6E65_4763_6848
   static let byteCount = ChangeCounters.wordCount(keyClasses: keyClasses, scopeClasses: scopeClasses) * 8
   private static let name = CacheDirectory.generationsName

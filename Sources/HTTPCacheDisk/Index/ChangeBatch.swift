@@ -38,7 +38,13 @@ final class ChangeBatch: Sendable {
     }
   }
 
-  func note(_ refusal: RefusalNote) { add { $0.refusals.add(refusal) } }
+  func note(_ refusal: RefusalNote) {
+    let ticket = thread.currentDirectory.changes.ticket()
+    add { pending in
+      pending.refusals.add(refusal)
+      if pending.refusalTicket == nil { pending.refusalTicket = ticket }
+    }
+  }
 
   // Has the index thread write the batch if it is large.
   private func add(_ change: (inout PendingChanges) -> Void) {
@@ -71,7 +77,7 @@ final class ChangeBatch: Sendable {
     guard !taken.isEmpty else { return }
     do throws(CacheError) {
       try opened.index.write { (connection) throws(CacheError) in
-        try write(taken, hashes: opened.hashes, on: connection)
+        try write(taken, in: opened, on: connection)
       }
     } catch {
       pending.withLock { $0.putBack(taken) }
@@ -86,7 +92,7 @@ final class ChangeBatch: Sendable {
     let taken = pending.withLock { $0.take() }
     do throws(CacheError) {
       return try opened.write { (transaction) throws(CacheError) in
-        try write(taken, hashes: opened.hashes, on: transaction.connection)
+        try write(taken, in: opened, on: transaction.connection)
         return try body(&transaction)
       }
     } catch {
@@ -96,7 +102,7 @@ final class ChangeBatch: Sendable {
   }
 
   private func write(
-    _ taken: PendingChanges, hashes: RowHashes, on connection: SQLiteConnection
+    _ taken: PendingChanges, in opened: OpenDirectory, on connection: SQLiteConnection
   ) throws(CacheError) {
     for (hash, time) in taken.touches {
       let rows = try connection.rows(where: "hash = ? LIMIT \(StoredEntry.mostOfHash)", [.hash(hash)])
@@ -108,7 +114,11 @@ final class ChangeBatch: Sendable {
           [.integer(time), .real(priority), .integer(row.id)])
       }
     }
-    try connection.insert(taken.refusals.notes, hashes: hashes)
+    // Another process may have wiped the partition of a note since.
+    let refusals = taken.refusals.notes.filter { note in
+      !(taken.refusalTicket.map { opened.changes.isWiped(note.key, since: $0) } ?? false)
+    }
+    try connection.insert(refusals, hashes: opened.hashes)
     if taken.countedSince > 0 { try connection.add(taken.counts) }
   }
 }
@@ -120,6 +130,8 @@ private struct PendingChanges: Sendable {
   var counts = CacheCounts()
   var countedSince = 0
   var refusals = RecentRefusals()
+  /// Taken before the first of the refusals; nil without any.
+  var refusalTicket: InvalidationTicket?
   /// Whether a job that writes the batch is queued.
   var isScheduled = false
 
@@ -152,5 +164,6 @@ private struct PendingChanges: Sendable {
     counts += other.counts
     countedSince += other.countedSince
     refusals.putBack(other.refusals.notes)
+    refusalTicket = other.refusalTicket ?? refusalTicket
   }
 }

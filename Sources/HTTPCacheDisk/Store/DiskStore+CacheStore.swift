@@ -134,7 +134,7 @@ extension DiskStore: CacheStore {
   /// aside and files of dead processes are deleted. Refusals are deleted for all partitions, because their
   /// rows do not name a partition.
   ///
-  /// Responses that other processes are writing for the partition are stored as invalidated.
+  /// Responses that are being written for the partition, by any process, are given up at their next block.
   ///
   /// - Returns: the number of responses removed.
   /// - Throws: `CacheError.busy` if a process read an old state of the index for seconds, so that the log

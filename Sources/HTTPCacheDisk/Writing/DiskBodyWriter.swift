@@ -73,7 +73,7 @@ final class DiskBodyWriter: CloningBodyWriter {
 
   func append(_ bytes: BodyBytes) async throws(CacheError) {
     guard !bytes.isEmpty else { return }
-    try file.check()
+    try check()
     do throws(CacheError) {
       let buffered = try body.append(bytes, limit: limits.bytes)
       reserve()
@@ -85,6 +85,14 @@ final class DiskBodyWriter: CloningBodyWriter {
       // Count the bytes that stay in a stored partial body.
       if extended != nil, file.isOpen { await saveRow(isLast: true) }
       throw fail(CacheError(error.code, error.message, cause: error.cause, key: record.key))
+    }
+  }
+
+  /// Throws the reason if the writer accepts no more bytes. What any process has wiped is not written on.
+  private func check() throws(CacheError) {
+    try file.check()
+    if let ticket = record.ticket, opened.changes.isWiped(record.key, since: ticket) {
+      throw fail(.wiped(record.key))
     }
   }
 
@@ -207,7 +215,7 @@ final class DiskBodyWriter: CloningBodyWriter {
     guard length > NewEntry.inlineLimit, length <= limits.bytes, bytesWritten == 0, record.isComplete else {
       return false
     }
-    try file.check()
+    try check()
     let clone: CacheFile?
     do throws(CacheError) {
       clone = try await store.reader.fileQueue.run { () throws(CacheError) -> CacheFile? in

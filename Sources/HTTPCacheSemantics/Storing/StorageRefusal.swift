@@ -70,6 +70,8 @@ public enum StorageRefusal: Reason, Error, Hashable {
   case notAdmitted
   /// A more recent response was stored while this one was on its way (§4).
   case superseded
+  /// The partition was wiped while the response was on its way.
+  case wiped
   /// The upstream says that it must not be stored, whatever its fields say.
   case upstream
   /// The `willStore` hook returned nil, or `notAllowed`.
@@ -119,6 +121,7 @@ extension StorageRefusal {
     case .tooLarge(let limit): "larger than \(limit) bytes"
     case .notAdmitted: "the cache is full, and the entries to evict are worth more"
     case .superseded: "a more recent response was stored in the meantime"
+    case .wiped: "the partition was wiped in the meantime"
     case .upstream: "the upstream forbids it"
     case .hook: "refused by willStore"
     case .hookFailed: "willStore failed"
@@ -161,7 +164,7 @@ extension StorageRefusal {
     case .insteadOfStored: "RFC 9110 §15.5"
     case .clearsSite: "W3C Clear Site Data"
     case .digestMismatch: "RFC 9530 §1.2"
-    case .override, .policy, .tooLarge, .notAdmitted, .upstream, .hook, .hookFailed, .hookTimedOut,
+    case .override, .policy, .tooLarge, .notAdmitted, .wiped, .upstream, .hook, .hookFailed, .hookTimedOut,
       .memoryOnly, .storeFailed:
       ""
     }
@@ -205,6 +208,7 @@ extension StorageRefusal {
     case .memoryOnly: "memory-only"
     case .notAdmitted: "not-admitted"
     case .superseded: "superseded"
+    case .wiped: "wiped"
     case .incomplete: "incomplete"
     case .storeFailed: "store-failed"
     }

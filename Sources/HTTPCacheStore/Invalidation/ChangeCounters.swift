@@ -5,9 +5,11 @@ import Synchronization
 ///
 /// - A *generation* for each class of key hashes rises after each commit that changes an entry. A copy of an entry is up
 ///   to date as long as its generation is what it was when the entry was read.
-/// - The number of the last *invalidation* for each class of scopes (targets, origins, partitions, groups, wiped
-///   partitions). A store notes each selection before it looks for matching entries, and compares tickets in the critical
-///   section that makes a response visible: either the invalidation finds the response, or the response is overtaken.
+/// - The number of the last *invalidation* for each class of scopes (targets, origins, partitions, groups). A
+///   store notes each selection before it looks for matching entries, and compares tickets in the critical section that
+///   makes a response visible: either the invalidation finds the response, or the response is overtaken.
+/// - The number of the last *wipe* for each class of partitions. These classes are apart: a response that a wipe has
+///   overtaken is not stored at all, and targets that clients choose must not do that to any partition.
 ///
 /// Because the classes are fixed, an invalidation may overtake a response that it does not match, a wipe may keep a
 /// response of another partition from being stored, and a generation may rise for another key: that costs a request or a
@@ -18,6 +20,8 @@ public final class ChangeCounters: @unchecked Sendable {
   /// The number of classes of keys.
   package let keyClasses: Int
   private let scopeClasses: Int
+  /// The number of classes of partitions that were wiped.
+  package static let wipeClasses = 256
   private let release: () -> Void
 
   /// The words before those of the classes of keys.
@@ -29,7 +33,7 @@ public final class ChangeCounters: @unchecked Sendable {
 
   /// Makes counters for one process.
   public convenience init() {
-    // 40 KiB. With fewer classes, changes of other keys end what is known of a key more often.
+    // 42 KiB. With fewer classes, changes of other keys end what is known of a key more often.
     let (keyClasses, scopeClasses) = (4_096, 1_024)
     let count = Self.wordCount(keyClasses: keyClasses, scopeClasses: scopeClasses)
     let words = UnsafeMutableRawPointer.allocate(byteCount: count * 8, alignment: 8)
@@ -70,7 +74,7 @@ public final class ChangeCounters: @unchecked Sendable {
   deinit { release() }
 
   package static func wordCount(keyClasses: Int, scopeClasses: Int) -> Int {
-    Header.allCases.count + keyClasses + 2 + scopeClasses
+    Header.allCases.count + keyClasses + 2 + scopeClasses + wipeClasses
   }
 
   private func load(_ word: Header) -> UInt64 { words[word.rawValue].load(ordering: .acquiring) }
@@ -140,7 +144,7 @@ public final class ChangeCounters: @unchecked Sendable {
   /// Counts as a change of any key.
   package func level() {
     let firstKey = Header.allCases.count
-    for range in [firstKey..<firstKey + keyClasses, lastInvalidation..<lastInvalidation + 2 + scopeClasses] {
+    for range in [firstKey..<firstKey + keyClasses, lastInvalidation..<firstWipe + Self.wipeClasses] {
       let highest = range.reduce(0) { max($0, words[$1].load(ordering: .acquiring)) }
       for index in range { raise(index, to: highest) }
     }
@@ -170,6 +174,13 @@ public final class ChangeCounters: @unchecked Sendable {
     lastOfEverything + 1 + Int((hash >> 24) % UInt64(scopeClasses))
   }
 
+  private var firstWipe: Int { lastOfEverything + 1 + scopeClasses }
+
+  private func wipeIndex(_ mode: CacheMode, _ partition: String) -> Int {
+    let hash = InvalidationScope.partition(mode: mode, partition).hash
+    return firstWipe + Int((hash >> 24) % UInt64(Self.wipeClasses))
+  }
+
   /// The ticket of a request that is about to be sent.
   public func ticket() -> InvalidationTicket { ticket(seen: load(.lastCommit)) }
 
@@ -183,15 +194,16 @@ public final class ChangeCounters: @unchecked Sendable {
 
   /// Notes that matching entries are invalidated or removed.
   public func note(_ selection: CacheSelection) {
-    for scope in InvalidationScope.all(of: selection) { note(scope) }
+    for scope in InvalidationScope.all(of: selection) {
+      let number = increment(lastInvalidation)
+      raise(scope == .everything ? lastOfEverything : scopeIndex(scope.hash), to: number)
+    }
   }
 
   /// Notes that a partition is about to be wiped.
-  public func noteWipe(mode: CacheMode, partition: String) { note(.wiped(mode: mode, partition)) }
-
-  private func note(_ scope: InvalidationScope) {
+  public func noteWipe(mode: CacheMode, partition: String) {
     let number = increment(lastInvalidation)
-    raise(scope == .everything ? lastOfEverything : scopeIndex(scope.hash), to: number)
+    raise(wipeIndex(mode, partition), to: number)
   }
 
   /// Whether a ticket was taken from these counters.
@@ -221,8 +233,7 @@ public final class ChangeCounters: @unchecked Sendable {
   ///   - ticket: from these counters.
   public func isWiped(_ key: CacheKey, since ticket: InvalidationTicket) -> Bool {
     guard gave(ticket) else { return true }
-    if words[lastInvalidation].load(ordering: .acquiring) == ticket.number { return false }
-    let scope = InvalidationScope.wiped(mode: key.mode, key.partition)
-    return words[scopeIndex(scope.hash)].load(ordering: .acquiring) > ticket.number
+    if words[lastInvalidation].load(ordering: .acquiring) == ticket.sent { return false }
+    return words[wipeIndex(key.mode, key.partition)].load(ordering: .acquiring) > ticket.sent
   }
 }

@@ -7,8 +7,6 @@ package enum InvalidationScope: Sendable, Hashable {
   case target(String)
   case origin(String)
   case partition(mode: CacheMode, String)
-  /// A partition that is wiped: nothing that was requested before may be stored.
-  case wiped(mode: CacheMode, String)
   case group(origin: String, name: String)
   /// Any group of an origin.
   case groups(origin: String)
@@ -42,7 +40,6 @@ package enum InvalidationScope: Sendable, Hashable {
     case .partition(let mode, let name): Self.hash(name, seed: 3 &+ UInt64(mode.rawValue) << 8)
     case .group(let origin, let name): Self.hash(name, seed: Self.hash(origin, seed: 4))
     case .groups(let origin): Self.hash(origin, seed: 5)
-    case .wiped(let mode, let name): Self.hash(name, seed: 6 &+ UInt64(mode.rawValue) << 8)
     }
   }
 

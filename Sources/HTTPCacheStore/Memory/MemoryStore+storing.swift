@@ -8,12 +8,13 @@ extension MemoryStore {
   ///   - variantLimit: the maximum number of variants of the key.
   ///   - part: the sequence number of the stored part that the response replaces; nil if it extends none.
   ///   - reservation: the reservation of its body, released once the bytes count as stored.
+  ///   - source: the store that gave the ticket; nil if it is this one.
   /// - Returns: its record as stored, with its sequence number.
   /// - Throws: `CacheError.tooLarge`, `CacheError.superseded`, `CacheError.wiped`, `CacheError.noSpace` if all other
   ///   entries are pinned, `CacheError.unavailable` if the part is no longer stored.
   func commit(
     _ record: CacheRecord, body bytes: BodyBytes, variantLimit: Int = .max, extending part: UInt64? = nil,
-    from reservation: MemoryReservation? = nil
+    from reservation: MemoryReservation? = nil, ticketOf source: (any CacheStore)? = nil
   ) throws(CacheError) -> CacheRecord {
     // A part that is still a part after it was extended keeps its number.
     let kept = record.isComplete ? nil : part
@@ -25,7 +26,7 @@ extension MemoryStore {
     var stored = record
     var (isThere, isSuperseded, isWiped) = (true, false, false)
     func mayStore(in group: MemoryGroup) -> Bool {
-      isWiped = record.ticket.map { self.isWiped(record.key, since: $0) } ?? false
+      isWiped = record.ticket.map { (source ?? self).isWiped(record.key, since: $0) } ?? false
       if isWiped { return false }
       stored = compared(record)
       isThere = part.map { group.partial($0) != nil } ?? true

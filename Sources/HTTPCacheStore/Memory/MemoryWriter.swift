@@ -15,6 +15,8 @@ final class MemoryWriter: BodyWriter {
   private let record: CacheRecord
   private let variantLimit: Int
   private let store: MemoryStore
+  /// The store that gave the ticket; nil if it is `store`.
+  private let source: (any CacheStore)?
   // The sequence number of the stored part to which bytes are added.
   private let part: UInt64?
   private let bytes: GrowingBody
@@ -24,11 +26,12 @@ final class MemoryWriter: BodyWriter {
 
   private init(
     _ record: CacheRecord, variantLimit: Int, extending stored: MemoryBody?, at targets: [Range<Int64>]?,
-    reservation: MemoryReservation, store: MemoryStore
+    reservation: MemoryReservation, store: MemoryStore, ticketOf source: (any CacheStore)?
   ) {
     self.record = record
     self.variantLimit = variantLimit
     self.store = store
+    self.source = source
     self.reservation = reservation
     part = stored == nil ? nil : record.sequence
     bytes = GrowingBody(
@@ -38,7 +41,9 @@ final class MemoryWriter: BodyWriter {
 
   /// - Throws: `CacheError.tooLarge` if the announced length is too large, `CacheError.notAdmitted` if other
   ///   bodies that are being written need the memory, `CacheError.damaged` for ranges outside the body.
-  convenience init(_ record: CacheRecord, variantLimit: Int, store: MemoryStore) throws(CacheError) {
+  convenience init(
+    _ record: CacheRecord, variantLimit: Int, store: MemoryStore, ticketOf source: (any CacheStore)? = nil
+  ) throws(CacheError) {
     let expected = Self.expected(record)
     if let expected, expected > store.largestEntry {
       throw Self.tooLarge(expected, store: store, key: record.key)
@@ -48,14 +53,17 @@ final class MemoryWriter: BodyWriter {
     try reservation.becomeOnlyCopy()
     self.init(
       record, variantLimit: variantLimit, extending: nil, at: record.storedRanges, reservation: reservation,
-      store: store)
+      store: store, ticketOf: source)
   }
 
   /// A writer that adds bytes to a stored part.
   ///
   /// - Throws: `CacheError.unavailable` if the part is not stored, the body has another length, or another writer
   ///   is adding to it; `CacheError.tooLarge` if the body would have too many ranges.
-  convenience init(extending record: CacheRecord, at offset: Int64, store: MemoryStore) throws(CacheError) {
+  convenience init(
+    extending record: CacheRecord, at offset: Int64, store: MemoryStore,
+    ticketOf source: (any CacheStore)? = nil
+  ) throws(CacheError) {
     guard store.beginExtension(of: record.sequence) else {
       throw CacheError(.unavailable, "another writer is adding to it", key: record.key)
     }
@@ -68,7 +76,7 @@ final class MemoryWriter: BodyWriter {
       try reservation.becomeOnlyCopy()
       self.init(
         record.storing(base.availableRanges, bodyLength: length), variantLimit: .max, extending: base,
-        at: [max(0, offset)..<(.max)], reservation: reservation, store: store)
+        at: [max(0, offset)..<(.max)], reservation: reservation, store: store, ticketOf: source)
     } catch {
       store.endExtension(of: record.sequence)
       throw error
@@ -125,7 +133,7 @@ final class MemoryWriter: BodyWriter {
     let all = bytes.finish()
     let stored = try store.commit(
       record, body: part == nil ? all : body.joined(), variantLimit: variantLimit, extending: part,
-      from: reservation)
+      from: reservation, ticketOf: source)
     state.withLock { $0.isCommitted = true }
     return stored
   }

@@ -76,20 +76,8 @@ extension TieredStore {
     var response = record.response
     response.trailers = trailers
     let own = record.storing(nil, bodyLength: Int64(bytes.count)).with(response: response, isMemoryOnly: true)
-    return try commitToMemory(own, body: bytes, variantLimit: variantLimit, from: reservation)
-  }
-
-  /// - Throws: `CacheError.wiped`; what the memory store throws.
-  func commitToMemory(
-    _ own: CacheRecord, body bytes: BodyBytes, variantLimit: Int, from reservation: MemoryReservation
-  ) throws(CacheError) -> CacheRecord {
-    let stored = try memory.commit(own, body: bytes, variantLimit: variantLimit, from: reservation)
-    // After the commit: a wipe notes itself below before it removes what is in memory.
-    if let ticket = own.ticket, base.isWiped(own.key, since: ticket) {
-      memory.change(own.key) { group in group.remove { $0.sequence == stored.sequence } }
-      throw .wiped(own.key)
-    }
-    return stored
+    return try memory.commit(
+      own, body: bytes, variantLimit: variantLimit, from: reservation, ticketOf: base)
   }
 
   /// Refuses a response that the store below is about to commit if memory has a more recent one that is only

@@ -116,7 +116,9 @@ public final class TieredStore: StoreLayer {
     }
     if record.isMemoryOnly {
       // A part that is only in memory needs no copy; for a whole body see TieredWriter.
-      if !record.isComplete { return try await memory.write(record, variantLimit: variantLimit) }
+      if !record.isComplete {
+        return try MemoryWriter(record, variantLimit: variantLimit, store: memory, ticketOf: base)
+      }
       return try TieredWriter(record, variantLimit: variantLimit, base: nil, tier: self)
     }
     let writer: any BodyWriter
@@ -141,7 +143,10 @@ public final class TieredStore: StoreLayer {
   public func extend(
     _ record: CacheRecord, at offset: Int64
   ) async throws(CacheError) -> any BodyWriter {
-    if record.isMemoryOnly { return try await memory.extend(record, at: offset) }
+    if record.isMemoryOnly {
+      let record = record.with(ticket: record.ticket ?? ticket())
+      return try MemoryWriter(extending: record, at: offset, store: memory, ticketOf: base)
+    }
     let writer = try await base.extend(record, at: offset)
     return try TieredWriter(record, variantLimit: .max, base: writer, tier: self, isExtension: true)
   }
@@ -180,6 +185,11 @@ public final class TieredStore: StoreLayer {
     return base.isOvertaken(record.key, groups: record.groups, since: ticket)
   }
 
+  /// Whether another process may have wiped the partition of a response after its request.
+  private func isWiped(_ record: CacheRecord) -> Bool {
+    record.ticket.map { base.isWiped(record.key, since: $0) } ?? false
+  }
+
   private func isOutdated(_ group: MemoryGroup) -> Bool {
     group.hasMemoryOnly && group.variants.contains { isOutdated($0.record) }
   }
@@ -193,7 +203,10 @@ public final class TieredStore: StoreLayer {
     guard let group, isOutdated(group) else { return group }
     // Take the ticket before the comparison, so that later changes are not missed.
     let now = ticket()
-    memory.change(key) { group in group.mark(as: .invalidated, taking: now) { isOutdated($0) } }
+    memory.change(key) { group in
+      group.remove { $0.isMemoryOnly && isWiped($0) }
+      group.mark(as: .invalidated, taking: now) { isOutdated($0) }
+    }
     return memory.group(key)
   }
 

@@ -131,8 +131,8 @@ final class TieredWriter: CloningBodyWriter {
       let bytes = state.withLock({ $0.copy })?.finish(), !bytes.isEmpty
     else { return nil }
     let kept = record.holding([0..<Int64(bytes.count)], bodyLength: record.bodyLength)
-    let stored = try tier.commitToMemory(
-      kept, body: bytes, variantLimit: variantLimit, from: reservation)
+    let stored = try tier.memory.commit(
+      kept, body: bytes, variantLimit: variantLimit, from: reservation, ticketOf: tier.base)
     _ = committed()
     return stored
   }

@@ -57,7 +57,7 @@ public enum CacheEvent: Sendable {
   public var isOfOneEntry: Bool {
     guard case .storeFailed(let operation, let error) = self else { return false }
     return ["open body", "read body", "extend", "store"].contains(operation)
-      && [.damaged, .unavailable, .superseded].contains(error.code)
+      && [.damaged, .unavailable, .superseded, .wiped].contains(error.code)
   }
 }
 

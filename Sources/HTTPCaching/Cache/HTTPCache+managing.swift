@@ -128,8 +128,8 @@ extension HTTPCache {
   /// contains any byte of the partition. Copies that a file system or a flash disk keeps of deleted files are
   /// out of reach, and so are files that a caller still holds.
   ///
-  /// Running transfers of the partition continue for their readers, and are not stored. A response that another
-  /// process is storing at this moment is stored as invalidated: wipe while no process uses the account.
+  /// Running transfers of the partition continue for their readers, and are not stored. A body that another process is
+  /// storing at this moment, or a file that this one is adopting, is given up at its next block, and its file deleted.
   ///
   /// - Parameter partition: as in `RequestOptions.partition`; the partition of this cache's mode.
   /// - Returns: the number of responses removed.

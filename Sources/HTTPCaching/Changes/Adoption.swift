@@ -45,7 +45,7 @@ struct Adoption {
     let hook = configuration.willStore
     let refuse = { [shelf] (refusal: StorageRefusal) -> StorageRefusal in
       shelf.notStored(
-        refusal, response, to: request, key: key, rules: rules,
+        refusal, response, to: request, key: key, rules: rules, ticket: ticket,
         isConfidential: adopted.isMemoryOnly || hook != nil)
       return refusal
     }
@@ -110,7 +110,7 @@ struct Adoption {
         .neverReusable, .varyAny, .varySecret, .clearsSite, .insteadOfStored, .digestMismatch, .policy,
         .tooLarge,
         .notAdmitted,
-        .superseded, .upstream,
+        .superseded, .wiped, .upstream,
         .hook, .hookFailed, .hookTimedOut, .memoryOnly, .incomplete, .storeFailed:
         isDistrusted = true
       }

@@ -42,7 +42,7 @@ extension Exchange {
     case .responseNoStore, .noStoreDespiteOverride, .privateInShared, .notCacheable, .neverReusable, .varyAny,
       .authorized,
       .setCookie, .varySecret, .malformed, .override, .upstream, .hook, .hookFailed, .hookTimedOut,
-      .memoryOnly, .tooLarge, .notAdmitted:
+      .memoryOnly, .tooLarge, .notAdmitted, .wiped:
       return matching.filter { $0 == matched || part($0) != nil }.map(invalidated)
     case .method, .interim, .statusNotUnderstood, .statusNotStored, .requestNoStore, .redirectToItself,
       .partialContent,

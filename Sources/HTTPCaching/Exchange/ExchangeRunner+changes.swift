@@ -55,7 +55,7 @@ extension ExchangeRunner {
     await shelf.invalidate(delivery.invalidated)
     await shelf.invalidate(groups: delivery.invalidatedGroups, of: exchange.key.target)
     var changed = conversation
-    if !isOvertaken { changed.ticket = shelf.store.ticket() }
+    if !isOvertaken { changed.ticket = shelf.store.ticket().forRequest(of: conversation.ticket) }
     return changed
   }
 

@@ -105,7 +105,8 @@ extension ExchangeRunner {
   ) -> CacheResponse {
     let exchange = conversation.exchange
     shelf.notStored(
-      refusal, response.head, to: exchange.request, key: exchange.key, rules: exchange.rules)
+      refusal, response.head, to: exchange.request, key: exchange.key, rules: exchange.rules,
+      ticket: conversation.ticket)
     let count: @Sendable (Int64) -> Void = {
       [store = shelf.store, isShared = conversation.tierAge != nil] bytes in
       if bytes > 0 { store.count(.received(bytes, isShared: isShared)) }

@@ -7,14 +7,15 @@ extension Shelf {
   ///
   /// - Parameters:
   ///   - rules: the rules that decided; a request may have other rules than the cache.
+  ///   - ticket: the ticket of the request. No note is kept if its partition was wiped afterwards.
   ///   - isConfidential: whether a hook may have forbidden to keep anything of the response on disk.
   func notStored(
     _ refusal: StorageRefusal, _ response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
-    rules: CacheRules, isConfidential: Bool = false
+    rules: CacheRules, ticket: InvalidationTicket?, isConfidential: Bool = false
   ) {
     observers.tell(.notStored(target: CacheKey.target(of: request) ?? key.target, refusal))
     let now = configuration.clock.now
-    guard isNoted(refusal, method: request.method),
+    guard !(ticket.map { store.isWiped(key, since: $0) } ?? false), isNoted(refusal, method: request.method),
       refusalLimit.allows(refusal, status: response.status.code, key: key, now: now)
     else { return }
     store.note(
@@ -33,6 +34,7 @@ extension Shelf {
     if isMemoryOnly, error.code == .invalidRequest { return .memoryOnly }
     if error.code == .notAdmitted { return .notAdmitted }
     if error.code == .superseded { return .superseded }
+    if error.code == .wiped { return .wiped }
     guard error.code == .tooLarge else {
       observers.tell(.storeFailed(operation: "store", error))
       return .storeFailed
@@ -81,7 +83,7 @@ extension CacheExplanation {
     case .method, .interim, .statusNotUnderstood, .statusNotStored, .responseNoStore,
       .noStoreDespiteOverride, .requestNoStore, .notCacheable, .neverReusable, .varyAny, .malformed,
       .redirectToItself, .partialContent, .content, .insteadOfStored, .digestMismatch, .clientError,
-      .override, .policy, .tooLarge, .notAdmitted, .superseded, .incomplete, .storeFailed:
+      .override, .policy, .tooLarge, .notAdmitted, .superseded, .wiped, .incomplete, .storeFailed:
       break
     }
     guard !RequestDirectives(request.headerFields).noStore,

@@ -163,15 +163,19 @@ final class Shelf: Sendable {
   /// - Throws: what the store throws.
   func wipe(mode: CacheMode, partition: String, in store: any CacheStore) async throws(CacheError) -> Int {
     coalescing.forget { $0.mode == mode && $0.partition == partition }
-    await running.stopStoring(mode: mode, partition: partition)
+    let removed: Result<Int, CacheError>
     do throws(CacheError) {
-      let count = try await store.wipe(mode: mode, partition: partition)
-      observers.tell(.wiped(partition: partition, count: count))
-      return count
+      removed = .success(try await store.wipe(mode: mode, partition: partition))
     } catch {
-      observers.tell(.storeFailed(operation: "wipe", error))
-      throw error
+      removed = .failure(error)
     }
+    // Afterwards: a transfer that is registered from now on finds the wipe noted in the store. A flush deletes files.
+    if await running.stopStoring(mode: mode, partition: partition) { await store.flush() }
+    switch removed {
+    case .success(let count): observers.tell(.wiped(partition: partition, count: count))
+    case .failure(let error): observers.tell(.storeFailed(operation: "wipe", error))
+    }
+    return try removed.get()
   }
 
   /// Ends the flights of requests whose target may be another name of a changed one: their leader does not know of the

@@ -54,6 +54,9 @@ struct IncomingEntry: Sendable {
     isShared = conversation.tierAge != nil
   }
 
+  /// Why it is not stored any more if its partition was wiped.
+  var wiped: CacheError { .wiped(key) }
+
   /// The trailer fields that may be stored.
   func storable(trailers: HTTPFields) -> HTTPFields {
     FieldHygiene.storable(trailers: trailers, of: head, rules: presented.rules).without(terms.strippedNames)
@@ -73,7 +76,8 @@ struct IncomingEntry: Sendable {
 
   /// The store did not take the whole response: invalidates what it supersedes (RFC 9111 §4.3.3).
   func notTaken(_ error: CacheError) async {
-    guard [.tooLarge, .notAdmitted].contains(error.code) else { return }
+    // If another partition of its class was wiped, there may be something to supersede.
+    guard [.tooLarge, .notAdmitted, .wiped].contains(error.code) else { return }
     for record in superseded { await engine.shelf.update(invalidated: record) }
   }
 
@@ -95,7 +99,6 @@ struct IncomingEntry: Sendable {
     case .kept(let record):
       observers.tell(.kept(requestKey, bytes: Self.length(of: record) ?? received))
     case .refused(let refusal): refused(refusal)
-    case .wiped: break
     case .failed:
       if isCompletion { shelf.failedCompletions.insert(requestKey) }
       refused(.incomplete)
@@ -113,6 +116,6 @@ struct IncomingEntry: Sendable {
   private func refused(_ refusal: StorageRefusal) {
     engine.shelf.notStored(
       refusal, head, to: presented.request, key: presented.key, rules: presented.rules,
-      isConfidential: isConfidential)
+      ticket: ticket, isConfidential: isConfidential)
   }
 }

@@ -36,12 +36,14 @@ final class RunningTransfers: Sendable {
     return found.first { $0.transfer.isBeingAbandoned }?.transfer
   }
 
-  /// Stops storing for all running transfers of a partition. A transfer that is committing is stored when this
-  /// returns.
-  func stopStoring(mode: CacheMode, partition: String) async {
+  /// Stops storing for all running transfers of a partition. A transfer that is committing has ended when this returns.
+  ///
+  /// - Returns: whether there were any.
+  func stopStoring(mode: CacheMode, partition: String) async -> Bool {
     let found = transfers.withLock { transfers in
       transfers.values.flatMap(\.values).filter { $0.mode == mode && $0.partition == partition }
     }
     for running in found { await running.transfer.stopStoring() }
+    return !found.isEmpty
   }
 }

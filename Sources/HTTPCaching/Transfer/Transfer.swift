@@ -16,8 +16,6 @@ final class Transfer: Sendable {
     case refused(StorageRefusal)
     case failed(any Error)
     case leftAlone
-    /// The partition was wiped: nothing of the response is kept, and nothing is reported.
-    case wiped
   }
 
   struct State {
@@ -201,8 +199,11 @@ final class Transfer: Sendable {
     }
     guard isStoring, beginCommit() else {
       stopWriting()
-      if let failure { await entry.notTaken(failure) }
-      return .notStored(failure ?? CacheError(.io, "the store took no more bytes"))
+      // If it was told to stop, a failure only tells that the writer was abandoned.
+      let failure = state.withLock { $0.isWiped } ? nil : failure
+      let error = failure ?? entry.wiped
+      await entry.notTaken(error)
+      return .notStored(error)
     }
     // Followers may still come, and the last bytes may displace bytes in memory that a reader needs.
     keepStoredBytesReadable(always: true)
@@ -212,7 +213,6 @@ final class Transfer: Sendable {
       return .stored(record)
     } catch {
       stopWriting()
-      if error.code == .wiped { return .wiped }
       await entry.notTaken(error)
       return .notStored(error)
     }
@@ -232,10 +232,8 @@ final class Transfer: Sendable {
   private func finish(
     _ phase: TransferState.Phase, _ end: End, publishing held: BodyBytes? = nil
   ) {
-    let (received, isGone) = state.withLock {
-      ($0.progress.received - extent.start, $0.isWiped && !$0.isCommitting)
-    }
-    entry.ended(self, isGone ? .wiped : end, received: received + Int64(held?.count ?? 0))
+    let received = state.withLock { $0.progress.received } - extent.start
+    entry.ended(self, end, received: received + Int64(held?.count ?? 0))
     if let held { publish(held) }
     let (waiting, completion) = state.withLock { state in
       state.progress.end(phase)

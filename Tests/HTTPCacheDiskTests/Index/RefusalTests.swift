@@ -26,6 +26,20 @@ import Testing
     #expect(try fixture.other().refusals(of: key("/a")) == [note("/a", 1)])
   }
 
+  @Test("a refusal that is not written yet is forgotten if another process wipes a partition of its class")
+  func wiped() async throws {
+    let fixture = try Fixture()
+    let other = try fixture.other()
+    fixture.store.note(note("/a", 1))
+    try await other.wipe(mode: key("/a").mode, partition: key("/a").partition)
+    fixture.store.note(note("/b", 2))
+    await fixture.store.flush()
+    #expect(try other.refusals(of: key("/a")).isEmpty)
+    fixture.store.note(note("/a", 3))
+    await fixture.store.flush()
+    #expect(try other.refusals(of: key("/a")) == [note("/a", 3)])
+  }
+
   @Test("four refusals of a key are kept, and a thousand in all")
   func bounded() async throws {
     let fixture = try Fixture()

@@ -41,8 +41,8 @@ import Testing
     .validation(.policy(.revalidate)),
   ]
   private static let refusalsWithoutSection: Set<StorageRefusal> = [
-    .override, .policy, .tooLarge(limit: 1), .notAdmitted, .upstream, .hook, .hookFailed, .hookTimedOut,
-    .memoryOnly, .storeFailed,
+    .override, .policy, .tooLarge(limit: 1), .notAdmitted, .wiped, .upstream, .hook, .hookFailed,
+    .hookTimedOut, .memoryOnly, .storeFailed,
   ]
 
   private func expect(_ reason: any Reason, hasSection: Bool) {

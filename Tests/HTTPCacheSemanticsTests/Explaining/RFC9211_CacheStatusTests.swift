@@ -77,7 +77,7 @@ import Testing
     .varySecret(.cookie), .malformed("Vary"), .redirectToItself, .partialContent,
     .content(.tooLarge(limit: 1)), .content(.noDigest), .content(.undefinedSemantics(.get)), .clearsSite,
     .digestMismatch(algorithm: "sha-256"), .insteadOfStored(status: 404), .override, .policy,
-    .tooLarge(limit: 1), .notAdmitted, .superseded, .upstream, .hook, .hookFailed, .hookTimedOut,
+    .tooLarge(limit: 1), .notAdmitted, .superseded, .wiped, .upstream, .hook, .hookFailed, .hookTimedOut,
     .memoryOnly, .incomplete, .storeFailed,
   ]
 

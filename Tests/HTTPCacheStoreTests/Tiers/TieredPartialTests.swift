@@ -45,6 +45,26 @@ struct TieredPartialTests {
     #expect(found?.array == body.array)
   }
 
+  @Test(
+    "parts for memory only are not stored, and what is stored goes, if another process wipes their partition")
+  func wiped() async throws {
+    let tier = base.tier()
+    let part = try #require(try await begin(tier, isMemoryOnly: true, keeping: 10_000))
+    let writer = try await tier.extend(part.with(ticket: tier.ticket()), at: 10_000)
+    try await writer.append(body.dropFirst(10_000))
+    let ticket = tier.ticket()
+    _ = try await base.wipe(mode: key.mode, partition: key.partition)
+    let error = await #expect(throws: CacheError.self) { try await writer.commit(trailers: [:]) }
+    #expect(error?.code == .wiped)
+    let late = try await tier.write(
+      StoreSample.memoryOnly(key).storing([5..<10], bodyLength: 100).with(ticket: ticket), variantLimit: 8)
+    try await late.append(body.prefix(5))
+    let second = await #expect(throws: CacheError.self) { try await late.commit(trailers: [:]) }
+    #expect(second?.code == .wiped)
+    #expect(try tier.read(key).isEmpty)
+    #expect(tier.usage.memoryEntries == 0)
+  }
+
   @Test("parts for memory only stay in memory, and are completed there")
   func memoryOnly() async throws {
     let tier = base.tier()

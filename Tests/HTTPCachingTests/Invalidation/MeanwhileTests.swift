@@ -89,7 +89,7 @@ struct MeanwhileTests {
     #expect(disk.usage.diskEntries == 0)
     let told = test.events.count {
       switch $0 {
-      case .storeFailed, .notStored, .stored: true
+      case .storeFailed, .stored: true
       default: false
       }
     }

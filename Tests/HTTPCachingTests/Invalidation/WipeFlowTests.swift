@@ -44,7 +44,7 @@ struct WipeFlowTests {
     #expect(count == 4_000_000)
     #expect(try await test.cache.store.entries(.all, after: nil, limit: 10).entries.isEmpty)
     #expect(try test.cache.refusals(of: request, options: options).isEmpty)
-    #expect(test.events.count { if case .notStored = $0 { true } else { false } } == 0)
+    #expect(test.events.count { if case .notStored(_, .wiped) = $0 { true } else { false } } == 1)
   }
 
   @Test("what another partition is storing is stored")

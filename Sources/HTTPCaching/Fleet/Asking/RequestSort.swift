@@ -26,7 +26,8 @@ extension StorageRefusal {
     case .notCacheable(let status): status < 500
     case .method, .interim, .statusNotStored, .requestNoStore, .redirectToItself, .partialContent,
       .content, .clearsSite,
-      .digestMismatch, .insteadOfStored, .policy, .notAdmitted, .superseded, .hookFailed, .hookTimedOut,
+      .digestMismatch, .insteadOfStored, .policy, .notAdmitted, .superseded, .wiped, .hookFailed,
+      .hookTimedOut,
       .incomplete, .storeFailed:
       false
     }
