@@ -3,7 +3,11 @@ import HTTPTypes
 /// The messages that the codec of `httpcache serve` reads from one direction of a connection.
 struct HTTP1Transcript: Equatable {
   /// The sender of the bytes: a client with requests, or a server with responses to GET or to HEAD.
-  enum Direction { case requests, responses, responsesToHead }
+  enum Direction {
+    case requests, responses, responsesToHead
+
+    var form: MessageForm { self == .requests ? .request : .response }
+  }
 
   struct Message: Equatable {
     /// The name in lower case, a colon, and the value.
@@ -56,13 +60,13 @@ struct HTTP1Transcript: Equatable {
         messages[messages.count - 1].isComplete = true
       }
     } catch {
-      ending = .refused(status: error.status, error.description)
+      ending = .refused(status: error.status.code, error.description)
     }
     if case .refused(status: 0, let reason) = ending { throw PropertyViolation(description: reason) }
   }
 
   private static func headDecoder(_ direction: Direction) -> HeadDecoder {
-    HeadDecoder(from: direction == .requests ? .client : .origin, limits: limits)
+    HeadDecoder(limits: limits, form: direction.form)
   }
 
   /// Decodes as far as possible; false if more bytes are needed.
@@ -120,7 +124,7 @@ struct HTTP1Transcript: Equatable {
       framing = try head.framing(for: direction == .responsesToHead ? .head : .get)
       _ = head.isPersistent
     }
-    let decoder = BodyDecoder(framing, limits: limits, form: direction == .requests ? .request : .response)
+    let decoder = BodyDecoder(framing, limits: limits, form: direction.form)
     return (Message(fields: lines(fields), framing: framing), decoder)
   }
 

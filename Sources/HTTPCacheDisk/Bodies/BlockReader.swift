@@ -10,9 +10,9 @@ final class BlockReader: Sendable {
   let file: CacheFile
   private let pieces: Pieces
   private let checksEveryRead: Bool
-  private let checked: CheckedBlocks
-  // The state of the file when it was opened; nil for a file that this store is writing.
-  private let state: FileState?
+  /// The blocks that were checked, and the state of the file then. Nil for a file that this store is writing: its state
+  /// changes all the time, and would not tell that another program has changed it.
+  private let known: (checked: CheckedBlocks, state: FileState)?
 
   /// The most bytes to read on the caller's thread if they are in the page cache. Copying so many bytes takes
   /// less time than a change of threads; hashing takes longer than copying.
@@ -20,17 +20,16 @@ final class BlockReader: Sendable {
 
   /// - Parameters:
   ///   - checksEveryRead: whether a block is checked again although it was checked before.
-  ///   - checked: the blocks that were checked before.
-  ///   - state: the state of the file when it was opened; nil for a file that this store is writing.
+  ///   - known: the blocks that were checked before, and the state of the file when it was opened; nil for a file
+  ///     that this store is writing, whose blocks are checked at each read.
   init(
-    file: CacheFile, checksEveryRead: Bool, checked: CheckedBlocks = CheckedBlocks(),
-    state: FileState? = nil, pieces: @escaping Pieces
+    file: CacheFile, checksEveryRead: Bool, known: (checked: CheckedBlocks, state: FileState)? = nil,
+    pieces: @escaping Pieces
   ) {
     self.file = file
     self.pieces = pieces
     self.checksEveryRead = checksEveryRead
-    self.checked = checked
-    self.state = state
+    self.known = known
   }
 
   /// Whether all blocks of a range were checked and the file is unchanged since it was opened. Such a range
@@ -38,13 +37,13 @@ final class BlockReader: Sendable {
   func isVerified(_ range: Range<Int64>) -> Bool { isChecked(range) && isUnchanged }
 
   private func isChecked(_ range: Range<Int64>) -> Bool {
-    !checksEveryRead && checked.contains(StoredPieces.blocks(of: range))
+    !checksEveryRead && known?.checked.contains(StoredPieces.blocks(of: range)) ?? false
   }
 
   /// Whether the file holds the bytes that it held when it was opened.
   private var isUnchanged: Bool {
-    guard let state else { return true }
-    return (try? file.status()).map { FileState($0).hasBytes(of: state) } ?? false
+    guard let known, let status = try? file.status() else { return false }
+    return FileState(status).hasBytes(of: known.state)
   }
 
   /// Reads a range, which must be stored and not empty: on the caller's thread if that is quick, otherwise on
@@ -85,7 +84,7 @@ final class BlockReader: Sendable {
       try check(piece, in: bytes[Int(piece.start - span.lowerBound)..<Int(piece.end - span.lowerBound)])
       // Only whole blocks are remembered as checked. Each stored range has at most two pieces that are no
       // whole block.
-      if pieces.isBlock(piece) { checked.insert(StoredPieces.blocks(of: piece.range)) }
+      if pieces.isBlock(piece) { known?.checked.insert(StoredPieces.blocks(of: piece.range)) }
     }
     let offset = Int(range.lowerBound - span.lowerBound)
     return bytes[offset..<offset + range.count]

@@ -64,7 +64,7 @@ final class StoredFileBody: StoredBody {
     }
     let checked = context.checkedBlocks(of: name, state)
     return BlockReader(
-      file: file, checksEveryRead: context.verification == .everyRead, checked: checked, state: state,
+      file: file, checksEveryRead: context.verification == .everyRead, known: (checked, state),
       pieces: try pieces(checked: checked))
   }
 

@@ -43,7 +43,7 @@ extension DiskStore: CacheStore {
 
   /// Begins to store a response. Nothing is written yet.
   ///
-  /// - Throws: `CacheError.tooLarge`; `CacheError.noSpace` if the capacity is less than the size of an empty index;
+  /// - Throws: `CacheError.tooLarge`; `CacheError.noSpace` if the capacity is less than an index with one entry takes;
   ///   `CacheError.invalidRequest` for a record that must not be written to
   ///   disk; `CacheError.unavailable` if the directory was removed and cannot be made again.
   public func write(

@@ -179,7 +179,7 @@ public final class DiskStore: Sendable {
   /// were no problems.
   public var openingNotes: [String] { thread.currentDirectory.notes }
 
-  /// A message if the capacity is less than the size of an empty index; otherwise nil.
+  /// A message if the capacity is less than an index with one entry takes; otherwise nil.
   public var noRoomNote: String? { limits.noRoomNote(in: thread.currentDirectory) }
 
   /// Whether `generation(of:)` shows changes by other processes. If not, as on a network file system, the

@@ -1,7 +1,7 @@
 /// Changes the size of an image.
 public struct ResizeProcessor: ImageProcessor {
   /// How width and height are used.
-  public enum Mode: String, Sendable {
+  public enum Mode: String, CaseIterable, Sendable {
     /// The largest image within width and height that keeps the aspect ratio.
     case fit
     /// The smallest image that covers width and height and keeps the aspect ratio, cropped at its center.

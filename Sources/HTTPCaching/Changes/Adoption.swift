@@ -45,8 +45,8 @@ struct Adoption {
     let hook = configuration.willStore
     let refuse = { [shelf] (refusal: StorageRefusal) -> StorageRefusal in
       shelf.notStored(
-        refusal, response, to: request, key: key, rules: rules, ticket: ticket,
-        isConfidential: adopted.isMemoryOnly || hook != nil)
+        refusal, response, to: request, key: key,
+        rules: adopted.isMemoryOnly || hook != nil ? nil : rules, ticket: ticket)
       return refusal
     }
     let stored: StoredResponse

@@ -6,12 +6,12 @@ extension Shelf {
   /// A response was not stored: tells the observer, and keeps a note of the reason.
   ///
   /// - Parameters:
-  ///   - rules: the rules that decided; a request may have other rules than the cache.
+  ///   - rules: the rules that decided; a request may have other rules than the cache. Nil if a hook may have forbidden
+  ///     to keep anything of the response on disk.
   ///   - ticket: the ticket of the request. No note is kept if its partition was wiped afterwards.
-  ///   - isConfidential: whether a hook may have forbidden to keep anything of the response on disk.
   func notStored(
     _ refusal: StorageRefusal, _ response: HTTPResponse, to request: HTTPRequest, key: CacheKey,
-    rules: CacheRules, ticket: InvalidationTicket?, isConfidential: Bool = false
+    rules: CacheRules?, ticket: InvalidationTicket?
   ) {
     observers.tell(.notStored(target: CacheKey.target(of: request) ?? key.target, refusal))
     let now = configuration.clock.now
@@ -21,10 +21,9 @@ extension Shelf {
     store.note(
       RefusalNote(
         key: key, time: now, status: response.status.code,
-        explanation: isConfidential
-          ? CacheExplanation.refusal(refusal)
-          : CacheExplanation.note(
-            of: refusal, request: request, response: response, rules: rules, now: now)))
+        explanation: rules.map {
+          CacheExplanation.note(of: refusal, request: request, response: response, rules: $0, now: now)
+        } ?? CacheExplanation.refusal(refusal)))
   }
 
   /// Why the store did not take a response, in the terms of its notes. Tells the observer of a failure of the store.

@@ -115,7 +115,7 @@ struct IncomingEntry: Sendable {
 
   private func refused(_ refusal: StorageRefusal) {
     engine.shelf.notStored(
-      refusal, head, to: presented.request, key: presented.key, rules: presented.rules,
-      ticket: ticket, isConfidential: isConfidential)
+      refusal, head, to: presented.request, key: presented.key,
+      rules: isConfidential ? nil : presented.rules, ticket: ticket)
   }
 }

@@ -49,6 +49,25 @@ import Testing
     #expect(try open(try fixture.other()).fileRegion?.isVerified == false)
   }
 
+  @Test(
+    "what a reader of an arriving body found right is checked again for the next one",
+    arguments: [false, true])
+  func arriving(isCommitted: Bool) async throws {
+    let fixture = try Fixture()
+    let writer = try await fixture.store.write(try resumable("/a", 600_000), variantLimit: 8)
+    try await writer.append(BodyBytes(body))
+    let (first, second) = (try writer.reader(), try writer.reader())
+    #expect(try await first.read(0..<262_144).array == Array(body[..<262_144]))
+    let file = try file(fixture)
+    try file.seek(toOffset: 1_000)
+    try file.write(contentsOf: Data([body[1_000] ^ 1]))
+    try file.close()
+    if isCommitted { try await writer.commit(trailers: [:]) }
+    #expect(!second.isVerified(0..<262_144))
+    let error = await #expect(throws: CacheError.self) { try await second.read(0..<262_144) }
+    #expect(error?.code == .damaged)
+  }
+
   @Test("a range is checked with its blocks")
   func range() async throws {
     let fixture = try Fixture()

@@ -12,7 +12,7 @@ struct SmallCapacityTests {
 
   private func isNoSpace(_ event: CacheEvent) -> Bool {
     guard case .storeFailed(_, let error) = event else { return false }
-    return error.code == .noSpace && error.message.contains("an empty cache takes")
+    return error.code == .noSpace && error.message.contains("a cache with one entry takes")
   }
 
   @Test(

@@ -88,7 +88,7 @@ import Testing
   func emptyLines() throws {
     func range(_ text: String) throws -> (Range<Int>?, mayEnd: Bool) {
       try Array(text.utf8).withUnsafeBytes { bytes in
-        var decoder = HeadDecoder(from: .client, limits: MessageLimits())
+        var decoder = HeadDecoder(limits: MessageLimits(), form: .request)
         let range = try decoder.range(in: bytes)
         return (range, decoder.mayEnd(after: bytes))
       }

@@ -51,6 +51,29 @@ struct CacheLocation: ParsableArguments {
     return base + "/httpcache/" + (mode == .shared ? "shared" : "private")
   }
 
+  /// Opens the cache, or makes a new one; one that stores nothing if the directory has other files.
+  ///
+  /// - Parameter adjust: changes the configuration before.
+  /// - Throws: `ExitCode` after a message on standard error, and what `adjust` throws.
+  func openCache(
+    _ adjust: (inout HTTPCache.Configuration) throws -> Void = { _ in }
+  ) throws -> HTTPCache {
+    // No memory tier: the process ends before the tier could answer a request.
+    var configuration = HTTPCache.Configuration(
+      directory: path, memoryCapacity: 0, largestEntry: .share(0.5), rules: CacheRules(mode: mode),
+      encryption: try encryptionKey.encryption())
+    try adjust(&configuration)
+    if let objection = UsableDirectory.objection(to: path) {
+      Console.report("httpcache: \(objection); responses are not stored")
+      configuration.directory = nil
+    }
+    do {
+      return try HTTPCache.open(configuration)
+    } catch {
+      throw ExitStatus.reporting(error)
+    }
+  }
+
   /// The store of a cache.
   struct Store {
     /// The store on disk.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HTTPCacheProxy
+import HTTPCaching
 
 /// The options of connections to the origin, spelled as curl's.
 struct ConnectionOptionGroup: ParsableArguments {
@@ -57,6 +58,11 @@ struct ConnectionOptionGroup: ParsableArguments {
     if let cacert, !FileManager.default.isReadableFile(atPath: cacert) {
       throw ValidationError("--cacert: cannot read \(cacert)")
     }
+  }
+
+  /// The policy of requests. Without a check of certificates, a response may come from any server.
+  func usedPolicy(_ policy: PolicyArgument) -> CachePolicy {
+    insecure && policy != .cacheOnly ? .bypass : policy.policy
   }
 
   /// A year: no limit.

@@ -61,10 +61,6 @@ struct EncryptionKeyOption: ParsableArguments {
   }
 
   /// The key in some bytes: 32 raw bytes, or their text in hex or base64.
-  ///
-  /// - Throws: `CacheError.invalidKey`.
-  static func key(in data: Data) throws -> EncryptionKey { try EncryptionKey(try bytes(in: data)) }
-
   private static func bytes(in data: Data) throws -> [UInt8] {
     if data.count == 32 { return Array(data) }
     let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)

@@ -46,7 +46,7 @@ enum DemoResource: String, CaseIterable, Sendable {
     switch self {
     case .page:
       Array("<!doctype html><title>httpcache</title><img src=\"/image.png\">\n".utf8)
-    case .image: PNGImage.gradient(width: 320, height: 200)
+    case .image: [UInt8](repeating: 0x2A, count: 192_000)
     case .api: Array("{\"status\":\"fine\"}\n".utf8)
     case .file: (0..<65_536).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
     case .document: Array("for your eyes only\n".utf8)

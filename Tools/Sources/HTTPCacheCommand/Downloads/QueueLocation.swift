@@ -23,15 +23,7 @@ struct QueueLocation: ParsableArguments {
       Console.report("httpcache: there is no cache in \(location.path)")
       throw ExitStatus.cacheUnavailable.code
     }
-    let encryption = try location.encryptionKey.encryption()
-    do {
-      return try HTTPCache.open(
-        HTTPCache.Configuration(
-          directory: location.path, memoryCapacity: 0, largestEntry: .share(0.5),
-          rules: CacheRules(mode: location.mode), encryption: encryption))
-    } catch {
-      throw ExitStatus.reporting(error)
-    }
+    return try location.openCache()
   }
 
   /// How a change was made.

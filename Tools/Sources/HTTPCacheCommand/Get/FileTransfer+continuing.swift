@@ -17,7 +17,7 @@ extension FileTransfer {
   /// Asks for the rest of the part file, and for the whole if there is no rest.
   ///
   /// - Parameter progress: gets the length that is known, for the report of a failure.
-  /// - Throws: `NotContinued` for a response without the file, which must not take the place of the part; `UpstreamError` for
+  /// - Throws: a failure for a response without the file, which must not take the place of the part; `UpstreamError` for
   ///   one that contradicts itself or the part; what asking throws.
   func find(_ policy: CachePolicy, _ progress: inout TransferProgress) async throws -> FoundAnswer {
     let (first, asked) = try await firstAnswer(policy)
@@ -69,7 +69,10 @@ extension FileTransfer {
     var measured = response
     do {
       let status = response.head.status.code
-      guard PartContinuation.mayReplacePart(status: status) else { throw NotContinued(status: status) }
+      guard PartContinuation.mayReplacePart(status: status) else {
+        throw TransferReport.Failure(
+          status: .httpError, reason: "status \(status) in place of the rest of the response")
+      }
       measured.body = try known.body(of: response, now: clock.now)
     } catch {
       response.body.source.cancel()

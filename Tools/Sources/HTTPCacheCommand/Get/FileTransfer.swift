@@ -80,13 +80,14 @@ struct FileTransfer {
     return answer
   }
 
-  /// - Throws: `NoContent` for a 204 or 205 that would take the place of a file: there is no representation to save.
-  private func requireContent(_ response: CacheResponse) throws(NoContent) {
+  /// - Throws: a failure for a 204 or 205 that would take the place of a file: there is no representation to save.
+  private func requireContent(_ response: CacheResponse) throws(TransferReport.Failure) {
     let status = response.head.status.code
     guard status == 204 || status == 205, request.method == .get, output.part != nil, !fetcher.includesHead
     else { return }
     response.body.source.cancel()
-    throw NoContent(status: status)
+    throw TransferReport.Failure(
+      status: .httpError, reason: "status \(status): the response has no content to save (RFC 9110 §15.3)")
   }
 
   /// Whether the body is not for the file. A 304 has none, and what the file has is still right.
@@ -176,7 +177,13 @@ struct FileTransfer {
     var isFirst = true
     while let bytes = try await response.body.source.next() {
       if isFirst {
-        if fetcher.protectsTerminal, Terminal.isBinary(bytes) { throw BinaryBody() }
+        if fetcher.protectsTerminal, Terminal.isBinary(bytes) {
+          throw TransferReport.Failure(
+            status: .output,
+            reason:
+              "the body is binary and may disturb the terminal; -o FILE writes it to a file, -o - shows it all "
+              + "the same")
+        }
         if let head { try await output.write(head) }
         isFirst = false
       }

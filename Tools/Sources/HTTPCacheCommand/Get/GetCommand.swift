@@ -194,7 +194,7 @@ struct GetCommand: AsyncParsableCommand {
         let upstream = plan.cookieJar.map { CookieUpstream(base: base, jar: $0) as any Upstream } ?? base
         let fetcher = Fetcher(
           cache: cache, upstream: messages.upstream(upstream, proxies: clientOptions.proxies),
-          recorder: recorder, meter: meter, policy: usedPolicy,
+          recorder: recorder, meter: meter, policy: connection.usedPolicy(policy),
           options: RequestOptions(plan, redirectLimit: redirects < 0 ? Self.mostRedirects : redirects),
           includesHead: include || requestOptions.head, explains: explain, failsOnError: fail,
           handling: ResponseHandling(
@@ -261,26 +261,13 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   func openCache(_ recorder: StorageRecorder) throws -> HTTPCache {
-    let encryption = try location.encryptionKey.encryption()
-    let seeds = try self.seeds.open()
-    do {
-      // No memory tier: the process ends before the tier could answer a request.
-      let objection = UsableDirectory.objection(to: location.path)
-      if let objection { Console.report("httpcache: \(objection); responses are not stored") }
-      return try HTTPCache.open(
-        HTTPCache.Configuration(
-          directory: objection == nil ? location.path : nil, memoryCapacity: 0,
-          diskCapacity: capacity?.bytes, largestEntry: largestEntry.limit,
-          minimumFreeDiskSpace: minimumFree?.bytes,
-          rules: CacheRules(mode: location.mode), encryption: encryption, seeds: seeds,
-          observer: recorder, clock: CommandEnvironment.clock))
-    } catch {
-      throw ExitStatus.reporting(error)
+    try location.openCache { configuration in
+      configuration.diskCapacity = capacity?.bytes
+      configuration.largestEntry = largestEntry.limit
+      configuration.minimumFreeDiskSpace = minimumFree?.bytes
+      configuration.seeds = try seeds.open()
+      configuration.observer = recorder
+      configuration.clock = CommandEnvironment.clock
     }
-  }
-
-  /// Without a check of certificates, a response may come from any server.
-  private var usedPolicy: CachePolicy {
-    connection.insecure && policy != .cacheOnly ? .bypass : policy.policy
   }
 }

@@ -4,26 +4,11 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// The origin answered a continued request with a response that has nothing of the file.
-struct NotContinued: Error {
-  /// Its status code.
-  let status: Int
-}
-
-/// A response says that it has no content (RFC 9110 §15.3.5, §15.3.6), where a file was to be made of it.
-struct NoContent: Error {
-  /// Its status code.
-  let status: Int
-}
-
 /// A body does not have the digest that its response states.
 struct WrongDigest: Error {
   /// The algorithm of the digest.
   let algorithm: String
 }
-
-/// A binary body would have been written to a terminal.
-struct BinaryBody: Error {}
 
 /// The message for an error that ended a transfer.
 struct TransferFailureText {
@@ -42,23 +27,11 @@ struct TransferFailureText {
       TransferReport.Failure(
         status: ExitStatus(error.code), reason: "\(error)", isDamage: error.code == .damaged)
     case let error as OutputFailure: TransferReport.Failure(status: .output, reason: "\(error)")
-    case let error as NotContinued:
-      TransferReport.Failure(
-        status: .httpError, reason: "status \(error.status) in place of the rest of the response")
-    case let error as NoContent:
-      TransferReport.Failure(
-        status: .httpError,
-        reason: "status \(error.status): the response has no content to save (RFC 9110 §15.3)")
+    case let error as TransferReport.Failure: error
     case let error as WrongDigest:
       TransferReport.Failure(
         status: .brokenProtocol,
         reason: "the body does not match its \(error.algorithm) digest (RFC 9530 §1.2)")
-    case is BinaryBody:
-      TransferReport.Failure(
-        status: .output,
-        reason:
-          "the body is binary and may disturb the terminal; -o FILE writes it to a file, -o - shows it all "
-          + "the same")
     case is CancellationError: interrupted
     default: TransferReport.Failure(status: .failure, reason: "\(error)")
     }

@@ -54,7 +54,7 @@ struct TransferReport: Sendable {
   }
 
   /// Why there is no response.
-  struct Failure: Sendable {
+  struct Failure: Error {
     var status: ExitStatus
     /// The reason, as a message.
     var reason: String

@@ -32,7 +32,7 @@ struct ImageCommand: AsyncParsableCommand {
   var resize: ImageGeometry?
 
   @Option(help: "With --resize: fit into the size, fill and crop it, or stretch to it.")
-  var mode: ImageResizeMode = .fit
+  var mode: ResizeProcessor.Mode = .fit
 
   @Flag(help: "With --resize: also enlarge smaller images.")
   var enlarge = false
@@ -77,7 +77,7 @@ struct ImageCommand: AsyncParsableCommand {
       (try addresses.map { try TargetURL(parsing: $0.text) }, try connection.clientOptions())
     }
     let files = try destinations(of: urls)
-    let cache = try openCache()
+    let cache = try location.openCache()
     let status: ExitStatus
     do {
       status = try await OriginClient.withUpstream(clientOptions) { upstream in
@@ -112,13 +112,13 @@ struct ImageCommand: AsyncParsableCommand {
     if let resize {
       processors.append(
         ResizeProcessor(
-          width: resize.size.width, height: resize.size.height, mode: mode.mode, enlarges: enlarge))
+          width: resize.size.width, height: resize.size.height, mode: mode, enlarges: enlarge))
     }
     if let radius { processors.append(RoundedCornersProcessor(radius: radius)) }
     var fields = HTTPFields()
     if let credentials = url.credentials { fields[.authorization] = credentials.basic }
     let request = ImageRequest(
-      request: url.request(.get, fields), processors: processors, policy: usedPolicy)
+      request: url.request(.get, fields), processors: processors, policy: connection.usedPolicy(policy))
     do {
       let image = try await images.image(for: request)
       let bytes = try usedFormat(of: file).encoder(quality: quality).encode(image)
@@ -134,11 +134,6 @@ struct ImageCommand: AsyncParsableCommand {
       Console.report("httpcache: \(url.text): \(status == .interrupted ? "interrupted" : "\(error)")")
       return status
     }
-  }
-
-  /// Without a check of certificates, a response may come from any server.
-  private var usedPolicy: CachePolicy {
-    connection.insecure && policy != .cacheOnly ? .bypass : policy.policy
   }
 
   private static func status(of error: any Error) -> ExitStatus {
@@ -182,20 +177,6 @@ struct ImageCommand: AsyncParsableCommand {
       let name = FileName.unique("\(stem).\((format ?? .jpg).rawValue)", isTaken: taken.contains)
       taken.insert(name)
       return "\(output)/\(name)"
-    }
-  }
-
-  private func openCache() throws -> HTTPCache {
-    let encryption = try location.encryptionKey.encryption()
-    do {
-      let objection = UsableDirectory.objection(to: location.path)
-      if let objection { Console.report("httpcache: \(objection); responses are not stored") }
-      return try HTTPCache.open(
-        HTTPCache.Configuration(
-          directory: objection == nil ? location.path : nil, memoryCapacity: 0, largestEntry: .share(0.5),
-          rules: CacheRules(mode: location.mode), encryption: encryption))
-    } catch {
-      throw ExitStatus.reporting(error)
     }
   }
 }

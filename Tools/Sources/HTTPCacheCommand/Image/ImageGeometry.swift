@@ -1,5 +1,5 @@
-import ArgumentParser
-import HTTPCacheImages
+public import ArgumentParser
+public import HTTPCacheImages
 
 /// Width and height as an argument, such as `640x480`.
 struct ImageGeometry: ExpectedArgument {
@@ -16,20 +16,7 @@ struct ImageGeometry: ExpectedArgument {
   }
 }
 
-/// How width and height are used.
-enum ImageResizeMode: String, ExpressibleByArgument, CaseIterable {
-  case fit
-  case fill
-  case stretch
-
-  var mode: ResizeProcessor.Mode {
-    switch self {
-    case .fit: .fit
-    case .fill: .fill
-    case .stretch: .stretch
-    }
-  }
-}
+extension ResizeProcessor.Mode: @retroactive ExpressibleByArgument {}
 
 /// The format of the images that are written.
 enum ImageFormat: String, ExpressibleByArgument, CaseIterable {

@@ -1,13 +1,14 @@
-import Foundation
+import HTTPCacheProxy
 
 /// The hosts of `no_proxy`, as curl reads them: names with all names below them, addresses, ranges of
 /// addresses, `*` for all. Beyond curl, an entry may have a port.
 struct NoProxyList: Sendable {
   private struct Entry: Sendable {
-    let host: String
+    /// The name, or one address; nil for a range of addresses.
+    let name: String?
+    /// The addresses; nil for a name.
+    let addresses: AddressRange?
     let port: Int?
-    /// The length of the prefix of a range of addresses.
-    let prefix: Int?
   }
 
   /// Whether no host has a proxy.
@@ -26,15 +27,12 @@ struct NoProxyList: Sendable {
   func contains(host: String, port: Int) -> Bool {
     var name = host.lowercased()
     if name.hasSuffix(".") { name.removeLast() }
-    let address = Self.bytes(name)
+    let address = IPAddress(name)
     return isAll
       || entries.contains { entry in
         guard entry.port == nil || entry.port == port else { return false }
-        guard let address else {
-          return entry.prefix == nil && (name == entry.host || name.hasSuffix("." + entry.host))
-        }
-        guard let network = Self.bytes(entry.host), network.count == address.count else { return false }
-        return Self.haveSame(prefix: entry.prefix ?? network.count * 8, network, address)
+        if let address { return entry.addresses?.contains(address) ?? false }
+        return entry.name.map { name == $0 || name.hasSuffix("." + $0) } ?? false
       }
   }
 
@@ -54,21 +52,9 @@ struct NoProxyList: Sendable {
     if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
     while host.first == "." { host.removeFirst() }
     if host.last == "." { host.removeLast() }
-    return host.isEmpty ? nil : Entry(host: String(host), port: port, prefix: prefix)
-  }
-
-  /// The bytes of an address; nil for a name.
-  private static func bytes(_ text: String) -> [UInt8]? {
-    var (four, six) = (in_addr(), in6_addr())
-    if inet_pton(AF_INET, text, &four) == 1 { return withUnsafeBytes(of: &four) { Array($0) } }
-    if inet_pton(AF_INET6, text, &six) == 1 { return withUnsafeBytes(of: &six) { Array($0) } }
-    return nil
-  }
-
-  private static func haveSame(prefix: Int, _ left: [UInt8], _ right: [UInt8]) -> Bool {
-    guard prefix <= left.count * 8 else { return false }
-    let (whole, rest) = (prefix / 8, prefix % 8)
-    guard left.prefix(whole) == right.prefix(whole) else { return false }
-    return rest == 0 || (left[whole] ^ right[whole]) >> (8 - rest) == 0
+    if host.isEmpty { return nil }
+    return Entry(
+      name: prefix == nil ? String(host) : nil,
+      addresses: AddressRange(prefix.map { "\(host)/\($0)" } ?? String(host)), port: port)
   }
 }

@@ -17,12 +17,6 @@ final class RetryBudget: Sendable {
     /// The longest `Retry-After` in seconds, as in a queue; a longer one counts as this.
     private static let longestRetryAfter = Double(DownloadQueue.Configuration().longestRetryAfter)
 
-    init(count: Int = 0, delay: Double? = nil, maxTime: Double? = nil) {
-      self.count = count
-      self.delay = delay
-      self.maxTime = maxTime
-    }
-
     /// Seconds to wait before the next try; nil if there is no further try.
     ///
     /// - Parameters:

@@ -173,11 +173,7 @@ extension WriteOut.Transfer {
 
   private func plain(_ value: (any Encodable & Sendable)?) -> String { value.map { "\($0)" } ?? "" }
 
-  private func json(_ value: some Encodable) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-  }
+  private func json(_ value: some Encodable) -> String { (try? Console.json(value)) ?? "{}" }
 }
 
 /// A value of any type in one object of JSON.

@@ -11,9 +11,6 @@ struct GatewayOptions: ParsableArguments {
       "A proxy in front of this one, such as 10.0.0.0/8, whose X-Forwarded-* and Forwarded fields count. Those of other clients are dropped. May be repeated.",
       valueName: "cidr"), transform: AddressRange.parsed)
   var trustForwarded: [AddressRange] = []
-
-  /// Whether an option for `--upstream` only was given.
-  var isUsed: Bool { preserveHost }
 }
 
 extension AddressRange: ExpectedArgument {

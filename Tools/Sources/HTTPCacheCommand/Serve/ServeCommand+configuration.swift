@@ -27,8 +27,10 @@ extension ServeCommand {
   ) throws -> (ProxyServer.Configuration, NIOUpstream.Configuration, ServeFiles) {
     do throws(StartFailure) {
       let (mode, files) = try modeAndFiles(file)
-      let origins = try upstreamConfiguration()
-      return (try serverConfiguration(messages, mode: mode, files: files), origins, files)
+      var origins = try upstreamConfiguration()
+      let server = try serverConfiguration(messages, mode: mode, files: files)
+      origins.logger = server.logger
+      return (server, origins, files)
     } catch {
       throw error.located(in: file).reported()
     }

@@ -1,4 +1,4 @@
-public import ArgumentParser
+import ArgumentParser
 import Foundation
 import HTTPCacheArchives
 import HTTPCacheProxy
@@ -8,9 +8,8 @@ import NIOCore
 import NIOPosix
 
 /// `httpcache serve`: a caching proxy.
-public struct ServeCommand: AsyncParsableCommand {
-  /// The name and the help text.
-  public static let configuration = CommandConfiguration(
+struct ServeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
     commandName: "serve",
     abstract: "Run a caching HTTP proxy: in front of one origin, or for every origin.",
     discussion: """
@@ -153,19 +152,13 @@ public struct ServeCommand: AsyncParsableCommand {
     case `private`
   }
 
-  /// Makes the command.
-  public init() {}
-
-  /// Checks the combination of options.
-  ///
-  /// - Throws: `ValidationError`.
-  public func validate() throws {
+  func validate() throws {
     let forward = route.forward
     if forward, route.isRemote, forwardOptions.allow.isEmpty {
       throw ValidationError(
         "--forward on \(route.listen) requires --allow HOST; --allow '*' allows every host.")
     }
-    if forward, gatewayOptions.isUsed { throw ValidationError("--preserve-host requires --upstream.") }
+    if forward, gatewayOptions.preserveHost { throw ValidationError("--preserve-host requires --upstream.") }
     if !forward, let option = forwardOptions.used { throw ValidationError("\(option) requires --forward.") }
     if recording.isMemoryOnly, dir != nil || (disk ?? ByteSize(bytes: 0)).bytes > 0 {
       throw ValidationError(
@@ -192,7 +185,7 @@ public struct ServeCommand: AsyncParsableCommand {
   }
 
   /// Serves until SIGTERM or SIGINT.
-  public func run() async throws {
+  func run() async throws {
     let messages = LineWriter(descriptor: STDERR_FILENO)
     do {
       let file = try readFile()
@@ -219,9 +212,8 @@ public struct ServeCommand: AsyncParsableCommand {
     await member?.join(cache)
     let origins = try NIOUpstream(group: group, configuration: originConfiguration)
     let logger = serverConfiguration.logger
-    let gateway = GroupUpstream(origins, logger: logger)
-    let recorded = try recording.upstream(over: gateway)
-    let exchanges: any Upstream = recorded ?? gateway
+    let recorded = try recording.upstream(over: origins)
+    let exchanges: any Upstream = recorded ?? origins
     let server: ProxyServer
     do {
       server = try await ProxyServer.start(

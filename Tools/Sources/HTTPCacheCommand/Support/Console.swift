@@ -61,10 +61,13 @@ struct Console: Sendable {
   static func reportAll(_ text: String) { current.error(text.printable + "\n") }
 
   /// Writes a value as one line of JSON to standard output.
-  static func printJSON(_ value: some Encodable) throws {
+  static func printJSON(_ value: some Encodable) throws { current.output(try json(value) + "\n") }
+
+  /// A value as one line of JSON.
+  static func json(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    current.output(String(decoding: try encoder.encode(value), as: UTF8.self) + "\n")
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
   }
 }
 

@@ -35,7 +35,7 @@ struct LogCommand: AsyncParsableCommand {
   var json = false
 
   func validate() throws {
-    do throws(AdminQuery.Invalid) {
+    do throws(ValidationError) {
       _ = try RequestFilter(target: url, outcomes: outcome, client: client)
     } catch {
       throw ValidationError("--\(error.message).")

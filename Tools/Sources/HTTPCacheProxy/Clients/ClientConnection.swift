@@ -104,7 +104,7 @@ final class ClientConnection: Sendable {
   ///
   /// - Returns: whether the connection may wait for another request.
   private func answerRequests() async -> Bool {
-    let reader = MessageReader(stream: stream, limits: context.configuration.limits)
+    let reader = MessageReader(stream: stream, limits: context.configuration.limits, form: .request)
     let turns = context.turns(of: stream.channel.eventLoop)
     var turnEnd: NIODeadline?
     var hasTurn = false

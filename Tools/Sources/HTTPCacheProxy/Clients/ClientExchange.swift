@@ -188,18 +188,18 @@ struct ClientExchange: Sendable {
     closeIfAbandoned { false }
     defer { stream.answerBegins() }
     do {
-      let (response, tunnel) = try await context.upgrades.upgrade(
+      let (response, tunnel) = try await context.upstream.answer(
         UpstreamRequest(head: request.head, timeout: request.timeout, context: request.context) {
           await sendInterim($0, for: request, by: writer)
         },
-        to: protocols)
+        upgrade: protocols)
       stream.answerBegins()
       guard let tunnel else {
         var head = response.head
         request.finish(&head.headerFields)
         return await send((head, request.responseBody(response.body), .pass, nil), nil)
       }
-      defer { context.upstream.release(tunnel) }
+      defer { context.upstream.pool.release(tunnel, isReusable: false) }
       var buffer = stream.channel.allocator.buffer(capacity: 512)
       var fields = response.head.headerFields
       let chosen = fields[.upgrade] ?? protocols
@@ -229,7 +229,7 @@ struct ClientExchange: Sendable {
 
   func tunnel(to origin: Origin) async -> ClientConnection.End {
     do {
-      let tunnel = try await context.upstream.tunnel(to: origin)
+      let tunnel = try await context.upstream.pool.connector.connect(to: origin)
       var buffer = stream.channel.allocator.buffer(capacity: 64)
       buffer.writeStaticString("HTTP/1.1 200 Connection Established\r\n\r\n")
       stream.write(buffer)

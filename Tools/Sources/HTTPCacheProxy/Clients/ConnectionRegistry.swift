@@ -152,11 +152,11 @@ final class ConnectionRegistry: Sendable {
 
   // MARK: Exchanges
 
-  /// Counts an exchange; call `endExchange` at its end.
+  /// Counts an exchange.
   ///
   /// - Parameter share: the share of its client; nil if the client has no limit.
   /// - Throws: `Refusal` if there are too many.
-  func beginExchange(of share: ClientShare?) throws(Refusal) {
+  private func beginExchange(of share: ClientShare?) throws(Refusal) {
     guard exchanges.add() else {
       throw Refusal(.serviceUnavailable, "this proxy has too many requests under way")
     }
@@ -164,12 +164,6 @@ final class ConnectionRegistry: Sendable {
       exchanges.subtract()
       throw Refusal(.tooManyRequests, "too many requests from this address are under way")
     }
-  }
-
-  /// Ends an exchange.
-  func endExchange(of share: ClientShare?) {
-    share?.exchanges.subtract()
-    exchanges.subtract()
   }
 
   /// Counts an exchange of the client that a request comes from: behind a trusted proxy, the one that the proxy names.
@@ -194,7 +188,8 @@ final class ConnectionRegistry: Sendable {
 
   /// Ends an exchange.
   func end(_ exchange: CountedExchange) {
-    endExchange(of: exchange.share)
+    exchange.share?.exchanges.subtract()
+    exchanges.subtract()
     if exchange.isHeld, let share = exchange.share { letGo(of: share) }
   }
 

@@ -93,9 +93,4 @@ package struct Authority: Sendable, Hashable {
     guard let port, port != defaultPort else { return hostText }
     return String(joining: [hostText, ":", String(port)])
   }
-
-  /// Whether the host is this machine.
-  var isLoopback: Bool {
-    host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.split(separator: ".").count == 4)
-  }
 }

@@ -16,7 +16,7 @@ struct BodyDecoder: Sendable {
 
   /// - Parameter isStream: whether the bytes are those of a stream of HTTP/2: its end is the end of the message, however
   ///   many bytes have come (RFC 9113 §8.1), and trailers may come before it.
-  init(_ framing: Framing, limits: MessageLimits, form: ChunkedDecoder.Form, isStream: Bool = false) {
+  init(_ framing: Framing, limits: MessageLimits, form: MessageForm, isStream: Bool = false) {
     if isStream {
       state = .stream(framing.length)
       return

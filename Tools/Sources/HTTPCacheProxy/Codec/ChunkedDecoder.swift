@@ -15,16 +15,6 @@ struct ChunkedDecoder: Sendable {
     case done
   }
 
-  /// The forms that are taken.
-  enum Form: Sendable {
-    /// The forms of a request: none that two readers may read in two ways.
-    case request
-    /// The forms of a response: also white space between a name and its colon, which goes (RFC 9112 §5.1).
-    case response
-    /// The forms that a user agent takes: also lines that end in LF alone, folded lines, control characters in trailers.
-    case lenient
-  }
-
   /// Maximum number of bytes of chunk extensions, and of zeros in front of sizes, beyond the allowance: 16 for each
   /// chunk, and 2 for each of its bytes.
   private static let extensionLimit: Int64 = 16 << 10
@@ -35,10 +25,10 @@ struct ChunkedDecoder: Sendable {
   private var trailerBytes: [UInt8] = []
   private var scanner: HeadScanner
   private let limits: MessageLimits
-  private let form: Form
+  private let form: MessageForm
   private(set) var trailers = HTTPFields()
 
-  init(limits: MessageLimits, form: Form) {
+  init(limits: MessageLimits, form: MessageForm) {
     self.limits = limits
     self.form = form
     scanner = HeadScanner(isLenient: form == .lenient)

@@ -20,7 +20,7 @@ struct FieldParser {
       start += line.count + 2
       if line.isEmpty { break }
       guard fields.count < limits.fieldCount else {
-        throw ProtocolViolation("more than \(limits.fieldCount) fields", status: 431)
+        throw ProtocolViolation("more than \(limits.fieldCount) fields", status: .requestHeaderFieldsTooLarge)
       }
       // bounded: the line before compares with the limit.
       fields.append(try field(in: line))

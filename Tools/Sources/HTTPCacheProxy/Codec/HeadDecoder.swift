@@ -1,28 +1,18 @@
 /// Finds the head of a message in arriving bytes.
 struct HeadDecoder: Sendable {
-  /// Which side sent the message.
-  enum Sender: Sendable {
-    /// A client: up to four empty lines before the request line are skipped (RFC 9112 §2.2).
-    case client
-    /// An origin.
-    case origin
-    /// An origin of a user agent: lines may end in LF alone.
-    case lenientOrigin
-  }
-
   private static let emptyLineLimit = 4
 
-  private let sender: Sender
   private let limits: MessageLimits
+  private let form: MessageForm
   private var scanner: HeadScanner
   private var emptyLines = 0
   /// Whether the first bytes were found to be those of a head.
   private var hasBegun = false
 
-  init(from sender: Sender, limits: MessageLimits) {
-    self.sender = sender
+  init(limits: MessageLimits, form: MessageForm) {
     self.limits = limits
-    scanner = HeadScanner(isLenient: sender == .lenientOrigin)
+    self.form = form
+    scanner = HeadScanner(isLenient: form == .lenient)
   }
 
   /// The range of the head in `bytes`, with its empty line; nil until it has arrived.
@@ -49,7 +39,7 @@ struct HeadDecoder: Sendable {
   /// - Parameter bytes: the bytes of the last call of `range`.
   func mayEnd(after bytes: UnsafeRawBufferPointer) -> Bool { bytes.count == 2 * emptyLines }
 
-  private var mayBeginWithEmptyLine: Bool { sender == .client && emptyLines < Self.emptyLineLimit }
+  private var mayBeginWithEmptyLine: Bool { form == .request && emptyLines < Self.emptyLineLimit }
 
   private mutating func skipEmptyLines(in bytes: UnsafeRawBufferPointer) {
     while mayBeginWithEmptyLine {
@@ -63,13 +53,13 @@ struct HeadDecoder: Sendable {
   ///
   /// - Throws: `ProtocolViolation` for another beginning: it cannot become a head, however many bytes arrive.
   private func begins(_ bytes: UnsafeRawBufferPointer, _ first: UInt8) throws(ProtocolViolation) -> Bool {
-    switch sender {
-    case .client:
+    switch form {
+    case .request:
       guard first > 0x20, first < 0x7F else {
         throw ProtocolViolation("an invalid request line (RFC 9112 §3)")
       }
       return true
-    case .origin, .lenientOrigin:
+    case .response, .lenient:
       let name: StaticString = "HTTP/"
       let isSame = (0..<min(bytes.count, name.utf8CodeUnitCount)).allSatisfy {
         bytes[$0] == name.utf8Start[$0]

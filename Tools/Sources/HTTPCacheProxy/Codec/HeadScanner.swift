@@ -1,4 +1,5 @@
 import HTTPCacheLibC
+import HTTPTypes
 
 /// Finds the end of a head, or of trailers, in arriving bytes, and reads each byte once.
 struct HeadScanner {
@@ -34,7 +35,8 @@ struct HeadScanner {
       lineStart = position
     }
     guard bytes.count <= limits.headBytes else {
-      throw ProtocolViolation("the head is larger than \(limits.headBytes) bytes", status: 431)
+      throw ProtocolViolation(
+        "the head is larger than \(limits.headBytes) bytes", status: .requestHeaderFieldsTooLarge)
     }
     return nil
   }

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// How large a message's head and trailers may be.
 public struct MessageLimits: Sendable, Hashable {
   /// Maximum bytes of a head, and of trailers.
@@ -23,11 +25,11 @@ public struct MessageLimits: Sendable, Hashable {
 /// A message that breaks the rules of HTTP/1.1, or exceeds a limit.
 struct ProtocolViolation: Error, Sendable, CustomStringConvertible {
   /// The status of the response to a request with this violation.
-  let status: Int
+  let status: HTTPResponse.Status
   /// The violation, as a message.
   let description: String
 
-  init(_ description: String, status: Int = 400) {
+  init(_ description: String, status: HTTPResponse.Status = .badRequest) {
     self.description = description
     self.status = status
   }

@@ -34,7 +34,7 @@ struct RequestHead: Sendable {
       throw ProtocolViolation("an invalid method (RFC 9110 §9.1)")
     }
     guard parts[1].count <= limits.targetBytes else {
-      throw ProtocolViolation("the target is longer than \(limits.targetBytes) bytes", status: 414)
+      throw ProtocolViolation("the target is longer than \(limits.targetBytes) bytes", status: .uriTooLong)
     }
     // A target has no fragment, no control characters and no bytes beyond ASCII (RFC 9112 §3.2).
     guard !parts[1].isEmpty, parts[1].allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x23 }) else {
@@ -54,7 +54,9 @@ struct RequestHead: Sendable {
     guard version.count == 8, version.starts(with: "HTTP/".utf8), version[6] == 0x2E,
       (0x30...0x39).contains(version[5]), (0x30...0x39).contains(version[7])
     else { throw ProtocolViolation("an invalid HTTP version (RFC 9112 §2.3)") }
-    guard version[5] == 0x31 else { throw ProtocolViolation("only HTTP/1.x is supported", status: 505) }
+    guard version[5] == 0x31 else {
+      throw ProtocolViolation("only HTTP/1.x is supported", status: .httpVersionNotSupported)
+    }
     return Int(version[7] - 0x30)
   }
 
@@ -83,7 +85,7 @@ struct RequestHead: Sendable {
         throw ProtocolViolation("chunked is not the last transfer coding (RFC 9112 §6.3)")
       }
       guard codings.count == 1 else {
-        throw ProtocolViolation("an unsupported transfer coding", status: 501)
+        throw ProtocolViolation("an unsupported transfer coding", status: .notImplemented)
       }
       return .chunked
     }

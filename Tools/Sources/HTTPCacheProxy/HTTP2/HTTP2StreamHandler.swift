@@ -23,10 +23,6 @@ final class HTTP2StreamHandler: HTTP2MessageHandler, ChannelOutboundHandler {
     super.init(limits: proxy.configuration.limits)
   }
 
-  private func head(_ frame: HTTP2Frame.FramePayload.Headers) -> Result<RequestHead, any Error> {
-    Result { try RequestHead(frame, limits: limits, isForward: Routing.isForward(proxy.mode)) }
-  }
-
   override func take(
     _ frame: HTTP2Frame.FramePayload.Headers, _ context: ChannelHandlerContext
   ) throws(ProtocolViolation) {
@@ -35,7 +31,8 @@ final class HTTP2StreamHandler: HTTP2MessageHandler, ChannelOutboundHandler {
     trailers = connection.requestTrailers
     do {
       try context.pipeline.syncOperations.addHandler(ByteStreamHandler(stream))
-      connection.startStream(head(frame))
+      connection.startStream(
+        Result { try RequestHead(frame, limits: limits, isForward: Routing.isForward(proxy.mode)) })
     } catch {
       context.close(promise: nil)
     }

@@ -11,7 +11,8 @@ extension RequestHead {
   /// - Throws: `ProtocolViolation`.
   init(_ frame: HTTP2Frame.FramePayload.Headers, limits: MessageLimits, isForward: Bool) throws {
     guard frame.headers.fit(limits) else {
-      throw ProtocolViolation("the head is larger than \(limits.headBytes) bytes", status: 431)
+      throw ProtocolViolation(
+        "the head is larger than \(limits.headBytes) bytes", status: .requestHeaderFieldsTooLarge)
     }
     var (pseudo, fields, cookies) = ([String: String](), HTTPFields(), [String]())
     for (name, value, _) in frame.headers {
@@ -32,13 +33,13 @@ extension RequestHead {
       throw ProtocolViolation("an invalid method (RFC 9110 §9.1)")
     }
     guard method != .connect else {
-      throw ProtocolViolation("CONNECT over HTTP/2 is not supported", status: 501)
+      throw ProtocolViolation("CONNECT over HTTP/2 is not supported", status: .notImplemented)
     }
     guard let path = pseudo[":path"], !path.isEmpty, let scheme = pseudo[":scheme"] else {
       throw ProtocolViolation("a request without path or scheme (RFC 9113 §8.3.1)")
     }
     guard path.utf8.count <= limits.targetBytes else {
-      throw ProtocolViolation("the target is longer than \(limits.targetBytes) bytes", status: 414)
+      throw ProtocolViolation("the target is longer than \(limits.targetBytes) bytes", status: .uriTooLong)
     }
     guard path == "*" ? method == .options : path.utf8.first == 0x2F,
       path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x23 })
@@ -81,7 +82,7 @@ extension HTTPFields {
       throw ProtocolViolation("a field that is not allowed (RFC 9113 §8.2.1)")
     }
     guard count < limits.fieldCount, appendBounded(HTTPField(name: name, value: value)) else {
-      throw ProtocolViolation("more than \(limits.fieldCount) fields", status: 431)
+      throw ProtocolViolation("more than \(limits.fieldCount) fields", status: .requestHeaderFieldsTooLarge)
     }
   }
 }

@@ -57,7 +57,7 @@ final class ConnectionPool: Sendable {
   private let loops: [ObjectIdentifier: LoopConnections]
   /// The connections of event loops of other groups.
   private let otherLoops = LoopConnections()
-  private let connector: Connector
+  let connector: Connector
 
   init(group: any EventLoopGroup, configuration: NIOUpstream.Configuration) throws {
     self.group = group
@@ -121,13 +121,6 @@ final class ConnectionPool: Sendable {
       gone(origin)
       throw error
     }
-  }
-
-  /// Opens a connection outside of the pool.
-  ///
-  /// - Throws: `UpstreamError`.
-  func connect(to origin: Origin) async throws(UpstreamError) -> ByteStream {
-    try await connector.connect(to: origin)
   }
 
   private func mayBeHTTP2(_ origin: Origin) -> Bool {

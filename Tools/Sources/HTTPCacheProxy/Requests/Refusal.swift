@@ -25,8 +25,7 @@ struct Refusal: Error, Sendable {
 
   /// The refusal of a request that breaks the protocol.
   init(_ violation: ProtocolViolation) {
-    self.init(
-      Self.status(violation.status), violation.description, label: .badRequest, closes: true)
+    self.init(violation.status, violation.description, label: .badRequest, closes: true)
   }
 
   /// The refusal if the origin gave no usable response (RFC 9110 §15.6.3, §15.6.5).
@@ -47,16 +46,5 @@ struct Refusal: Error, Sendable {
       @unknown default: ("the origin's answer breaks the protocol", .protocol)
       }
     self.init(status, message, label: label)
-  }
-
-  static func status(_ code: Int) -> HTTPResponse.Status {
-    switch code {
-    case 414: .uriTooLong
-    case 431: .requestHeaderFieldsTooLarge
-    case 501: .notImplemented
-    case 505: .httpVersionNotSupported
-    case 508: .init(code: 508, reasonPhrase: "Loop Detected")
-    default: .badRequest
-    }
   }
 }

@@ -47,15 +47,19 @@ struct Routing: Sendable {
       throw ProtocolViolation("TRACE with content (RFC 9110 §9.3.8)")
     }
     if via.isLoop(head.fields) {
-      throw Refusal(Refusal.status(508), "the request has passed through this proxy before", label: .loop)
+      throw Refusal(
+        HTTPResponse.Status(code: 508, reasonPhrase: "Loop Detected"),
+        "the request has passed through this proxy before", label: .loop)
     }
     var fields = head.fields
     if head.method == .trace || head.method == .options, let value = fields[.maxForwards] {
-      guard let forwards = MaxForwards(value) else {
+      guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
         throw ProtocolViolation("an invalid Max-Forwards (RFC 9110 §7.6.2)")
       }
-      guard let left = forwards.decremented else { return .last }
-      fields[.maxForwards] = left
+      // A number that is too large counts as the largest, as the section allows.
+      let forwards = UInt64(value) ?? .max
+      if forwards == 0 { return .last }
+      fields[.maxForwards] = String(forwards - 1)
     }
     if case .authority(let host, let port) = target { return try tunnel(host, port) }
     let protocols = upgrade(head, framing)

@@ -55,10 +55,12 @@ public struct StoredPlace: Sendable {
     return distinct(prefixes: targets)
   }
 
-  /// The prefixes without each that begins with another one: a soft purge would count its responses twice.
+  /// The prefixes without each that begins with another one, sorted: a soft purge would count its responses twice.
   package static func distinct(prefixes: [String]) -> [String] {
     var distinct: [String] = []
-    for prefix in prefixes.sorted() where !distinct.contains(where: { prefix.hasPrefix($0) }) {
+    for prefix in prefixes.sorted() {
+      // Prefixes that begin with another one follow it.
+      if let last = distinct.last, prefix.hasPrefix(last) { continue }
       distinct.append(prefix)
     }
     return distinct

@@ -9,9 +9,7 @@ final class ProxyContext: Sendable {
   let configuration: ProxyServer.Configuration
   let cache: HTTPCache
   let upstream: NIOUpstream
-  /// Where requests for an upgrade to another protocol go.
-  let upgrades: GroupUpstream
-  /// Where other requests go; tunnels go to `upstream`.
+  /// Where requests go; those for an upgrade to another protocol, and tunnels, go to `upstream`.
   let exchanges: any Upstream
   let via: ViaField
   let registry: ConnectionRegistry
@@ -37,9 +35,7 @@ final class ProxyContext: Sendable {
     currentMode = Mutex(configuration.mode)
     self.cache = cache
     self.upstream = upstream
-    let groups = GroupUpstream(upstream, logger: configuration.logger)
-    upgrades = groups
-    self.exchanges = exchanges ?? groups
+    self.exchanges = exchanges ?? upstream
     via = ViaField(name: configuration.name)
     traffic = Traffic(loops: loops)
     let capacity = configuration.preparedAnswers / max(1, loops.count)

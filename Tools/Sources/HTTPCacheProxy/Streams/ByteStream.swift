@@ -185,6 +185,8 @@ extension ByteStream {
 extension ByteStream {
   /// Resets the connection, so that the peer sees that the response is incomplete.
   func reset() {
+    // Bytes that wait for the next flush would be lost, the head included.
+    channel.flush()
     resetsOnClose(true).whenComplete { [channel] _ in
       // A TLS close would tell the peer that the response is complete.
       if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {

@@ -38,7 +38,7 @@ final class ByteStreamHandler: ChannelInboundHandler {
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    if context.channel.isWritable { stream.becameWritable() }
+    if context.channel.isWritable { stream.wakeWriter() }
     context.fireChannelWritabilityChanged()
   }
 
@@ -127,7 +127,4 @@ extension ByteStream {
     woken.writer?.resume()
     woken.hook?()
   }
-
-  /// The channel takes bytes again.
-  func becameWritable() { wakeWriter() }
 }

@@ -21,61 +21,45 @@ final class EventOrder: ChannelInboundHandler {
   private var waiting: [Event] = []
 
   func channelActive(context: ChannelHandlerContext) {
-    guard begins(.active) else { return }
-    context.fireChannelActive()
-    deliverWaiting(context)
+    deliver(.active, context) { context.fireChannelActive() }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    guard begins(.inactive) else { return }
-    context.fireChannelInactive()
-    deliverWaiting(context)
+    deliver(.inactive, context) { context.fireChannelInactive() }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard begins(.read(data)) else { return }
-    context.fireChannelRead(data)
-    deliverWaiting(context)
+    deliver(.read(data), context) { context.fireChannelRead(data) }
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
-    guard begins(.readComplete) else { return }
-    context.fireChannelReadComplete()
-    deliverWaiting(context)
+    deliver(.readComplete, context) { context.fireChannelReadComplete() }
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    guard begins(.user(event)) else { return }
-    context.fireUserInboundEventTriggered(event)
-    deliverWaiting(context)
+    deliver(.user(event), context) { context.fireUserInboundEventTriggered(event) }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    guard begins(.error(error)) else { return }
-    context.fireErrorCaught(error)
-    deliverWaiting(context)
+    deliver(.error(error), context) { context.fireErrorCaught(error) }
   }
 
-  /// Whether an event may be delivered now; else it waits.
-  private func begins(_ event: @autoclosure () -> Event) -> Bool {
-    guard isDelivering else {
-      isDelivering = true
-      return true
-    }
-    waiting.append(event())
-    return false
-  }
-
-  private func deliverWaiting(_ context: ChannelHandlerContext) {
+  /// Delivers an event with `fire`, and then the events that came meanwhile. An event within another's delivery waits.
+  private func deliver(
+    _ event: @autoclosure () -> Event, _ context: ChannelHandlerContext, _ fire: () -> Void
+  ) {
+    if isDelivering { return waiting.append(event()) }
+    isDelivering = true
+    fire()
     while !waiting.isEmpty {
       let events = waiting
       waiting = []
-      for event in events { deliver(event, context) }
+      for event in events { deliver(waited: event, context) }
     }
     isDelivering = false
   }
 
-  private func deliver(_ event: Event, _ context: ChannelHandlerContext) {
+  private func deliver(waited event: Event, _ context: ChannelHandlerContext) {
     switch event {
     case .active: context.fireChannelActive()
     case .inactive: context.fireChannelInactive()

@@ -50,7 +50,7 @@ package final class LenientResponseHandler: ChannelInboundHandler {
 
   private init() {}
 
-  private static func makeHeadDecoder() -> HeadDecoder { HeadDecoder(from: .lenientOrigin, limits: limits) }
+  private static func makeHeadDecoder() -> HeadDecoder { HeadDecoder(limits: limits, form: .lenient) }
 
   /// Adds handlers around the codec of a connection over HTTP/1.1; call it on the channel's event loop.
   ///

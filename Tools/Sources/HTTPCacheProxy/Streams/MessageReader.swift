@@ -4,8 +4,7 @@ import NIOCore
 struct MessageReader: Sendable {
   let stream: ByteStream
   let limits: MessageLimits
-  /// Whether responses may have the forms that a user agent takes (`LenientHead`).
-  var isLenient = false
+  let form: MessageForm
 
   /// Reads the head of a request whose first bytes have arrived; nil if the connection ends before.
   ///
@@ -16,7 +15,7 @@ struct MessageReader: Sendable {
   func requestHead(within time: TimeAmount, began: () -> Bool) async throws -> RequestHead? {
     let deadline = stream.now + time
     guard let buffer = try await stream.read(until: deadline), began() else { return nil }
-    return try await head(buffer, from: .client, until: { deadline }) { bytes throws(ProtocolViolation) in
+    return try await head(buffer, until: { deadline }) { bytes throws(ProtocolViolation) in
       try RequestHead(bytes, limits: limits)
     }
   }
@@ -27,20 +26,18 @@ struct MessageReader: Sendable {
   /// - Throws: `ProtocolViolation`, `StreamError`.
   func responseHead(until deadline: () -> NIODeadline) async throws -> ResponseHead? {
     guard let buffer = try await read(until: deadline) else { return nil }
-    let sender = isLenient ? HeadDecoder.Sender.lenientOrigin : .origin
-    return try await head(buffer, from: sender, until: deadline) {
-      bytes throws(ProtocolViolation) -> ResponseHead in
-      if isLenient { return try ResponseHead(lenient: bytes, limits: limits) }
+    return try await head(buffer, until: deadline) { bytes throws(ProtocolViolation) -> ResponseHead in
+      if form == .lenient { return try ResponseHead(lenient: bytes, limits: limits) }
       return try ResponseHead(bytes, limits: limits)
     }
   }
 
   private func head<Head>(
-    _ first: ByteBuffer, from sender: HeadDecoder.Sender, until deadline: () -> NIODeadline,
+    _ first: ByteBuffer, until deadline: () -> NIODeadline,
     _ parse: (UnsafeRawBufferPointer) throws(ProtocolViolation) -> Head
   ) async throws -> Head? {
     var buffer = first
-    var decoder = HeadDecoder(from: sender, limits: limits)
+    var decoder = HeadDecoder(limits: limits, form: form)
     while true {
       if let range = try buffer.withUnsafeReadableBytes({ try decoder.range(in: $0) }) {
         let head = try buffer.withUnsafeReadableBytes {

@@ -23,7 +23,7 @@ final class IncomingBody: BodySource {
   private let stall: TimeAmount?
   private let pace: ClientPace?
   private let state: Mutex<State>
-  private let form: ChunkedDecoder.Form
+  private let form: MessageForm
   private let connectionOptions: Set<String>
   private let laterTrailers: StreamTrailers?
   private let beforePull: (@Sendable () async throws -> Void)?
@@ -39,7 +39,7 @@ final class IncomingBody: BodySource {
   ///   - beforePull: called before each pull.
   ///   - ended: called once at the end, with whether the last byte has arrived.
   init(
-    _ stream: ByteStream, framing: Framing, limits: MessageLimits, form: ChunkedDecoder.Form,
+    _ stream: ByteStream, framing: Framing, limits: MessageLimits, form: MessageForm,
     connectionOptions: Set<String> = [], laterTrailers: StreamTrailers? = nil, stall: TimeAmount?,
     pace: ClientPace? = nil,
     beforePull: (@Sendable () async throws -> Void)? = nil,

@@ -1,5 +1,6 @@
 public import HTTPCaching
 import HTTPTypes
+public import Logging
 public import NIOCore
 public import NIOSSL
 
@@ -34,7 +35,11 @@ public final class NIOUpstream: Upstream {
   ///
   /// A GET or HEAD whose response over HTTP/2 has lost octets is sent once more over HTTP/1.1, too.
   ///
-  /// - Throws: `UpstreamError`.
+  /// If the context of a request names a group of addresses (`UpstreamContext`), the request goes to one of them. A
+  /// request with an idempotent method and without a body goes to the next address if one cannot be reached or does not
+  /// answer; any other only if no connection was made.
+  ///
+  /// - Throws: `UpstreamError`, of the last address.
   public func send(_ request: UpstreamRequest) async throws(UpstreamError) -> UpstreamResponse {
     try await answer(request, upgrade: nil).response
   }
@@ -43,17 +48,41 @@ public final class NIOUpstream: Upstream {
   ///
   /// - Parameter protocols: the protocols to request; nil for no upgrade.
   /// - Returns: the response, and for a 101 the connection; give it back when the tunnel ends.
-  /// - Throws: `UpstreamError`.
+  /// - Throws: `UpstreamError`, of the last address.
   func answer(
     _ request: UpstreamRequest, upgrade protocols: String?
   ) async throws(UpstreamError) -> (response: UpstreamResponse, tunnel: ConnectionLease?) {
-    let target = try Self.origin(request)
-    let origin = configuration.proxy?.origin ?? target
+    guard let group = request.upstreamContext.group else {
+      return try await answer(request, upgrade: protocols, at: Self.origin(request))
+    }
+    var failure = UpstreamError(.unreachable, "\(group.origin) has no address")
+    for index in group.order() {
+      do throws(UpstreamError) {
+        let result = try await answer(request, upgrade: protocols, at: group.addresses[index])
+        group.succeeded(index)
+        return result
+      } catch {
+        if error.kind == .cancelled { throw error }
+        if group.failed(index) {
+          configuration.logger.warning("\(group.addresses[index]) is left out for now: \(error.message)")
+        }
+        let isConnected = error.kind != .unreachable || error.cause is RequestAttempt.ClosedBeforeResponse
+        guard request.isRepeatable || !isConnected else { throw error }
+        failure = error
+      }
+    }
+    throw failure
+  }
+
+  private func answer(
+    _ request: UpstreamRequest, upgrade protocols: String?, at address: Origin
+  ) async throws(UpstreamError) -> (response: UpstreamResponse, tunnel: ConnectionLease?) {
+    let origin = configuration.proxy?.origin ?? address
     let deadline = deadline(request)
     if protocols == nil, request.isRepeatable {
       let lease = try await pool.lease(origin, fresh: false, until: deadline)
       do {
-        let response = try await attempt(request, lease, until: deadline)
+        let response = try await RequestAttempt(lease, pool: pool).run(request, until: deadline)
         guard lease.http2 != nil, Self.hasLostOctets(response.head, to: request) else {
           return (response, nil)
         }
@@ -63,29 +92,12 @@ public final class NIOUpstream: Upstream {
       }
     }
     let lease = try await pool.lease(origin, fresh: true, until: deadline)
-    let response = try await attempt(request, lease, upgrade: protocols, until: deadline)
+    let response = try await RequestAttempt(lease, pool: pool)
+      .run(request, upgrade: protocols, until: deadline)
     guard response.head.status.code == 101 else { return (response, nil) }
     // A tunnel may last for days: it must not count against the connections for requests.
     pool.giveUpPlace(of: lease)
     return (response, lease)
-  }
-
-  /// Takes back the connection of a tunnel.
-  func release(_ tunnel: ConnectionLease) { pool.release(tunnel, isReusable: false) }
-
-  /// Opens a connection for a tunnel; the caller closes it.
-  ///
-  /// - Throws: `UpstreamError`.
-  func tunnel(to origin: Origin) async throws(UpstreamError) -> ByteStream {
-    try await pool.connect(to: origin)
-  }
-
-  private func attempt(
-    _ request: UpstreamRequest, _ lease: ConnectionLease, upgrade protocols: String? = nil,
-    until deadline: NIODeadline
-  ) async throws(UpstreamError) -> UpstreamResponse {
-    try await RequestAttempt(lease, pool: pool)
-      .run(request, upgrade: protocols, until: deadline)
   }
 
   /// Whether a value has lost octets: a redirect would lead to another resource, and be stored so. Only safe methods have
@@ -104,7 +116,7 @@ public final class NIOUpstream: Upstream {
     request.onInterim = nil
     do throws(UpstreamError) {
       let lease = try await pool.lease(origin, fresh: true, until: deadline)
-      let repaired = try await attempt(request, lease, until: deadline)
+      let repaired = try await RequestAttempt(lease, pool: pool).run(request, until: deadline)
       response.body.source.cancel()
       return repaired
     } catch {
@@ -119,9 +131,8 @@ public final class NIOUpstream: Upstream {
     return .now() + TimeAmount(timeout)
   }
 
-  /// The origin of a request: from its context, else from its target.
+  /// The origin of the target.
   private static func origin(_ request: UpstreamRequest) throws(UpstreamError) -> Origin {
-    if let address = request.upstreamContext.address { return address }
     guard let origin = Origin(scheme: request.head.scheme, authority: request.head.authority) else {
       throw UpstreamError(.unreachable, "no http or https origin in the request")
     }
@@ -164,6 +175,8 @@ extension NIOUpstream {
     public var offersHTTP2 = false
     /// The allowed addresses; nil allows every address.
     public var addresses: AddressRules?
+    /// The logger for addresses of a group that fail.
+    public var logger = Logger(label: "httpcache")
 
     /// The HTTP proxy that every request of `send` goes to, in absolute form; nil sends each to its origin.
     public var proxy: Proxy?

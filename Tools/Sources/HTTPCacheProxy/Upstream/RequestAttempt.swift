@@ -18,6 +18,7 @@ struct RequestAttempt: Sendable {
   private let pool: ConnectionPool
 
   private var configuration: NIOUpstream.Configuration { pool.configuration }
+  private var form: MessageForm { configuration.isLenient ? .lenient : .response }
 
   init(_ lease: ConnectionLease, pool: ConnectionPool) {
     self.lease = lease
@@ -29,7 +30,7 @@ struct RequestAttempt: Sendable {
   /// - Parameter upgrade: the protocols to request, if any.
   /// - Throws: `UpstreamError`, after closing the connection.
   func run(
-    _ request: UpstreamRequest, upgrade: String?, until deadline: NIODeadline
+    _ request: UpstreamRequest, upgrade: String? = nil, until deadline: NIODeadline
   ) async throws(UpstreamError) -> UpstreamResponse {
     let sender = RequestSender(request, on: lease, configuration: configuration)
     do {
@@ -101,8 +102,7 @@ struct RequestAttempt: Sendable {
       guard let head = try await heads.next(on: lease.stream, until: deadline).get() else { return nil }
       return try ResponseHead(head, limits: configuration.limits)
     }
-    let reader = MessageReader(
-      stream: lease.stream, limits: configuration.limits, isLenient: configuration.isLenient)
+    let reader = MessageReader(stream: lease.stream, limits: configuration.limits, form: form)
     return try await reader.responseHead { sender.headDeadline(deadline) }
   }
 
@@ -138,8 +138,7 @@ struct RequestAttempt: Sendable {
       return UpstreamResponse(head: response, body: MessageBody(BodyBytes(bytes)))
     }
     let body = IncomingBody(
-      lease.stream, framing: framing, limits: configuration.limits,
-      form: configuration.isLenient ? .lenient : .response,
+      lease.stream, framing: framing, limits: configuration.limits, form: form,
       connectionOptions: FieldHygiene.connectionOptions(head.fields), laterTrailers: lease.heads?.trailers,
       stall: configuration.silence(of: request, response: fields), pace: lease.pace
     ) { isComplete in finish(sender, isReusable: isComplete && isPersistent) }

@@ -87,7 +87,7 @@ import Testing
     for arguments in [["--capacity", capacity], []] {
       let run = await CommandRun.success(["config", "--dir", cache] + arguments)
       #expect(
-        run.errors.hasPrefix("httpcache: warning: nothing can be stored: an empty cache takes "),
+        run.errors.hasPrefix("httpcache: warning: nothing can be stored: a cache with one entry takes "),
         "\(run.errors)")
     }
     let serve = try ServeCommand.parse(["--upstream", "http://127.0.0.1:1", "--dir", cache])
@@ -96,7 +96,7 @@ import Testing
     _ = try serve.openCache(messages, observer: serve.observer(messages), nil)
     await messages.flush()
     let text = String(decoding: try #require(directory.file("log").bytes), as: UTF8.self)
-    #expect(text.contains("nothing can be stored: an empty cache takes "), "\(text)")
+    #expect(text.contains("nothing can be stored: a cache with one entry takes "), "\(text)")
     #expect(text.contains("; responses are stored in memory only\n"), "\(text)")
     let enough = await CommandRun("config", "--dir", cache, "--capacity", "4M")
     #expect(enough.status == 0 && enough.errors.isEmpty, "\(enough.errors)")

@@ -166,9 +166,9 @@ import Testing
     #expect(try !RequestFilter(target: "/other", outcomes: nil, client: nil).matches(request))
     #expect(try !RequestFilter(target: nil, outcomes: "hit", client: nil).matches(request))
     #expect(try !RequestFilter(target: nil, outcomes: nil, client: "127.0.0.2").matches(request))
-    #expect(throws: AdminQuery.Invalid.self) { try RequestFilter(target: nil, outcomes: nil, client: "nope") }
+    #expect(throws: ValidationError.self) { try RequestFilter(target: nil, outcomes: nil, client: "nope") }
     // One of the two would not be purged.
-    #expect(throws: AdminQuery.Invalid.self) {
+    #expect(throws: ValidationError.self) {
       try AdminQuery("/purge?url=http://a.test/1&url=http://a.test/2")
     }
     #expect(try AdminQuery("/purge?url=http://a.test/1&soft")["url"] == "http://a.test/1")

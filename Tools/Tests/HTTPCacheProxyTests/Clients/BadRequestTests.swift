@@ -94,6 +94,9 @@ import Testing
     Case(
       name: "Max-Forwards that is no number",
       request: "OPTIONS / HTTP/1.1\r\nHost: h\r\nMax-Forwards: x\r\n\r\n"),
+    Case(
+      name: "Max-Forwards with a sign",
+      request: "OPTIONS / HTTP/1.1\r\nHost: h\r\nMax-Forwards: +1\r\n\r\n"),
   ]
 
   @Test("is refused, closes the connection, and never reaches the origin", arguments: cases)

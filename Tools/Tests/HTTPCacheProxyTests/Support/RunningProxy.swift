@@ -101,6 +101,8 @@ func withProxy(
   var configuration = ProxyServer.Configuration(host: "127.0.0.1", port: 0, mode: mode)
   configuration.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
   configure(&configuration)
+  var upstream = upstream
+  upstream.logger = configuration.logger
   let origins = try NIOUpstream(group: group, configuration: upstream)
   let server = try await ProxyServer.start(
     configuration, cache: cache ?? storelessCache(), upstream: origins, group: group)

@@ -1,6 +1,5 @@
 import HTTPCacheProxy
 import HTTPCaching
-import Synchronization
 
 /// The figures of a server over a second, as `/live` tells it, `httpcache top` and the dashboard show it.
 struct AdminLive: Codable {
@@ -122,23 +121,4 @@ struct AdminRequestLine: Codable {
     notStored = request.refusal
     reason = request.reason
   }
-}
-
-/// Limits the connections that read live figures.
-final class LiveReaders: Sendable {
-  private static let limit = 32
-
-  private let count = Mutex(0)
-
-  /// Adds a reader; false if there are too many.
-  func begin() -> Bool {
-    count.withLock { count in
-      guard count < Self.limit else { return false }
-      count += 1
-      return true
-    }
-  }
-
-  /// Removes a reader.
-  func end() { count.withLock { $0 -= 1 } }
 }

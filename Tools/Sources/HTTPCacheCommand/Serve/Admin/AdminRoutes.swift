@@ -12,7 +12,8 @@ struct AdminRoutes: Sendable {
   let cache: HTTPCache
   let server: ProxyServer
   let events: EventCounts
-  let readers = LiveReaders()
+  /// The connections that read live figures.
+  let readers = BoundedCount(limit: 32)
 
   /// The answer to an allowed request.
   func answer(_ request: AdminRequest) async -> AdminResponse {
@@ -30,8 +31,6 @@ struct AdminRoutes: Sendable {
         return Self.notAllowed(query.path, allow: "GET, HEAD")
       }
       return try await read(query)
-    } catch let error as AdminQuery.Invalid {
-      return AdminResponse(status: 400, body: "400: \(error.message.printable)\n")
     } catch let error as ValidationError {
       return AdminResponse(status: 400, body: "400: \(error.message.printable)\n")
     } catch let error as CacheError where error.code == .invalidRequest {
@@ -79,7 +78,7 @@ struct AdminRoutes: Sendable {
   private func entries(_ query: AdminQuery) async throws -> AdminResponse {
     let limit = try query.number("limit") ?? 100
     guard (1...Int64(Self.mostEntries)).contains(limit) else {
-      throw AdminQuery.Invalid("limit must be between 1 and \(Self.mostEntries) (got \(limit))")
+      throw ValidationError("limit must be between 1 and \(Self.mostEntries) (got \(limit))")
     }
     let selection =
       try query.nonempty("prefix").map { CacheSelection.prefix(TargetURL.normalizedPrefix($0)) } ?? .all
@@ -161,11 +160,7 @@ struct AdminRoutes: Sendable {
   }
 
   static func json(_ value: some Encodable) throws -> AdminResponse {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return AdminResponse(
-      contentType: "application/json", body: String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
-    )
+    AdminResponse(contentType: "application/json", body: try Console.json(value) + "\n")
   }
 }
 
@@ -192,12 +187,12 @@ extension AdminRoutes {
     let sample = AdminLive(
       traffic, seconds: seconds, at: Date().timeIntervalSince1970, cache.usage,
       connections: server.connectionCount, fleet: counts.flatMap { AdminFleet(cache, $0) })
-    return Self.line(sample).map { "data: \($0)\n\n" } ?? ""
+    return (try? Console.json(sample)).map { "data: \($0)\n\n" } ?? ""
   }
 
   /// The requests that finish from now on, one JSON object a line.
   ///
-  /// - Throws: `AdminQuery.Invalid`.
+  /// - Throws: `ValidationError`.
   func requests(_ query: AdminQuery) throws -> AdminResponse {
     let filter = try RequestFilter(
       target: try query.nonempty("target"), outcomes: try query.nonempty("outcome"), client: query["client"])
@@ -205,7 +200,7 @@ extension AdminRoutes {
     return stream("application/x-ndjson") { send in
       for await request in requests where filter.matches(request) {
         let line = AdminRequestLine(request, at: Date().timeIntervalSince1970)
-        if let line = Self.line(line) { send(line + "\n") }
+        if let line = try? Console.json(line) { send(line + "\n") }
       }
     }
   }
@@ -216,7 +211,7 @@ extension AdminRoutes {
     switch query["by"] {
     case nil, "requests": break
     case "time": targets.sort { $0.slowest > $1.slowest }
-    case let order?: throw AdminQuery.Invalid("by must be requests or time (got '\(order)')")
+    case let order?: throw ValidationError("by must be requests or time (got '\(order)')")
     }
     return try Self.json(targets.prefix(Self.mostTargets).map { AdminMissed($0) })
   }
@@ -231,7 +226,7 @@ extension AdminRoutes {
     _ contentType: String,
     _ make: @escaping @Sendable (_ send: @escaping @Sendable (String) -> Void) async throws -> Void
   ) -> AdminResponse {
-    guard readers.begin() else {
+    guard readers.add() else {
       return AdminResponse(status: 503, body: "503: too many readers of live figures\n")
     }
     let readers = readers
@@ -244,14 +239,8 @@ extension AdminRoutes {
     }
     continuation.onTermination = { _ in
       task.cancel()
-      readers.end()
+      readers.subtract()
     }
     return AdminResponse(contentType: contentType, body: "", rest: stream)
-  }
-
-  private static func line(_ value: some Encodable) -> String? {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) }
   }
 }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import HTTPCacheSemantics
 import HTTPCaching
 
@@ -7,7 +8,7 @@ struct PurgeQuery {
   /// Where the server sends requests, and by which rules it stores.
   let served: ServedDirectory
 
-  /// - Throws: `AdminQuery.Invalid` or `ValidationError` for parameters that name no responses.
+  /// - Throws: `ValidationError` for parameters that name no responses.
   func selections() throws -> [CacheSelection] {
     var selections: [[CacheSelection]] = []
     if let url = query["url"] {
@@ -16,34 +17,34 @@ struct PurgeQuery {
     }
     if let prefix = query["prefix"] {
       guard !prefix.isEmpty else {
-        throw AdminQuery.Invalid("an empty prefix matches all responses: use all")
+        throw ValidationError("an empty prefix matches all responses: use all")
       }
       selections.append(try served.selections(ofPrefix: try Self.absolute(prefix, "prefix")))
     }
     if let group = try query.nonempty("group") {
       guard group.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-        throw AdminQuery.Invalid(
+        throw ValidationError(
           "group must have visible ASCII characters and spaces alone, as names of groups do (RFC 9875 §2)")
       }
       let given = try Self.absolute(try query.required("origin"), "origin")
       guard let origin = TargetURI.origin(of: given) else {
-        throw AdminQuery.Invalid(
+        throw ValidationError(
           "origin must be a URL such as https://example.com (got '\(given.prefix(80))')")
       }
       selections.append(served.selections(ofGroup: group, origin: try TargetURL(parsing: origin)))
     }
     if try query.isSet("all") { selections.append([.all]) }
     guard selections.count == 1, let selection = selections.first else {
-      throw AdminQuery.Invalid("give one of: url, prefix, group with origin, all")
+      throw ValidationError("give one of: url, prefix, group with origin, all")
     }
     return selection
   }
 
   /// Refuses a text that no stored URL begins with, so that a purge that can match nothing does not look done.
-  private static func absolute(_ text: String, _ name: String) throws(AdminQuery.Invalid) -> String {
+  private static func absolute(_ text: String, _ name: String) throws(ValidationError) -> String {
     let start = text.lowercased()
     guard start.hasPrefix("http://") || start.hasPrefix("https://") else {
-      throw AdminQuery.Invalid("\(name) must begin with http:// or https:// (got '\(text.prefix(80))')")
+      throw ValidationError("\(name) must begin with http:// or https:// (got '\(text.prefix(80))')")
     }
     return text
   }

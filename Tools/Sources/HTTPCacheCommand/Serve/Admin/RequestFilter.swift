@@ -1,3 +1,4 @@
+import ArgumentParser
 import HTTPCacheProxy
 
 /// Chooses requests.
@@ -12,17 +13,17 @@ struct RequestFilter: Sendable {
   ///   - target: a part of host and target.
   ///   - outcomes: words as in the access log, with commas between them.
   ///   - client: the address of the client.
-  /// - Throws: `AdminQuery.Invalid` for a word that no outcome has, or for no address: such a filter would wait for ever.
-  init(target: String?, outcomes: String?, client: String?) throws(AdminQuery.Invalid) {
+  /// - Throws: `ValidationError` for a word that no outcome has, or for no address: such a filter would wait for ever.
+  init(target: String?, outcomes: String?, client: String?) throws(ValidationError) {
     self.target = target
     self.outcomes = Set((outcomes ?? "").split(separator: ",").map { String($0) })
     self.client = client.flatMap { IPAddress($0) }
     if let client, self.client == nil {
-      throw AdminQuery.Invalid("client must be an IP address, such as 192.0.2.1 (got '\(client)')")
+      throw ValidationError("client must be an IP address, such as 192.0.2.1 (got '\(client)')")
     }
     if let unknown = self.outcomes.sorted().first(where: { !RequestOutcome.isKnown($0) }) {
       let known = RequestOutcome.allCases.map(\.rawValue).joined(separator: ", ")
-      throw AdminQuery.Invalid(
+      throw ValidationError(
         "outcome must be among \(known), each also with -aborted after it (got '\(unknown)')")
     }
   }

@@ -1,3 +1,5 @@
+import HTTPCacheProxy
+
 /// The rules that overrides lift (`sharing-despite`), by the beginnings of their patterns.
 ///
 /// Keeps for each rule and each part of a target only the shortest beginnings, sorted. A beginning is then compared with
@@ -18,7 +20,7 @@ struct LiftedRules {
         }
       }
     }
-    texts = all.mapValues { parts in parts.mapValues { Self.shortest($0) } }
+    texts = all.mapValues { parts in parts.mapValues { StoredPlace.distinct(prefixes: $0) } }
   }
 
   /// The rules of overrides that may match a target that an override with these beginnings matches. Parts of different
@@ -30,17 +32,6 @@ struct LiftedRules {
       names.insert(name)
     }
     return names
-  }
-
-  /// The texts that begin with no other one, sorted.
-  private static func shortest(_ texts: [String]) -> [String] {
-    var kept: [String] = []
-    for text in texts.sorted() {
-      // Texts that begin with another one follow it.
-      if let last = kept.last, text.hasPrefix(last) { continue }
-      kept.append(text)
-    }
-    return kept
   }
 
   /// Whether a text begins with `beginning`, or `beginning` begins with a text.

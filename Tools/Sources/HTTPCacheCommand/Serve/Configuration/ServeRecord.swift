@@ -99,10 +99,8 @@ extension ServeRecord {
   ///
   /// - Throws: `OutputFailure`, or the error of Foundation.
   func save(in directory: String) throws {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let path = directory + "/" + Self.name
-    try OwnerFile.replace(path, by: encoder.encode(self), task: "cannot write \(path)")
+    try OwnerFile.replace(path, by: Data(Console.json(self).utf8), task: "cannot write \(path)")
   }
 
   /// The record of the last server that used a directory; nil if there is none that can be read.

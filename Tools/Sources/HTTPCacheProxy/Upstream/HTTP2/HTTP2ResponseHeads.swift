@@ -67,7 +67,8 @@ final class StreamTrailers: Sendable {
   /// - Throws: `ProtocolViolation` for trailers that are too large.
   func set(_ headers: HPACKHeaders, limits: MessageLimits) throws(ProtocolViolation) {
     guard headers.fit(limits) else {
-      throw ProtocolViolation("trailers larger than \(limits.headBytes) bytes", status: 431)
+      throw ProtocolViolation(
+        "trailers larger than \(limits.headBytes) bytes", status: .requestHeaderFieldsTooLarge)
     }
     var trailers: HTTPFields = [:]
     for (name, value, _) in headers {
