@@ -115,16 +115,7 @@
 
     /// Whether a text has only characters of names and addresses of hosts.
     static func isHost(_ text: String) -> Bool {
-      !text.isEmpty
-        && text.utf8.allSatisfy { octet in
-          switch octet {
-          case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"),
-            UInt8(ascii: ":"), UInt8(ascii: "%"):
-            true
-          default: false
-          }
-        }
+      !text.isEmpty && text.utf8.allSatisfy { $0.isLetter || $0.isDigit || ".-_:%".utf8.contains($0) }
     }
 
     private static func invalid(_ message: String) -> SharedTierError {

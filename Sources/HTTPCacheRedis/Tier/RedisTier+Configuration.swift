@@ -1,4 +1,5 @@
 #if Redis
+  import HTTPCacheSemantics
   public import HTTPCaching
   import NIOSSL
 
@@ -65,14 +66,7 @@
     public static func check(name: String) throws(SharedTierError) {
       let isName =
         (1...64).contains(name.utf8.count)
-        && name.utf8.allSatisfy { octet in
-          switch octet {
-          case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-          default: false
-          }
-        }
+        && name.utf8.allSatisfy { $0.isLetter || $0.isDigit || ".-_".utf8.contains($0) }
       guard isName else {
         throw SharedTierError(
           .refused,

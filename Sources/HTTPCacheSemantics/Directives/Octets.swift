@@ -10,8 +10,8 @@ let greatestDeltaSeconds: Int64 = 999_999_999_999_999
 
 extension UInt8 {
   @inline(__always) var isFieldWhitespace: Bool { self == 0x20 || self == 0x09 }
-  @inline(__always) var isDigit: Bool { self &- 0x30 < 10 }
-  @inline(__always) var isLetter: Bool { (self | 0x20) &- 0x61 < 26 }
+  @inline(__always) package var isDigit: Bool { self &- 0x30 < 10 }
+  @inline(__always) package var isLetter: Bool { (self | 0x20) &- 0x61 < 26 }
   @inline(__always) var lowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 
   /// The value of a hexadecimal digit.

@@ -1,4 +1,5 @@
 import HTTPCacheLibC
+import HTTPCacheSemantics
 
 /// Folders of the user that runs this process.
 enum UserFolder {
@@ -15,15 +16,7 @@ enum UserFolder {
 
   /// Makes one path component of any text.
   static func component(_ text: String) -> String {
-    let allowed = text.utf8.map { octet -> UInt8 in
-      switch octet {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
-        UInt8(ascii: "_"):
-        octet
-      default: UInt8(ascii: "_")
-      }
-    }
+    let allowed = text.utf8.map { $0.isLetter || $0.isDigit || ".-".utf8.contains($0) ? $0 : UInt8(ascii: "_") }
     let name = String(decoding: allowed.prefix(200), as: UTF8.self)
     return name.isEmpty || name.hasPrefix(".") ? "_" + name : name
   }

@@ -165,6 +165,10 @@ struct SharingRuleTests {
     }
     #expect(try await fleet.nodes[0].get("/a?x=1&utm=1").text == "1")
     #expect(try await fleet.nodes[1].get("/a?x=1&utm=2").text == "1")
+    let published = fleet.nodes[0].events.events.compactMap { event -> String? in
+      if case .fleet(.published(let key, _)) = event { key.target } else { nil }
+    }
+    #expect(published == [TestFleet.target("/a?x=1")], "its rule goes with it")
     #expect(try await fleet.nodes[1].get("/a?x=2&utm=2").text == "2")
     #expect(try await fleet.nodes[0].get("/a?x=2").text == "2")
     #expect(fleet.origin.requests.count == 2)

@@ -24,7 +24,9 @@ final class SharedStore: StoreLayer {
   /// Begins to store a response; it is published after its commit if this node fetched it for all nodes.
   func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter {
     let writer = try await base.write(record, variantLimit: variantLimit)
-    guard let fetch = fleet.fetch(for: record.ticket) else { return writer }
+    // Names are published with the response that they lead to.
+    guard ![.pointer, .searchRule].contains(record.key.methodClass), let fetch = fleet.fetch(for: record.ticket)
+    else { return writer }
     guard mayPublish(record, fetch) else { return writer }
     return SharedWriter(writer, fetch: fetch, store: self)
   }
