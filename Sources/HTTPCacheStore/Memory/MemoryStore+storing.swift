@@ -24,14 +24,20 @@ extension MemoryStore {
       throw CacheError(.tooLarge, "\(cost) bytes, of \(capacityNow) in all", key: record.key)
     }
     var stored = record
-    var (isThere, isSuperseded, isWiped) = (true, false, false)
+    var refusal: CacheError?
     func mayStore(in group: MemoryGroup) -> Bool {
-      isWiped = record.ticket.map { (source ?? self).isWiped(record.key, since: $0) } ?? false
-      if isWiped { return false }
-      stored = compared(record)
-      isThere = part.map { group.partial($0) != nil } ?? true
-      isSuperseded = isThere && group.supersedes(stored)
-      return isThere && !isSuperseded
+      let new = compared(record)
+      stored = new
+      if isWiped(record, source) {
+        refusal = .wiped(record.key)
+      } else if let part, group.partial(part) == nil {
+        refusal = CacheError(.unavailable, "the part is not stored any more", key: record.key)
+      } else if group.supersedes(new) {
+        refusal = Self.superseded(record)
+      } else {
+        refusal = nil
+      }
+      return refusal == nil
     }
     let placement = place(record.key, from: reservation) { group in
       guard mayStore(in: group) else { return }
@@ -46,11 +52,7 @@ extension MemoryStore {
       // The response that it replaces is out of date, whether the new one is stored or not.
       if mayStore(in: group) { group.remove { $0.sequence == part || record.replaces($0) } }
     }
-    if isWiped { throw .wiped(record.key) }
-    if isSuperseded { throw Self.superseded(record) }
-    guard isThere else {
-      throw CacheError(.unavailable, "the part is not stored any more", key: record.key)
-    }
+    if let refusal { throw refusal }
     switch placement {
     case .stored: return stored
     case .refused:
@@ -62,6 +64,12 @@ extension MemoryStore {
 
   static func superseded(_ record: CacheRecord) -> CacheError {
     CacheError(.superseded, "it was asked for while this one was on its way", key: record.key)
+  }
+
+  /// - Parameter source: the store that gave the ticket; nil if it is this one.
+  private func isWiped(_ record: CacheRecord, _ source: (any CacheStore)?) -> Bool {
+    guard let ticket = record.ticket else { return false }
+    return source?.isWiped(record.key, since: ticket) ?? isWiped(record.key, since: ticket)
   }
 
   /// The record as it becomes visible: invalidated if its request was overtaken. Called with the lock of the

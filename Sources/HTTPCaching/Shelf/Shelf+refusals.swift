@@ -15,8 +15,9 @@ extension Shelf {
   ) {
     observers.tell(.notStored(target: CacheKey.target(of: request) ?? key.target, refusal))
     let now = configuration.clock.now
-    guard !(ticket.map { store.isWiped(key, since: $0) } ?? false), isNoted(refusal, method: request.method),
-      refusalLimit.allows(refusal, status: response.status.code, key: key, now: now)
+    guard isNoted(refusal, method: request.method),
+      refusalLimit.allows(refusal, status: response.status.code, key: key, now: now),
+      !(ticket.map { store.isWiped(key, since: $0) } ?? false)
     else { return }
     store.note(
       RefusalNote(
