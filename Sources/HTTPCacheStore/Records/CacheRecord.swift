@@ -86,15 +86,22 @@ public final class CacheRecord: Sendable {
   /// A copy with some properties changed.
   public func with(
     response: StoredResponse? = nil, groups: [String]? = nil, userInfo: [UInt8]? = nil,
-    isPinned: Bool? = nil, isMemoryOnly: Bool? = nil, sequence: UInt64? = nil,
-    ticket: InvalidationTicket? = nil
+    isPinned: Bool? = nil, isMemoryOnly: Bool? = nil, ticket: InvalidationTicket? = nil
   ) -> CacheRecord {
     CacheRecord(
       key: key, response: response ?? self.response, bodyLength: bodyLength,
       storedRanges: storedRanges, groups: groups ?? self.groups,
       userInfo: userInfo ?? self.userInfo, isSeed: isSeed,
       isPinned: isPinned ?? self.isPinned, isMemoryOnly: isMemoryOnly ?? self.isMemoryOnly,
-      isResumable: isResumable, sequence: sequence ?? self.sequence, ticket: ticket ?? self.ticket)
+      isResumable: isResumable, sequence: sequence, ticket: ticket ?? self.ticket)
+  }
+
+  /// A copy with the number that a store gave it.
+  public func with(sequence: UInt64) -> CacheRecord {
+    CacheRecord(
+      key: key, response: response, bodyLength: bodyLength, storedRanges: storedRanges, groups: groups,
+      userInfo: userInfo, isSeed: isSeed, isPinned: isPinned, isMemoryOnly: isMemoryOnly,
+      isResumable: isResumable, sequence: sequence, ticket: ticket)
   }
 
   /// A copy for another stored part of the body.
