@@ -141,7 +141,7 @@ def cuts(program, source, folder, count, segments, chance):
     options = ["--queue", "cuts", "--dir", cache, "-q"]
     first = [program, "get", *options, "--segments", str(segments), "--capacity", "8G", "--largest-entry", "100%",
              "--min-free", "0", "--retry", "1000", "-o", target, origin.url]
-    again = [program, "downloads", "resume", *options]
+    again = [program, "downloads", "resume", "--failed", *options]
     process = subprocess.Popen(first)
     done = unreceived = 0
     points = sorted(chance.sample(range(1, 1000), count))

@@ -9,6 +9,7 @@ import Testing
 struct DownloadAddedAgainTests {
   #if Crypto
     private static let wrong = String(repeating: "0", count: 64)
+    private static let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
     @Test("a file at the destination without the expected digest is not current")
     func digestLater() async throws {
@@ -19,6 +20,38 @@ struct DownloadAddedAgainTests {
       download.digests = [try #require(.sha256(Self.wrong))]
       try test.queue.add(download)
       #expect(try await test.end(id).failure == .wrongDigest)
+    }
+
+    @Test("a stale stored response with the expected digest, and then the file, are right without the origin")
+    func staleWithDigest() async throws {
+      let test = try TestQueue(onDisk: true)
+      test.origin.change { $0.content = Array("abc".utf8) }
+      _ = try await test.end(try test.add("/file"))
+      test.clock.advance(by: 3_600)
+      var download = try test.download("/file", to: "file")
+      download.digests = [try #require(.sha256(Self.abc))]
+      let id = try test.queue.add(download)
+      #expect(try await test.end(id) == .done(.cache))
+      #expect(test.contents("file") == Array("abc".utf8))
+      try test.queue.add(download)
+      #expect(try await test.end(id) == .done(.destination))
+      #expect(test.upstream.requests.count == 1)
+    }
+
+    @Test("a stale stored response with another digest than the expected one is validated")
+    func staleWithoutDigest() async throws {
+      let test = try TestQueue(onDisk: true)
+      test.origin.change { $0.content = Array("abd".utf8) }
+      _ = try await test.end(try test.add("/file"))
+      test.clock.advance(by: 3_600)
+      test.origin.change {
+        $0.content = Array("abc".utf8)
+        $0.fields[.eTag] = "\"b\""
+      }
+      var download = try test.download("/file", to: "file")
+      download.digests = [try #require(.sha256(Self.abc))]
+      #expect(try await test.end(try test.queue.add(download)) == .done(.fetched))
+      #expect(test.contents("file") == Array("abc".utf8))
     }
 
     @Test("a digest that is added while the download runs is checked", arguments: ["file", nil] as [String?])

@@ -262,9 +262,11 @@ struct DownloadDestinationTests {
       test.origin.change { $0.content = Array("abc".utf8) }
       let right = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
       var download = try test.download("/file", to: "file")
-      download.digests = [try #require(.sha256(right.replacing("ba", with: "bb")))]
+      let wrong = right.replacing("ba", with: "bb")
+      download.digests = [try #require(.sha256(wrong))]
       let id = try test.queue.add(download)
-      #expect(try await test.end(id).failure == .wrongDigest)
+      let message = "the bytes have sha-256=\(right); expected is sha-256=\(wrong)"
+      #expect(try await test.end(id) == .failed(DownloadFailure(.wrongDigest, message)))
       #expect(test.contents("file") == nil)
       #expect(try await test.cache.file(for: download.request) == nil)
       download.digests = [try #require(.sha256(right.uppercased()))]

@@ -110,6 +110,56 @@ struct DownloadListTests {
     await queue.close()
   }
 
+  @Test("without startsSaved a download of the list starts when it is added again or resumed")
+  func held() async throws {
+    let test = try TestQueue(count: 10, onDisk: true) { $0.totalLimit = 0 }
+    let ids = try ["/a", "/b", "/c"].map { try test.add($0) }
+    await test.queue.close()
+    let queue = try test.reopen { $0.startsSaved = false }
+    #expect(queue.summary.held == 3 && queue.summary.waiting == 0 && queue.summary.count == 3)
+    #expect(try queue.add(test.download("/a")) == ids[0])
+    queue.resume(ids[1])
+    for id in ids.prefix(2) { #expect(try await test.end(id, in: queue) == .done(.fetched)) }
+    #expect(queue.status(of: ids[2])?.state == .waiting(.slot) && queue.summary.held == 1)
+    #expect(test.upstream.requests.count == 2)
+    await queue.close()
+    let last = try test.reopen()
+    #expect(try await test.end(ids[2], in: last) == .done(.fetched))
+    await last.close()
+  }
+
+  @Test("a held download that waits for a retry keeps the reason, and starts at once when it is added again")
+  func heldRetry() async throws {
+    let (test, id) = try await TestQueue.brokenOff()
+    await test.queue.close()
+    let queue = try test.reopen { $0.startsSaved = false }
+    #expect(queue.status(of: id)?.state.isRetry == true)
+    #expect(try queue.add(test.download("/file", to: "file")) == id)
+    await test.wait(id, in: queue) { $0.isEnded }
+    #expect(queue.status(of: id)?.state == .done(.fetched))
+    await queue.close()
+  }
+
+  @Test("a list that is read tells a download that a process runs from one that waits")
+  func savedWhileRunning() async throws {
+    let test = try TestQueue(count: 10, onDisk: true) { $0.totalLimit = 1 }
+    let gate = Gate()
+    test.origin.change { $0.gate = gate }
+    let id = try test.add("/running")
+    try test.add("/waiting")
+    await gate.waitForArrivals(1)
+    await test.wait(id) { $0 == .receiving }
+    let states = { try DownloadQueue.saved("test", in: test.cache).map(\.state) }
+    #expect(try states() == [.receiving, .waiting(.slot)])
+    await test.queue.close()
+    #expect(try states() == [.waiting(.slot), .waiting(.slot)])
+    // An interrupted download that is held does not run.
+    let queue = try test.reopen { ($0.startsSaved, $0.totalLimit) = (false, 0) }
+    try queue.add(test.download("/other"))
+    #expect(try states() == [.waiting(.slot), .waiting(.slot), .waiting(.slot)])
+    await queue.close()
+  }
+
   @Test("a list as a killed process leaves it has its running downloads")
   func killed() async throws {
     let test = try TestQueue(count: 10, onDisk: true)

@@ -94,9 +94,11 @@ final class DiskLimits: Sendable {
     return "no room now: the rest is pinned, being written, or evicted in the background"
   }
 
-  /// A message if the capacity is less than an index with one entry takes; otherwise nil.
-  func noRoomNote(in opened: OpenDirectory) -> String? {
-    let capacity = capacity
+  /// A message if a capacity is less than an index with one entry takes; otherwise nil.
+  ///
+  /// - Parameter capacity: nil for that of the directory.
+  func noRoomNote(in opened: OpenDirectory, capacity: Int64? = nil) -> String? {
+    let capacity = capacity ?? self.capacity
     guard capacity < 16 << 20 else { return nil }
     let roots = try? opened.index.number("SELECT count(*) FROM sqlite_schema WHERE rootpage > 0")
     // Two more pages: the head of the database and the map of its pages. The log has a copy of each page that the first

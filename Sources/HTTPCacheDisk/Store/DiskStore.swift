@@ -182,6 +182,11 @@ public final class DiskStore: Sendable {
   /// A message if the capacity is less than an index with one entry takes; otherwise nil.
   public var noRoomNote: String? { limits.noRoomNote(in: thread.currentDirectory) }
 
+  /// As `noRoomNote`, for a capacity that the directory does not have yet.
+  public func noRoomNote(capacity: Int64) -> String? {
+    limits.noRoomNote(in: thread.currentDirectory, capacity: capacity)
+  }
+
   /// Whether `generation(of:)` shows changes by other processes. If not, as on a network file system, the
   /// generation rises with each call, and no store above this one can keep entries in memory.
   public var sharesGenerations: Bool { thread.currentDirectory.generations.isShared }

@@ -1,10 +1,44 @@
 import HTTPCacheSemantics
+import HTTPCacheStore
 import HTTPCaching
 
 extension DownloadAttempt {
+  /// Takes the file with the expected digests from the destination or from the cache. The origin is not asked: these
+  /// are the right bytes, whatever their age.
+  ///
+  /// - Returns: nil if neither has such a file.
+  func runChecked(
+    _ request: HTTPRequest, occupant: DestinationFile.Occupant?, meter: DownloadMeter
+  ) async throws -> AttemptEnd? {
+    let digests = item.download.digests
+    guard !digests.isEmpty else { return nil }
+    try requireDigests()
+    if occupant == .placed, let file, try await file.has(digests) {
+      return .done(.destination, received: item.placed?.size ?? 0)
+    }
+    guard let response = stored(request, nil), let body = response.body.source.stored,
+      var verifier = DigestVerifier(digests)
+    else { return nil }
+    do {
+      try await body.reader.readPieces(of: body.range) { (bytes) throws(CacheError) in
+        if Task.isCancelled { throw CacheError(.cancelled, "the task was cancelled") }
+        verifier.update(bytes)
+      }
+    } catch {
+      try Task.checkCancellation()
+      // The request that follows finds the damage, too.
+      return nil
+    }
+    guard verifier.difference() == nil else { return nil }
+    _ = stored(request, nil, isCounted: true)
+    return try await receive(response, to: request, meter: meter, isChecked: true)
+  }
+
   /// Reads the body to its end, checks it and puts it at the destination.
+  ///
+  /// - Parameter isChecked: whether the body is known to have the expected digests.
   func receive(
-    _ response: CacheResponse, to request: HTTPRequest, meter: DownloadMeter
+    _ response: CacheResponse, to request: HTTPRequest, meter: DownloadMeter, isChecked: Bool = false
   ) async throws -> AttemptEnd {
     let validators = ResponseValidators(response.head.headerFields)
     let length = response.body.length
@@ -16,7 +50,7 @@ extension DownloadAttempt {
     try requireSpace(length.map { max(0, $0 - meter.received) } ?? 0)
     let part = try part(for: response, meter: meter)
     let isWritten = part.map { $0.isWritten } ?? false
-    let digests = try digests(for: response, isWritten: isWritten, meter: meter)
+    let digests = try isChecked ? [] : digests(for: response, isWritten: isWritten, meter: meter)
     // The file then has bytes that are not of this transfer.
     let repeatsBytes = isWritten && part?.file.repeatsBytes == true
     var verifier = repeatsBytes ? nil : DigestVerifier(digests)
@@ -35,12 +69,13 @@ extension DownloadAttempt {
       }
     }
     tell(.state(.verifying))
-    let mismatch = try await repeatsBytes ? part?.file.mismatch(of: digests) : verifier?.mismatch()
-    if let algorithm = mismatch {
+    let difference =
+      try await repeatsBytes ? part?.file.difference(from: digests) : verifier?.difference()
+    if let difference {
       await cache.removeStored(for: request)
       part?.file.discard()
       meter.arrives(at: 0)
-      throw wrongDigest(algorithm)
+      throw wrongDigest(difference)
     }
     let received = isStored ? length ?? 0 : meter.received
     guard let file, let part else {
@@ -71,8 +106,9 @@ extension DownloadAttempt {
     return response
   }
 
-  func wrongDigest(_ algorithm: IntegrityDigest.Algorithm) -> DownloadFailure {
-    DownloadFailure(.wrongDigest, "the bytes do not have their \(algorithm.rawValue) digest")
+  func wrongDigest(_ difference: DigestVerifier.Difference) -> DownloadFailure {
+    DownloadFailure(
+      .wrongDigest, "the bytes have \(difference.actual.text); expected is \(difference.expected.text)")
   }
 
   private static func source(of outcome: CacheOutcome) -> DownloadState.Source {

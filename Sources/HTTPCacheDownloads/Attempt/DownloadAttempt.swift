@@ -66,7 +66,9 @@ struct DownloadAttempt: Sendable {
   private func run(_ meter: DownloadMeter, number: Int) async throws -> AttemptEnd {
     tell(.state(.validating))
     let occupant = try file?.occupant(item.placed)
-    var request = try await request(number: number, isPlaced: occupant == .placed)
+    let isCurrent = occupant == .placed && item.download.digests.isEmpty
+    let request = try await request(number: number, isPlaced: isCurrent)
+    if let end = try await runChecked(request, occupant: occupant, meter: meter) { return end }
     let covered = await coveredPart(by: request, occupant: occupant)
     if covered == nil, let end = try await runRanges(request, occupant: occupant, meter: meter) { return end }
     var response = try await respond(to: request, meter)
@@ -76,16 +78,9 @@ struct DownloadAttempt: Sendable {
         if let end = try await runRanges(request, occupant: occupant, meter: meter) { return end }
         response = try await respond(to: request, meter)
       }
-      if response.head.status.code == 304, occupant == .placed, let file {
+      if response.head.status.code == 304, isCurrent {
         try requireAsked(response)
-        try requireDigests()
-        guard try await file.mismatch(of: item.download.digests) != nil else {
-          return .done(.destination, received: item.placed?.size ?? 0)
-        }
-        // The digests may have been added after the file was placed: ask for the bytes that they are of.
-        response.body.source.cancel()
-        request = request.withoutConditions
-        response = try await respond(to: request, meter)
+        return .done(.destination, received: item.placed?.size ?? 0)
       }
       try check(response)
       return try await receive(try measured(response, meter), to: request, meter: meter)
@@ -209,9 +204,14 @@ struct NotKept: Error {}
 extension DownloadAttempt {
   /// The stored response with the whole file, whatever its age; nil without one.
   ///
-  /// - Parameter validators: those of the downloaded response; nil for any.
-  func stored(_ request: HTTPRequest, _ validators: ResponseValidators?) -> CacheResponse? {
-    let stored = cache.stored(for: request, partition: options.partition, in: options.bodyForms)
+  /// - Parameters:
+  ///   - validators: those of the downloaded response; nil for any.
+  ///   - isCounted: whether the response answers the download without a request.
+  func stored(
+    _ request: HTTPRequest, _ validators: ResponseValidators?, isCounted: Bool = false
+  ) -> CacheResponse? {
+    let stored = cache.stored(
+      for: request, partition: options.partition, in: options.bodyForms, isCounted: isCounted)
     guard let response = stored?.response,
       response.head.status.code == 200 || response.head.status.code == 203,
       response.body.source.stored != nil,

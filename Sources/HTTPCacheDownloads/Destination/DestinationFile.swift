@@ -65,16 +65,16 @@ struct DestinationFile: Sendable {
     return .otherFile
   }
 
-  /// The algorithm of the first digest that the file does not have; nil if the file has all.
+  /// Whether the file has all of these digests.
   ///
   /// - Throws: `DownloadFailure` if the file cannot be read; `CancellationError`.
-  func mismatch(of digests: [IntegrityDigest]) async throws -> IntegrityDigest.Algorithm? {
-    if digests.isEmpty { return nil }
+  func has(_ digests: [IntegrityDigest]) async throws -> Bool {
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { throw DownloadFailure(systemError: errno, "read \(path)") }
-    return try await FileDigests.mismatch(
-      of: digests, in: OpenFile<SystemError>(descriptor: descriptor), at: path,
+    let difference = try await FileDigests.difference(
+      from: digests, in: OpenFile<SystemError>(descriptor: descriptor), at: path,
       on: DispatchQueue(label: "swift-http-cache.destination"))
+    return difference == nil
   }
 }
 

@@ -5,16 +5,16 @@ import HTTPCaching
 
 /// Compares a file that is there with the digests that it must have.
 enum FileDigests {
-  /// The algorithm of the first digest that a file does not have; nil if the file has all, or the package was built
+  /// The first digest that a file does not have, with its own; nil if the file has all, or the package was built
   /// without the trait `Crypto`.
   ///
   /// - Parameters:
   ///   - path: the path of the file, for errors.
   ///   - queue: reads the file on a thread that may block.
   /// - Throws: `DownloadFailure` if the file cannot be read; `CancellationError`.
-  static func mismatch(
-    of digests: [IntegrityDigest], in file: OpenFile<SystemError>, at path: String, on queue: DispatchQueue
-  ) async throws -> IntegrityDigest.Algorithm? {
+  static func difference(
+    from digests: [IntegrityDigest], in file: OpenFile<SystemError>, at path: String, on queue: DispatchQueue
+  ) async throws -> DigestVerifier.Difference? {
     guard var verifier = DigestVerifier(digests) else { return nil }
     var position: Int64 = 0
     while true {
@@ -24,7 +24,7 @@ enum FileDigests {
         queue.async { continuation.resume(returning: piece(of: file, at: offset)) }
       }
       if code != 0 { throw DownloadFailure(systemError: code, "read \(path)") }
-      if bytes.isEmpty { return verifier.mismatch() }
+      if bytes.isEmpty { return verifier.difference() }
       verifier.update(BodyBytes(bytes))
       position += Int64(bytes.count)
       try Task.checkCancellation()

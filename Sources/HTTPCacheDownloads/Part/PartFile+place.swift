@@ -14,8 +14,13 @@ extension PartFile {
   ///   built without the trait `Crypto`.
   /// - Throws: `DownloadFailure` if the file cannot be read; `CancellationError`.
   public func mismatch(of digests: [IntegrityDigest] = []) async throws -> IntegrityDigest.Algorithm? {
+    try await difference(from: digests)?.expected.algorithm
+  }
+
+  /// As `mismatch(of:)`, with the digest that the bytes have.
+  func difference(from digests: [IntegrityDigest]) async throws -> DigestVerifier.Difference? {
     let stated = record.map { IntegrityDigest.list(of: .representation, in: $0.fields) } ?? []
-    return try await FileDigests.mismatch(of: digests + stated, in: folder.body, at: path, on: queue)
+    return try await FileDigests.difference(from: digests + stated, in: folder.body, at: path, on: queue)
   }
 
   /// Makes the body a clone of a stored body where the file system can, else a copy.

@@ -6,7 +6,7 @@ extension DownloadQueue {
   /// Adds a download, behind all others of its priority.
   ///
   /// If the list has a download of the same URL to the same destination, that one is taken: it gets the new
-  /// request and settings, and if it has ended, it starts again. A file that it made is validated with the
+  /// request and settings, and if it has ended or is held, it starts. A file that it made is validated with the
   /// stored ETag or Last-Modified instead of being fetched again.
   ///
   /// A queue has one download for each destination: one of another URL leaves the list for the new one if it has ended, and
@@ -37,6 +37,7 @@ extension DownloadQueue {
       state.downloads.change(known.id) { item in
         item.download = download
         if item.state.isEnded { item.startAgain() }
+        item.release()
       }
       state.watchers.tell(known.id, of: state.downloads)
       return (known.id, nil)
@@ -89,11 +90,12 @@ extension DownloadQueue {
     }
   }
 
-  /// Starts a paused, cancelled or failed download, or one that waits for a retry, at once, with its tries and
+  /// Starts a paused, cancelled, failed or held download, or one that waits for a retry, at once, with its tries and
   /// its time counted anew.
   public func resume(_ id: DownloadID) {
     let retry = withLock { state -> Task<Void, Never>? in
       state.downloads.change(id) { item in
+        item.release()
         switch item.state {
         case .paused, .cancelled, .failed, .waiting:
           item.state = .waiting(.slot)
@@ -169,6 +171,21 @@ extension DownloadQueue {
 }
 
 extension DownloadItem {
+  /// The download, held if it waits.
+  var held: DownloadItem {
+    guard case .waiting = state else { return self }
+    var item = self
+    item.isHeld = true
+    return item
+  }
+
+  /// Lets a held download start, with its tries counted anew.
+  mutating func release() {
+    guard isHeld else { return }
+    isHeld = false
+    if case .waiting = state { (state, tries, changes) = (.waiting(.slot), 0, 0) }
+  }
+
   /// Puts an ended download back into the list, with what is known of its file.
   mutating func startAgain() {
     state = .waiting(.slot)

@@ -129,7 +129,7 @@ extension DownloadQueue {
 
   /// Wakes a download that waits for a time. The tasks keep the queue, which works until `close()` cancels them.
   func scheduleRetry(of item: DownloadItem, now: Timestamp, _ state: inout State) {
-    guard !state.isClosed else { return }
+    guard !state.isClosed, !item.isHeld else { return }
     let id = item.id
     if item.state == .waiting(.network) {
       state.retries[id] = Task {

@@ -40,7 +40,8 @@ public final class DownloadQueue: Sendable {
 
   var clock: any CacheClock { cache.configuration.clock }
 
-  /// Opens a queue, and goes on with the downloads that were waiting or running.
+  /// Opens a queue, and goes on with the downloads that were waiting or running, unless
+  /// `Configuration.startsSaved` is false.
   ///
   /// - Parameters:
   ///   - name: 1 to 64 letters and digits of ASCII, `.`, `_` and `-`, not beginning with `.`.
@@ -59,7 +60,8 @@ public final class DownloadQueue: Sendable {
     self.configuration = configuration
     limiter = RateLimiter(rate: configuration.rateLimit, clock: cache.configuration.clock)
     list = try Self.list(name, of: cache)
-    let (items, notes) = try list?.load() ?? ([], [])
+    let (saved, notes) = try list?.load() ?? ([], [])
+    let items = configuration.startsSaved ? saved : saved.map(\.held)
     openingNotes = notes
     state = Mutex(
       State(
@@ -67,7 +69,11 @@ public final class DownloadQueue: Sendable {
           items, totalLimit: configuration.totalLimit, perHostLimit: configuration.perHostLimit)))
     let now = clock.now
     withLock { state in
-      for item in items { scheduleRetry(of: item, now: now, &state) }
+      for item in items {
+        scheduleRetry(of: item, now: now, &state)
+        // An attempt of an earlier process must not pass for one of this process in `saved(_:in:onDamage:)`.
+        if item.isHeld, item.firstTry != nil { state.downloads.change(item.id) { $0.firstTry = nil } }
+      }
     }
     listen()
     startDue()
@@ -84,7 +90,8 @@ public final class DownloadQueue: Sendable {
   }
 
   /// The downloads of a list as they were last saved, without opening a queue; also while a queue has the list
-  /// open. What has arrived is saved when an attempt begins and ends, not while it runs.
+  /// open. What has arrived is saved when an attempt begins and ends, not while it runs. A download whose attempt has
+  /// begun is `receiving`, whatever the attempt does, if a process has the queue open.
   ///
   /// - Parameters:
   ///   - name: as in `init`.
@@ -98,7 +105,12 @@ public final class DownloadQueue: Sendable {
     guard let file = try file(name, of: cache) else { return [] }
     let contents = try file.read()
     if let damage = contents.damage { onDamage("\(file.path): \(damage)") }
-    return QueueState(contents.items, totalLimit: 0, perHostLimit: 1).ordered.map(\.status)
+    let isOpen = RequestPipe.send([], to: file)
+    return QueueState(contents.items, totalLimit: 0, perHostLimit: 1).ordered.map { item in
+      var item = item
+      if isOpen, item.state == .waiting(.slot), item.firstTry != nil { item.state = .receiving }
+      return item.status
+    }
   }
 
   private static func list(_ name: String, of cache: HTTPCache) throws(DownloadError) -> DownloadList? {
@@ -132,6 +144,9 @@ extension DownloadQueue {
     public var totalLimit: Int
     /// Transfers at a time from one host and port, at least 1.
     public var perHostLimit: Int
+    /// Whether downloads that wait in the list start when the queue is opened. If not, each of them is held
+    /// (`DownloadSummary.held`) until it is added again or resumed.
+    public var startsSaved: Bool
     /// Bytes per second of all transfers together; nil for no limit. `setRateLimit(_:)` changes it.
     public var rateLimit: Int64?
     /// Attempts in a row that bring no new bytes, after which a download fails.
@@ -173,6 +188,7 @@ extension DownloadQueue {
     public init() {
       totalLimit = 4
       perHostLimit = 2
+      startsSaved = true
       tryLimit = 8
       timeLimit = 86_400
       restartLimit = 3

@@ -182,7 +182,7 @@ struct QueueState: Sendable {
   }
 
   private func isReady(_ item: DownloadItem) -> Bool {
-    item.state == .waiting(.slot) && running[item.id] == nil
+    item.state == .waiting(.slot) && !item.isHeld && running[item.id] == nil
   }
 
   private func turn(of item: DownloadItem) -> Turn {

@@ -142,10 +142,10 @@ extension DownloadAttempt {
     }
     tell(.state(.verifying))
     try requireDigests()
-    if let algorithm = try await part.mismatch(of: item.download.digests) {
+    if let difference = try await part.difference(from: item.download.digests) {
       part.discard()
       meter.arrives(at: 0)
-      throw wrongDigest(algorithm)
+      throw wrongDigest(difference)
     }
     try place(part, at: file, validators: transfer.record.validators)
     await transfer.adopt(file)

@@ -101,6 +101,12 @@ extension IntegrityDigest {
     self.init(algorithm: algorithm, value: value)
   }
 
+  /// The digest as `httpcache get --checksum` takes it, such as `md5=9001…`.
+  var text: String {
+    let name = algorithm == .sha1 ? "sha-1" : algorithm.rawValue
+    return "\(name)=" + value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
   private static func value(ofDigit digit: UInt8) -> UInt8? {
     switch digit {
     case 0x30...0x39: digit - 0x30

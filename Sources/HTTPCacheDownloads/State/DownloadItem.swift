@@ -1,6 +1,6 @@
 import HTTPCaching
 
-/// The state of one download in a queue. All properties except `rate` are in the list on disk.
+/// The state of one download in a queue. All properties except `rate` and `isHeld` are in the list on disk.
 struct DownloadItem: Sendable, Equatable {
   let id: DownloadID
   private(set) var shared: SharedDownload
@@ -30,6 +30,8 @@ struct DownloadItem: Sendable, Equatable {
   /// Whether the origin did not take ranges.
   var usesOneStream = false
   var rate: Double = 0
+  /// Whether a waiting download does not start before it is added again or resumed.
+  var isHeld = false
 
   init(id: DownloadID, download: Download, position: Int64) {
     self.id = id

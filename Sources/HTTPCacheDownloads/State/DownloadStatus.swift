@@ -34,6 +34,8 @@ public struct DownloadStatus: Sendable, Hashable, Identifiable {
 public struct DownloadSummary: Sendable, Hashable {
   /// The number of downloads that wait for a turn or for a retry.
   public internal(set) var waiting = 0
+  /// The number of downloads that wait until they are added again or resumed.
+  public internal(set) var held = 0
   /// The number of downloads with a running attempt.
   public internal(set) var running = 0
   /// The number of paused downloads.
@@ -44,17 +46,17 @@ public struct DownloadSummary: Sendable, Hashable {
   public internal(set) var failed = 0
   /// The number of cancelled downloads.
   public internal(set) var cancelled = 0
-  /// Bytes that have arrived, of downloads that are not cancelled or failed.
+  /// Bytes that have arrived, of downloads that are not cancelled, failed or held.
   public internal(set) var received: Int64 = 0
-  /// Bytes of the files whose length is known, of downloads that are not cancelled or failed.
+  /// Bytes of the files whose length is known, of downloads that are not cancelled, failed or held.
   public internal(set) var expected: Int64 = 0
-  /// The number of downloads whose length is not known, and that are not cancelled or failed.
+  /// The number of downloads whose length is not known, and that are not cancelled, failed or held.
   public internal(set) var unknownLengths = 0
   /// Bytes per second of all running downloads, smoothed.
   public internal(set) var rate: Double = 0
 
   /// The number of downloads.
-  public var count: Int { waiting + running + paused + done + failed + cancelled }
+  public var count: Int { waiting + held + running + paused + done + failed + cancelled }
 
   /// The share that has arrived, from 0 to 1; nil while a length is unknown.
   public var fraction: Double? {
@@ -70,6 +72,9 @@ public struct DownloadSummary: Sendable, Hashable {
   /// Adds a download (`sign` 1) or takes it out (`sign` -1).
   mutating func count(_ item: DownloadItem, sign: Int) {
     switch item.state {
+    case .waiting where item.isHeld:
+      held += sign
+      return
     case .waiting: waiting += sign
     case .validating, .receiving, .verifying: running += sign
     case .paused: paused += sign

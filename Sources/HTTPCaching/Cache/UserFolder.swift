@@ -16,7 +16,9 @@ enum UserFolder {
 
   /// Makes one path component of any text.
   static func component(_ text: String) -> String {
-    let allowed = text.utf8.map { $0.isLetter || $0.isDigit || ".-".utf8.contains($0) ? $0 : UInt8(ascii: "_") }
+    let allowed = text.utf8.map {
+      $0.isLetter || $0.isDigit || ".-".utf8.contains($0) ? $0 : UInt8(ascii: "_")
+    }
     let name = String(decoding: allowed.prefix(200), as: UTF8.self)
     return name.isEmpty || name.hasPrefix(".") ? "_" + name : name
   }

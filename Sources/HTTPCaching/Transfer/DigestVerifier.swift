@@ -63,7 +63,13 @@ package struct DigestVerifier: Sendable {
   }
 
   /// The algorithm of the first digest that the bytes do not match; nil if they match all.
-  package func mismatch() -> IntegrityDigest.Algorithm? {
+  package func mismatch() -> IntegrityDigest.Algorithm? { difference()?.expected.algorithm }
+
+  /// A digest that was expected, and the one that the bytes have.
+  package typealias Difference = (expected: IntegrityDigest, actual: IntegrityDigest)
+
+  /// The first digest that the bytes do not match, with theirs; nil if they match all.
+  package func difference() -> Difference? {
     #if Crypto
       for digest in expected {
         let actual =
@@ -73,7 +79,9 @@ package struct DigestVerifier: Sendable {
           case .sha1: sha1.map { Array($0.finalize()) }
           case .md5: md5.map { Array($0.finalize()) }
           }
-        if actual != digest.value { return digest.algorithm }
+        if actual != digest.value {
+          return (digest, IntegrityDigest(algorithm: digest.algorithm, value: actual ?? []))
+        }
       }
     #endif
     return nil

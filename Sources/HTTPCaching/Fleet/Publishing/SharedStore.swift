@@ -25,7 +25,8 @@ final class SharedStore: StoreLayer {
   func write(_ record: CacheRecord, variantLimit: Int) async throws(CacheError) -> any BodyWriter {
     let writer = try await base.write(record, variantLimit: variantLimit)
     // Names are published with the response that they lead to.
-    guard ![.pointer, .searchRule].contains(record.key.methodClass), let fetch = fleet.fetch(for: record.ticket)
+    guard ![.pointer, .searchRule].contains(record.key.methodClass),
+      let fetch = fleet.fetch(for: record.ticket)
     else { return writer }
     guard mayPublish(record, fetch) else { return writer }
     return SharedWriter(writer, fetch: fetch, store: self)

@@ -25,9 +25,12 @@ struct DownloadDisplay {
     self.clock = clock
   }
 
-  /// Notes downloads that ended before this run, so that they are not shown.
-  mutating func skip(_ statuses: [DownloadStatus]) {
-    for status in statuses where status.state.isEnded || status.state == .paused {
+  /// Notes downloads that ended before this run, and those that the run is not about, so that they are not shown.
+  ///
+  /// - Parameter chosen: the downloads that the run is about; nil for all.
+  mutating func skip(_ statuses: [DownloadStatus], chosen: Set<DownloadID>?) {
+    for status in statuses
+    where status.state.isEnded || status.state == .paused || chosen?.contains(status.id) == false {
       known[status.id] = Known(state: status.state, restarts: status.restarts)
     }
   }
@@ -73,7 +76,10 @@ struct DownloadDisplay {
     case .done(let source): end("\(name): \(Self.text(source, status))", isFailure: false)
     case .failed(let failure):
       failures.append((status.id, ExitStatus(failure)))
-      let way = failure.isContradiction ? "; get --no-resume begins anew" : ""
+      let isUnstored = failure.kind == .notStored && status.download.destination == nil
+      let way =
+        failure.isContradiction
+        ? "; get --no-resume begins anew" : isUnstored ? "; -o FILE writes it to a file" : ""
       end("\(name): failed: \(failure.message)\(way)", isFailure: true)
     }
   }

@@ -10,11 +10,15 @@ struct DownloadsCommand: AsyncParsableCommand {
       The downloads of `get` with --input-file, --queue, --segments, --limit-rate, --checksum, --link or --no-resume \
       are in a list beside the cache, until they are removed. If another process runs the queue, these \
       commands ask it to change its downloads. A download is named by its identifier, by the identifier's \
-      first 4 digits or more, or by its URL.
+      first 4 digits or more, or by its URL. resume ends with the status of the first download that fails.
 
       Exit status:
       \(ExitStatus.help([
-        .success: nil, .failure: "a download that was resumed has failed, or none has that name", .newerFormat: nil,
+        .success: nil,
+        .failure: "no download has that name, or one was paused, cancelled or removed while resume waited for it",
+        .httpError: "the origin answered without the file", .unreachable: nil, .timeout: nil, .tls: nil,
+        .brokenProtocol: nil, .notStored: "the cache does not store a download without a file", .output: nil,
+        .newerFormat: nil,
         .cacheUnavailable: "there is no cache in the directory, or its list cannot be read, or only in part",
         .usage: nil, .interrupted: nil,
       ]))
@@ -30,7 +34,10 @@ struct DownloadsCommand: AsyncParsableCommand {
 struct DownloadsListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the downloads of a queue as they were last saved.",
-    discussion: "A download that is running is listed as waiting, with the bytes that it had when it began.")
+    discussion: """
+      A download that another process runs is listed as running, with the bytes that it had when it began. The last \
+      column is the reason why a download failed, or waits for its next try.
+      """)
 
   @Flag(help: "Print JSON, one object per line.")
   var json = false
@@ -56,7 +63,7 @@ struct DownloadsListCommand: AsyncParsableCommand {
   private func show(_ downloads: [DownloadStatus], isDamaged: Bool) throws {
     if json {
       for status in downloads {
-        try Console.printJSON(DownloadJSON(status, event: DownloadJSON.name(of: status.state)))
+        try Console.printJSON(DownloadJSON(status, event: Self.name(of: status.state)))
       }
       return
     }
@@ -65,14 +72,21 @@ struct DownloadsListCommand: AsyncParsableCommand {
       return
     }
     var table = TextTable(
-      ["id", "state", "bytes", "of", "url"], [.leading, .leading, .trailing, .trailing, .leading])
+      ["id", "state", "bytes", "of", "url", "file", "reason"],
+      [.leading, .leading, .trailing, .trailing, .leading, .leading, .leading])
     for status in downloads {
       table.add([
-        status.id.description, DownloadJSON.name(of: status.state), HumanText.bytes(status.received),
-        status.expected.map(HumanText.bytes) ?? "?", status.download.url,
+        status.id.description, Self.name(of: status.state), HumanText.bytes(status.received),
+        status.expected.map(HumanText.bytes) ?? "?", status.download.url, status.download.destination ?? "-",
+        status.state.failure?.message ?? "-",
       ])
     }
     table.lines.forEach(Console.print)
+  }
+
+  /// A state in a word. The list does not tell the steps of an attempt apart.
+  private static func name(of state: DownloadState) -> String {
+    state.isRunning ? "running" : DownloadJSON.name(of: state)
   }
 }
 
@@ -135,6 +149,9 @@ struct DownloadsClearCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "clear", abstract: "Take finished and cancelled downloads out of the list.")
 
+  @Flag(help: "Take out failed downloads, too, with what arrived of their files.")
+  var failed = false
+
   @Flag(help: "Take out all downloads, also those that wait, are paused or failed.")
   var all = false
 
@@ -142,8 +159,17 @@ struct DownloadsClearCommand: AsyncParsableCommand {
 
   func run() async throws {
     let (count, way) = try await queue.change(.remove) { downloads in
-      downloads.filter { all || $0.state.isDone || $0.state == .cancelled }
+      if !all, !failed { Self.reportFailed(downloads) }
+      return downloads.filter { all || ($0.state.isFailed ? failed : $0.state.isEnded) }
     }
     Console.print("\(way.past("removed", "remove")) \(HumanText.count(count, "download"))")
+  }
+
+  /// Tells how many failed downloads are left out, and the option that includes them.
+  static func reportFailed(_ downloads: [DownloadStatus]) {
+    let count = downloads.count(where: { $0.state.isFailed })
+    guard count > 0 else { return }
+    Console.report(
+      "httpcache: left out \(HumanText.count(count, "failed download")); --failed includes failed downloads")
   }
 }

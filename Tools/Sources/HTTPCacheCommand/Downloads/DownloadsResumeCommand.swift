@@ -6,10 +6,15 @@ import HTTPCaching
 struct DownloadsResumeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume",
-    abstract: "Continue downloads, also paused and failed ones, and wait for their end.")
+    abstract: "Continue downloads, also paused ones, and wait for their end.",
+    discussion: "The exit status is that of the first download that fails, as of get.")
 
-  @Argument(help: "Identifiers or URLs; without any, all downloads that are not cancelled.")
+  @Argument(
+    help: "Identifiers or URLs; without any, all downloads that wait, were interrupted or are paused.")
   var names: [String] = []
+
+  @Flag(help: "Without identifiers and URLs, continue failed downloads, too.")
+  var failed = false
 
   @Option(
     name: [.short, .long, .customLong("parallel")], parsing: .unconditional,
@@ -47,16 +52,19 @@ struct DownloadsResumeCommand: AsyncParsableCommand {
       configuration.totalLimit = jobs
       configuration.perHostLimit = jobs
       configuration.rateLimit = limitRate?.bytes
+      configuration.startsSaved = false
       let cache = try queue.openCache()
       let run = QueueRun(
         cache: cache, name: queue.name, configuration: configuration, messages: messages,
-        isJSON: json, arguments: QueueLocation.arguments(queue: queue.queue, queue.location))
+        isJSON: json, location: queue.location)
       let client = try ExitStatus.reportingUsage { try connection.clientOptions() }
       let status = try await run.run(client, inUse: { try ask(cache) }) { queue in
-        let chosen = try choose(queue.downloads)
+        let all = queue.downloads
+        let chosen = try choose(all)
         if chosen.isEmpty, !messages.quiet {
           Console.report("httpcache: the queue \(queue.name) has no download to continue")
         }
+        if names.isEmpty, !failed, !messages.quiet { DownloadsClearCommand.reportFailed(all) }
         for status in chosen where !status.state.isDone { queue.resume(status.id) }
         return Set(chosen.map(\.id))
       }
@@ -64,9 +72,12 @@ struct DownloadsResumeCommand: AsyncParsableCommand {
     }
   }
 
-  /// The downloads to continue. A cancelled one was given up, and continues only by its name.
+  /// The downloads to continue. A cancelled one was given up, and continues only by its name; a failed one would
+  /// usually fail again.
   private func choose(_ all: [DownloadStatus]) throws -> [DownloadStatus] {
-    names.isEmpty ? all.filter { $0.state != .cancelled } : try QueueLocation.find(names, in: all)
+    names.isEmpty
+      ? all.filter { !$0.state.isEnded || failed && $0.state.isFailed }
+      : try QueueLocation.find(names, in: all)
   }
 
   /// Asks the process that runs the queue to continue downloads, and does not wait for their end.
@@ -82,4 +93,16 @@ struct DownloadsResumeCommand: AsyncParsableCommand {
 extension DownloadState {
   /// Whether the download has its file.
   var isDone: Bool { if case .done = self { true } else { false } }
+
+  /// Why the download failed, or waits for its next attempt.
+  var failure: DownloadFailure? {
+    switch self {
+    case .failed(let failure), .waiting(.retry(_, let failure)): failure
+    case .waiting(.slot), .waiting(.network), .validating, .receiving, .verifying, .done, .paused, .cancelled:
+      nil
+    }
+  }
+
+  /// Whether the download ended without its file, and was not cancelled.
+  var isFailed: Bool { if case .failed = self { true } else { false } }
 }

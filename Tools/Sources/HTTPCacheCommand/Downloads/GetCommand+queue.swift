@@ -50,8 +50,20 @@ extension GetCommand {
     return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
   }
 
+  /// Refuses a single URL without a file if its body is expected on standard output, where a queue writes none.
+  private func checkFile() throws {
+    guard addresses.count == 1, output == nil, !usesRemoteName, !json, queueOptions.inputFile == nil,
+      queueOptions.queue == nil, Terminal.isFileOrPipe(STDOUT_FILENO)
+    else { return }
+    Console.report(
+      "httpcache: with a queue option the body goes to a file, not to standard output; give -o FILE or -O, or "
+        + "--queue \(QueueOptionGroup.defaultName) to store it in the cache only")
+    throw ExitStatus.usage.code
+  }
+
   /// Downloads through a queue.
   func runQueue() async throws {
+    try checkFile()
     var (downloads, addFields, client) = try ExitStatus.reportingUsage {
       let plan = try downloadPlan()
       return (plan.downloads, plan.addFields, try connection.clientOptions())
@@ -67,9 +79,11 @@ extension GetCommand {
     if let delay = retry.delay { configuration.firstWait = Int64(delay.rounded(.up)) }
     if let limit = retry.maxTime { configuration.timeLimit = Int64(limit.rounded(.up)) }
     configuration.addFields = addFields
+    configuration.startsSaved = downloads.isEmpty
     let run = QueueRun(
-      cache: cache, name: queueOptions.name, configuration: configuration, messages: messages, isJSON: json,
-      arguments: QueueLocation.arguments(queue: queueOptions.queue, location))
+      cache: cache, name: queueOptions.name, otherNames: queueOptions.otherNames,
+      configuration: configuration,
+      messages: messages, isJSON: json, location: location)
     let status = try await run.run(client) { queue in
       let ids = try await add(downloads, to: queue)
       // The queue has them now.

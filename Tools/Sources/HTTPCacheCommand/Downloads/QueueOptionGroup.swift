@@ -18,7 +18,8 @@ struct QueueOptionGroup: ParsableArguments {
   @Option(
     name: .customLong("queue"),
     help: ArgumentHelp(
-      "The queue that keeps the downloads (default: \(Self.defaultName)). Without a URL, its downloads continue.",
+      "The queue that keeps the downloads (default: \(Self.defaultName), or \(Self.defaultName)-2 to "
+        + "\(Self.defaultName)-32 while other processes run these). Without a URL, its downloads continue.",
       valueName: "name"))
   var queue: String?
 
@@ -62,6 +63,9 @@ struct QueueOptionGroup: ParsableArguments {
 
   /// The name of the queue.
   var name: String { queue ?? Self.defaultName }
+
+  /// The queues to use while another process runs that of the default name.
+  var otherNames: [String] { queue == nil ? (2...32).map { "\(Self.defaultName)-\($0)" } : [] }
 
   func validate() throws {
     if let segments, !(1...16).contains(segments) {

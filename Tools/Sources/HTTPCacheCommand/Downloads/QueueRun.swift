@@ -4,12 +4,18 @@ import HTTPCaching
 /// Runs a queue until no download waits or runs, and shows what happens.
 struct QueueRun {
   let cache: HTTPCache
-  let name: String
+  var name: String
+  /// The queues to use in this order while another process runs the queue.
+  var otherNames: [String] = []
   var configuration = DownloadQueue.Configuration()
   let messages: MessageOptionGroup
   let isJSON: Bool
-  /// How the command is told where the cache is, for the advice after an interruption.
-  let arguments: String
+  /// For the advice after an interruption.
+  let location: CacheLocation
+
+  private var arguments: String {
+    QueueLocation.arguments(queue: name == QueueOptionGroup.defaultName ? nil : name, location)
+  }
 
   /// Opens the queue, gives it to `prepare`, and runs it.
   ///
@@ -28,9 +34,7 @@ struct QueueRun {
       settings.totalLimit = 0
       let queue: DownloadQueue
       do throws(DownloadError) {
-        queue = try DownloadQueue(
-          name: name, cache: cache,
-          upstream: messages.upstream(upstream, proxies: client.proxies), configuration: settings)
+        queue = try openQueue(messages.upstream(upstream, proxies: client.proxies), settings)
       } catch {
         if error.code == .inUse, let inUse { return try inUse() }
         throw Self.reporting(error, name)
@@ -40,7 +44,9 @@ struct QueueRun {
       }
       do {
         let chosen = try await prepare(queue)
-        let status = await watch(queue, chosen)
+        var opened = self
+        opened.name = queue.name
+        let status = await opened.watch(queue, chosen)
         await queue.close()
         await cache.flush()
         return Task.isCancelled ? .interrupted : status
@@ -51,6 +57,20 @@ struct QueueRun {
     }
   }
 
+  /// Opens the first of the queues that no other process runs.
+  private func openQueue(
+    _ upstream: any Upstream, _ settings: DownloadQueue.Configuration
+  ) throws(DownloadError) -> DownloadQueue {
+    for name in [name] + otherNames {
+      do throws(DownloadError) {
+        return try DownloadQueue(name: name, cache: cache, upstream: upstream, configuration: settings)
+      } catch {
+        if error.code != .inUse { throw error }
+      }
+    }
+    throw DownloadError(.inUse, name)
+  }
+
   /// Reports why a queue cannot be used, and returns the error to throw.
   static func reporting(_ error: DownloadError, _ name: String) -> any Error {
     switch error.code {
@@ -58,7 +78,7 @@ struct QueueRun {
       Console.report(
         "httpcache: another process downloads with the queue \(name); end it, or use another one with "
           + "--queue NAME")
-      return ExitStatus.cacheUnavailable.code
+      return ExitStatus.failure.code
     case .unavailable, .notOpen:
       Console.report("httpcache: \(error)")
       return ExitStatus.cacheUnavailable.code
@@ -77,7 +97,7 @@ struct QueueRun {
     let meter = ProgressMeter(transfers: summary.waiting + summary.running, isShown: isShown)
     var display = DownloadDisplay(
       meter: meter, messages: messages, isJSON: isJSON, clock: cache.configuration.clock)
-    display.skip(queue.downloads)
+    display.skip(queue.downloads, chosen: chosen)
     queue.setLimits(total: configuration.totalLimit)
     for await statuses in queue.changes() {
       for status in statuses { display.show(status) }
@@ -87,10 +107,11 @@ struct QueueRun {
     // A download may have ended after the last statuses were read.
     let last = queue.downloads
     for status in last { display.show(status) }
-    let left = queue.summary.waiting + queue.summary.running
-    if Task.isCancelled, left > 0 {
+    let end = queue.summary
+    if Task.isCancelled, end.waiting + end.running > 0 {
+      let left = HumanText.count(end.waiting + end.running + end.held, "download")
       say(
-        "interrupted; \(HumanText.count(left, "download")) left in the queue \(name); "
+        "interrupted; \(left) left in the queue \(name); "
           + "continue with: httpcache downloads resume\(arguments)", meter)
     }
     if let failure = display.failures.first(where: { chosen?.contains($0.0) ?? true }) { return failure.1 }

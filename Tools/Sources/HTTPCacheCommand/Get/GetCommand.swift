@@ -18,7 +18,8 @@ struct GetCommand: AsyncParsableCommand {
       names another URL, from the folder FILE.httpcache-part beside the file.
 
       With a queue option, the URLs become downloads in a list that survives the process: after Ctrl-C or a \
-      crash, `httpcache downloads resume` continues all of them. Without -o and -O they go into the cache only.
+      crash, `httpcache downloads resume` continues them. Earlier downloads of the list wait. Without -o and -O \
+      they go into the cache only; a single URL whose standard output is a file or a pipe then needs --queue.
 
       Exit status:
       \(ExitStatus.help)

@@ -10,7 +10,8 @@ struct ConfigCommand: AsyncParsableCommand {
     discussion: """
       The limits are kept in the directory, and hold for each command and server that uses it. A running \
       server follows a new capacity at once, and a new --min-free at its next start. A new directory has \
-      1 GiB, and leaves 128 MiB free. A lower capacity evicts responses before the command ends. \
+      1 GiB, and leaves 128 MiB free. A lower capacity evicts responses before the command ends; one in \
+      which nothing can be stored is refused, but for 0. \
       --largest-entry is not kept in the directory: it evicts nothing, and get and serve take it.
 
       Exit status:
@@ -42,6 +43,10 @@ struct ConfigCommand: AsyncParsableCommand {
 
   func run() async throws {
     let store = try open()
+    if let capacity, capacity.bytes > 0, let note = store.noRoomNote(capacity: capacity.bytes) {
+      Console.report("httpcache: --capacity \(capacity): \(note); nothing was changed")
+      throw ExitStatus.usage.code
+    }
     do {
       let before = store.usage
       if let minimumFree { try await store.setMinimumFreeSpace(minimumFree.bytes) }

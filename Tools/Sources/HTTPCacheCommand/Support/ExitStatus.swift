@@ -56,13 +56,13 @@ enum ExitStatus: Int32, CaseIterable {
   var meaning: String {
     switch self {
     case .success: "done"
-    case .failure: "nothing found, damage found, or another failure"
+    case .failure: "nothing found, damage found, another process runs the queue, or another failure"
     case .httpError: "the answer's status is 400 or more (get --fail), or the answer has no file (get -o)"
     case .unreachable: "the origin cannot be reached"
     case .timeout: "no answer in time"
     case .tls: "the TLS handshake or the certificate failed"
     case .brokenProtocol: "the answer broke the protocol, was cut short, or is not what its digest says"
-    case .notStored: "the cache may not ask the origin and has no answer (--policy cache-only)"
+    case .notStored: "the cache has no answer (--policy cache-only), or does not store a download without -o"
     case .output: "the output could not be written"
     case .newerFormat: "the directory was written by a newer version"
     case .cacheUnavailable: "there is no cache in the directory, or it or a seed cannot be used"

@@ -6,6 +6,13 @@ enum Terminal {
   /// Whether a descriptor is a terminal.
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
+  /// Whether a descriptor is a regular file or a pipe.
+  static func isFileOrPipe(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return false }
+    return [S_IFREG, S_IFIFO].contains(status.st_mode & S_IFMT)
+  }
+
   /// The number of columns; nil without a terminal.
   static func width(_ descriptor: Int32) -> Int? {
     var size = winsize()

@@ -31,6 +31,38 @@ import Testing
     ["get", "--queue", "q", origin.base + "/a", "-o", directory.path(file)] + options + cache
   }
 
+  /// Puts a download that waits into the queue `q`.
+  private func addWaiting(_ url: String, to file: String) async throws {
+    let store = try HTTPCache.open(HTTPCache.Configuration(directory: directory.path("cache")))
+    var configuration = DownloadQueue.Configuration()
+    configuration.totalLimit = 0
+    let queue = try DownloadQueue(
+      name: "q", cache: store, upstream: ScriptedUpstream(), configuration: configuration)
+    try queue.add(Download(url, to: directory.path(file)))
+    await queue.close()
+  }
+
+  @Test("get with URLs leaves the other downloads of its queue waiting, and resume continues them")
+  func others() async throws {
+    let origin = try await origin()
+    let options = ["--queue", "q"] + cache
+    try await addWaiting(origin.base + "/other", to: "other")
+    let run = await CommandRun.success(get(origin))
+    #expect(!run.errors.contains("/other"), "\(run.errors)")
+    #expect(origin.requests.map(\.line) == ["GET /a HTTP/1.1"])
+    #expect(await CommandRun(["downloads"] + options).output.contains("waiting"))
+    await CommandRun.success(["downloads", "resume"] + options)
+    #expect(directory.file("other").bytes == ServedFile.bytes(100_000))
+  }
+
+  @Test("resume of one download leaves the others of its queue waiting")
+  func resumedAlone() async throws {
+    let origin = try await origin()
+    for name in ["a", "b"] { try await addWaiting("\(origin.base)/\(name)", to: name) }
+    await CommandRun.success(["downloads", "resume", origin.base + "/b", "--queue", "q"] + cache)
+    #expect(origin.requests.map(\.line) == ["GET /b HTTP/1.1"])
+  }
+
   @Test("the URLs of a file become files with the names and in the folders that it says")
   func inputFile() async throws {
     let origin = try await origin()
@@ -135,7 +167,9 @@ import Testing
     let digest = String(repeating: "0", count: 64)
     let arguments = ["get", origin.base + "/a", "-o", directory.path("a"), "--checksum", "sha-256=\(digest)"]
     let run = await CommandRun.failure(.brokenProtocol, arguments + segments + cache)
-    #expect(run.errors.contains("failed: the bytes do not have their sha-256 digest"), "\(run.errors)")
+    #expect(
+      run.errors.contains("failed: the bytes have sha-256=")
+        && run.errors.contains("; expected is sha-256=\(digest)\n"), "\(run.errors)")
     #expect(directory.file("a").bytes == nil)
     let listed = await CommandRun(["downloads", "--json"] + cache)
     #expect(listed.output.contains(#""received":0,"#), "\(listed.output)")
@@ -163,6 +197,16 @@ import Testing
     let origin = try await ScriptedOrigin("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
     let run = await CommandRun.failure(.httpError, get(origin))
     #expect(run.errors.contains("\(origin.base)/a: failed: 404 Not Found"), "\(run.errors)")
+    await CommandRun.failure(.httpError, ["downloads", "resume", "--failed", "--queue", "q"] + cache)
+    let help = await CommandRun("downloads", "--help")
+    #expect(help.errors.contains("  2  the origin answered without the file"), "\(help.errors)")
+  }
+
+  @Test("a response that the cache does not store is an error without a file, which names -o")
+  func notStored() async throws {
+    let origin = try await origin(fields: "Cache-Control: no-store")
+    let run = await CommandRun.failure(.notStored, ["get", "--queue", "q", origin.base + "/a"] + cache)
+    #expect(run.errors.contains("; -o FILE writes it to a file\n"), "\(run.errors)")
   }
 
   @Test("--retry 0 tries a download once")
@@ -203,9 +247,17 @@ import Testing
     let options = ["--queue", "q"] + cache
     let listed = await CommandRun(["downloads", "list"] + options)
     #expect(listed.output.contains("failed"), "\(listed.output) \(listed.errors)")
-    #expect(listed.output.contains("\(origin.base)/a"))
+    #expect(
+      listed.output.contains("\(origin.base)/a  \(directory.path("missing/a"))  the folder "),
+      "\(listed.output)")
     try directory.makeFolder("missing")
-    await CommandRun.success(["downloads", "resume"] + options)
+    let resumed = await CommandRun.success(["downloads", "resume"] + options)
+    let cleared = await CommandRun(["downloads", "clear"] + options)
+    #expect(cleared.output == "removed 0 downloads\n", "\(cleared.output)")
+    for errors in [resumed.errors, cleared.errors] {
+      #expect(errors.contains("left out 1 failed download; --failed includes"), "\(errors)")
+    }
+    await CommandRun.success(["downloads", "resume", "--failed"] + options)
     #expect(directory.file("missing/a").bytes == ServedFile.bytes(100_000))
     #expect(await CommandRun(["downloads", "--json"] + options).output.contains(#""event":"done""#))
     #expect(await CommandRun(["downloads", "clear"] + options).output == "removed 1 download\n")
@@ -248,7 +300,7 @@ import Testing
     let origin = try await origin()
     let store = try HTTPCache.open(HTTPCache.Configuration(directory: directory.path("cache")))
     let queue = try DownloadQueue(name: "q", cache: store, upstream: ScriptedUpstream())
-    let run = await CommandRun.failure(.cacheUnavailable, get(origin))
+    let run = await CommandRun.failure(.failure, get(origin))
     #expect(
       run.errors.contains(
         "another process downloads with the queue q; end it, or use another one with --queue NAME"))
@@ -257,16 +309,21 @@ import Testing
     await queue.close()
   }
 
+  @Test("without --queue, get takes the next queue while another process runs the first")
+  func nextQueue() async throws {
+    let origin = try await origin()
+    let store = try HTTPCache.open(HTTPCache.Configuration(directory: directory.path("cache")))
+    let queue = try DownloadQueue(name: "get", cache: store, upstream: ScriptedUpstream())
+    let arguments = ["get", "--segments", "1", origin.base + "/a", "-o", directory.path("a")]
+    await CommandRun.success(arguments + cache)
+    #expect(await CommandRun(["downloads", "--queue", "get-2"] + cache).output.contains(origin.base + "/a"))
+    await queue.close()
+  }
+
   @Test("a file that a waiting download of another URL makes is refused with the ways out")
   func destinationInUse() async throws {
     let origin = try await origin()
-    let store = try HTTPCache.open(HTTPCache.Configuration(directory: directory.path("cache")))
-    var configuration = DownloadQueue.Configuration()
-    configuration.totalLimit = 0
-    let queue = try DownloadQueue(
-      name: "q", cache: store, upstream: ScriptedUpstream(), configuration: configuration)
-    try queue.add(Download(origin.base + "/a", to: directory.path("file")))
-    await queue.close()
+    try await addWaiting(origin.base + "/a", to: "file")
     let arguments = ["get", "--queue", "q", origin.base + "/b", "-o", directory.path("file")] + cache
     let refused = await CommandRun.failure(.usage, arguments)
     #expect(

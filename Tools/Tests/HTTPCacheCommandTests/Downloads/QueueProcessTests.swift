@@ -59,6 +59,8 @@ import Testing
   func asked() async throws {
     let origin = try await ScriptedOrigin { Self.held.answer($0) }
     let process = try await begin(["-j", "1", origin.base + "/film", origin.base + "/second"])
+    let running = await CommandRun(["downloads", "list"] + cache)
+    #expect(running.output.contains("running") && running.output.contains("waiting"), "\(running.output)")
     let removed = await CommandRun(["downloads", "remove", origin.base + "/second"] + cache)
     #expect(
       removed.output == "asked the process that runs the queue to remove 1 download\n", "\(removed.errors)")
@@ -90,6 +92,24 @@ import Testing
     #expect(
       end.status == 1 && end.errors.contains("1 download cancelled in the queue films"), "\(end.errors)")
     #expect(await CommandRun(["downloads", "list"] + cache).output.contains("cancelled"))
+  }
+
+  @Test(
+    "a single URL of a queue without a file is refused if standard output is one, unless --queue is given")
+  func standardOutput() async throws {
+    let origin = try await ScriptedOrigin { Self.whole.answer($0) }
+    let output = try FileHandle(forWritingTo: URL(fileURLWithPath: directory.write("".utf8, to: "body")))
+    let arguments = ["get", "--limit-rate", "1G", origin.base + "/film", "--dir", directory.path("cache")]
+    let refused = try await CommandProcess(arguments, in: directory, output: output.fileDescriptor).end()
+    #expect(
+      refused.status == ExitStatus.usage.rawValue && refused.errors.contains("give -o FILE or -O"),
+      "\(refused.errors)")
+    #expect(origin.requests.isEmpty)
+    let stored = try await CommandProcess(
+      arguments + ["--queue", "films"], in: directory, output: output.fileDescriptor
+    ).end()
+    #expect(stored.status == 0, "\(stored.errors)")
+    try output.close()
   }
 
   /// The bytes of all files below a folder.

@@ -82,9 +82,23 @@ import Testing
     #expect(await count() == 0)
   }
 
-  @Test("config and serve warn of a capacity that an empty index fills", arguments: ["0", "1", "4K"])
-  func tooSmall(capacity: String) async throws {
-    for arguments in [["--capacity", capacity], []] {
+  @Test(
+    "config refuses a capacity that an empty index fills, and changes nothing", arguments: ["1", "10", "4K"])
+  func refused(capacity: String) async throws {
+    await CommandRun.success("config", "--dir", cache, "--capacity", "2G", "--min-free", "0")
+    let run = await CommandRun.failure(
+      .usage, "config", "--dir", cache, "--capacity", capacity, "--min-free", "1M")
+    #expect(
+      run.errors.hasPrefix(
+        "httpcache: --capacity \(capacity): nothing can be stored: a cache with one entry"),
+      "\(run.errors)")
+    #expect(try await settings().capacity == 2 << 30)
+    #expect(try await settings().minFree == 0)
+  }
+
+  @Test("config and serve warn of a capacity of 0")
+  func tooSmall() async throws {
+    for arguments in [["--capacity", "0"], []] {
       let run = await CommandRun.success(["config", "--dir", cache] + arguments)
       #expect(
         run.errors.hasPrefix("httpcache: warning: nothing can be stored: a cache with one entry takes "),
