@@ -74,9 +74,11 @@ struct ARCFormTests: RecordingTests {
   @Test("an ARC file that was cut keeps what is whole")
   func cutARC() async throws {
     let whole = Data(arc().utf8)
+    var texts: Set<String> = []
     for length in stride(from: 200, to: whole.count, by: 3) {
       guard let seed = try? seed(whole.prefix(length), "a.arc") else { continue }
-      if let text = try await seed.text("https://example.com/a") { #expect(["one", "new"].contains(text)) }
+      if let text = try await seed.text("https://example.com/a") { texts.insert(text) }
     }
+    #expect(texts.contains("one") && texts.isSubset(of: ["one", "new"]))
   }
 }

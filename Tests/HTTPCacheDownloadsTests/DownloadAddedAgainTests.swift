@@ -135,8 +135,7 @@ struct DownloadAddedAgainTests {
     for await status in updates { states.append(status.state) }
     #expect(states == [last])
     test.queue.setLimits(total: 4)
-    #expect(try await test.end(second) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(second)
   }
 
   @Test(

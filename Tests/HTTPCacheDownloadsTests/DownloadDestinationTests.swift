@@ -27,8 +27,7 @@ struct DownloadDestinationTests {
   func file(onDisk: Bool) async throws {
     let test = try test(onDisk: onDisk)
     let id = try test.add("/file", to: "file")
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id)
     let facts = try facts(test.path("file"))
     #expect(facts.modified == Self.modified.seconds)
     #expect(FileManager.default.createFile(atPath: test.path("other"), contents: nil))
@@ -43,8 +42,7 @@ struct DownloadDestinationTests {
     let test = try TestQueue(onDisk: true)
     test.origin.change { $0.fields[.cacheControl] = directives }
     let first = try test.add(to: "film")
-    #expect(try await test.end(first) == .done(.fetched))
-    #expect(test.contents("film") == test.origin.content)
+    try await test.expectFetched(first, as: "film")
     let second = try test.add("/second")
     #expect(try await test.end(second) == .done(.fetched))
     #expect(test.upstream.requestCount == 2)
@@ -71,8 +69,7 @@ struct DownloadDestinationTests {
     }
     let id = try test.add("/file", to: "file")
     try await test.retry(id)
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id)
     #expect(test.queue.status(of: id)?.restarts == 0)
     #expect(test.origin.sent == 100_000)
     #expect(try test.partFiles().isEmpty)
@@ -109,8 +106,7 @@ struct DownloadDestinationTests {
       $0.fields[.eTag] = "\"b\""
     }
     try test.add("/file", to: "file")
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id)
   }
 
   @Test("without an ETag, by Last-Modified")

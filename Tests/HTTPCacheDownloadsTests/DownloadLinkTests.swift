@@ -29,8 +29,7 @@ import Testing
         $0.cuts = cuts
       }
       let id = try add(test, to: test.path("file"))
-      #expect(try await test.end(id) == .done(.fetched))
-      #expect(test.contents("file") == test.origin.content)
+      try await test.expectFetched(id)
       #expect(try links(test.path("file")) == 2)
       let attributes = try FileManager.default.attributesOfItem(atPath: test.path("file"))
       #expect((attributes[.modificationDate] as? Date)?.timeIntervalSince1970 == Double(modified.seconds))
@@ -50,8 +49,7 @@ import Testing
       try handle.write(contentsOf: Data(repeating: 0, count: 100))
       try handle.close()
       let id = try test.add("/file", to: "again")
-      #expect(try await test.end(id) == .done(.fetched))
-      #expect(test.contents("again") == test.origin.content)
+      try await test.expectFetched(id, as: "again")
       #expect(test.upstream.requestCount == 2)
     }
 

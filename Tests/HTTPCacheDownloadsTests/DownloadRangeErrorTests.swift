@@ -26,8 +26,7 @@ struct DownloadRangeErrorTests {
     let before = test.upstream.requestCount
     test.origin.change { $0.answers = [ScriptedResponse(status: status, body: "no")] }
     try await test.retry(id)
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id)
     let asked = ranges(test).dropFirst(before)
     #expect(asked.first.flatMap { $0 } != nil && asked.contains(nil))
   }
@@ -38,8 +37,7 @@ struct DownloadRangeErrorTests {
       after: 700_000, of: Self.count, cacheControl: "no-store")
     test.origin.change { $0.answers = [ScriptedResponse(status: 304, headers: ["ETag": "\"a\""])] }
     try await test.retry(id)
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id)
   }
 
   @Test(
@@ -59,8 +57,7 @@ struct DownloadRangeErrorTests {
     await test.wait(id) { $0.isRetry || $0.isEnded }
     #expect(test.contents("file") == nil)
     try await test.retry(id)
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id)
   }
 
   @Test("where one URL fails, a mirror is asked at once, without the credentials of the first")
@@ -72,8 +69,7 @@ struct DownloadRangeErrorTests {
       download.request.headerFields[.authorization] = "Basic YTpi"
       download.mirrors = ["https://mirror.example/other?a=b"]
       let id = try test.queue.add(download)
-      #expect(try await test.end(id) == .done(.fetched))
-      #expect(test.contents("file") == test.origin.content)
+      try await test.expectFetched(id)
       let requests = test.upstream.requests
       #expect(requests.map(\.head.authority) == ["example.com", "mirror.example"])
       #expect(requests.last?.head.path == "/other?a=b")
@@ -126,8 +122,7 @@ struct DownloadRangeErrorTests {
     var download = try test.download(to: "file", segments: 2)
     download.mirrors = ["https://mirror.example/file"]
     let id = try test.queue.add(download)
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id)
     #expect(Set(test.upstream.requests.map(\.head.authority)) == ["example.com", "mirror.example"])
   }
 

@@ -20,8 +20,7 @@ struct DownloadSegmentTests {
   func segments() async throws {
     let test = try test()
     let id = try test.add(to: "file", segments: 4)
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id)
     #expect(test.origin.sent == Self.count)
     #expect(ranges(test).count == 5)
     #expect(Set(ranges(test)).count == ranges(test).count)
@@ -35,26 +34,8 @@ struct DownloadSegmentTests {
     let test = try test()
     test.origin.change { $0.cuts = [700_000, 300_000, 0, 500_000] }
     let id = try test.add(to: "file", segments: 4)
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id)
     #expect(test.queue.status(of: id)?.restarts == 0)
-  }
-
-  @Test("a connection that breaks after any number of bytes of a range costs none of them")
-  func everyOffset() async throws {
-    let count = 24
-    for offset in 0..<count {
-      let test = try TestQueue(count: count, onDisk: true)
-      test.origin.change {
-        $0.cuts = [offset]
-        $0.piece = 5
-      }
-      let id = try test.add(to: "file", segments: 4)
-      #expect(try await test.end(id) == .done(.fetched), "\(offset)")
-      #expect(test.contents("file") == test.origin.content, "\(offset)")
-      #expect(test.origin.sent == count, "\(offset)")
-      #expect(test.queue.status(of: id)?.restarts == 0, "\(offset)")
-    }
   }
 
   @Test("several ranges in one answer are not mixed in")
@@ -67,8 +48,7 @@ struct DownloadSegmentTests {
       steps: [.bytes(BodyBytes([UInt8](repeating: 9, count: 10)))], announcedLength: 10)
     test.origin.change { $0.answers = [answer] }
     let id = try test.add(to: "file", segments: 4)
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id)
   }
 
   @Test("a queue that is opened again asks for the missing ranges only")
@@ -80,8 +60,7 @@ struct DownloadSegmentTests {
     let sent = test.origin.sent
     let again = try test.reopen()
     again.resume(id)
-    #expect(try await test.end(id, in: again) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id, in: again)
     let written = kept.reduce(Int64(0)) { $0 + $1.upperBound - $1.lowerBound }
     #expect(Int64(test.origin.sent - sent) == Int64(Self.count) - written)
     await again.close()
@@ -93,8 +72,7 @@ struct DownloadSegmentTests {
     for name in try test.partFiles() {
       try Data().write(to: URL(fileURLWithPath: test.path(name) + "/body"))
     }
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id)
     #expect(test.queue.status(of: id)?.lastRestart == .notKept)
   }
 
@@ -103,8 +81,7 @@ struct DownloadSegmentTests {
     let test = try test()
     test.origin.change { $0.ignoresRanges = true }
     let id = try test.add(to: "file", segments: 4)
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id)
     #expect(test.queue.status(of: id)?.restarts == 0)
     #expect(ranges(test) == ["bytes=0-1048575"])
   }
@@ -114,22 +91,8 @@ struct DownloadSegmentTests {
     let test = try test()
     test.origin.change { $0.fields[.eTag] = tag }
     let id = try test.add(to: "file", segments: 4)
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id)
     #expect(ranges(test).count == 1)
-  }
-
-  @Test("a file that changes between the ranges begins again, is never mixed, and the status says so")
-  func changes() async throws {
-    let (test, id) = try await TestQueue.brokenOff(after: 900_000, of: Self.count, segments: 4)
-    test.origin.change {
-      $0.content = FileOrigin.bytes(4_000_000, seed: 5)
-      $0.fields[.eTag] = "\"b\""
-      $0.cuts = []
-    }
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
-    #expect(test.queue.status(of: id)?.lastRestart == .changed)
   }
 
   @Test(
@@ -149,8 +112,7 @@ struct DownloadSegmentTests {
         headerFields: [.contentRange: range, .eTag: tag, .cacheControl: "max-age=60"]),
       steps: [.bytes(BodyBytes([UInt8](repeating: 9, count: 10)))], announcedLength: 10)
     test.origin.change { $0.answers = [answer] }
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id)
   }
 
   @Test("a part without the ETag that If-Range sent is never mixed in (RFC 9110 §15.3.7)")
@@ -163,8 +125,7 @@ struct DownloadSegmentTests {
       $0.content = FileOrigin.bytes(Self.count, seed: 5)
       $0.fields[.eTag] = nil
     }
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id)
   }
 
   @Test("an origin that answers with a few bytes of a range is asked for the whole file")
@@ -222,20 +183,6 @@ struct DownloadSegmentTests {
     #expect(try test.partFiles().isEmpty)
   }
 
-  @Test("a response that the cache does not store goes on after a break")
-  func notStored() async throws {
-    let test = try test()
-    test.origin.change {
-      $0.fields[.cacheControl] = "no-store"
-      $0.cuts = [900_000]
-    }
-    let id = try test.add("/file", to: "file")
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
-    #expect(test.origin.sent < Self.count + 200_000)
-    #expect(test.queue.status(of: id)?.restarts == 0)
-  }
-
   @Test("a full disk half-way fails, keeps what arrived, and goes on when there is space")
   func fullDisk() async throws {
     let free = SharedNumber(1 << 40)
@@ -249,8 +196,7 @@ struct DownloadSegmentTests {
     let sent = test.origin.sent
     test.queue.resume(id)
     _ = await test.wait(id) { !$0.isEnded }
-    #expect(try await test.end(id) == .done(.fetched))
-    #expect(test.contents("file") == test.origin.content)
+    try await test.expectFetched(id)
     #expect(test.origin.sent - sent < Self.count)
   }
 }

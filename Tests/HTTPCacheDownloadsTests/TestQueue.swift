@@ -123,6 +123,15 @@ final class TestQueue: Sendable {
       try await retry(id, in: queue)
     }
   }
+
+  /// Waits until a download has ended, and checks that its file is that of the origin.
+  func expectFetched(
+    _ id: DownloadID, as name: String = "file", in queue: DownloadQueue? = nil,
+    at location: SourceLocation = #_sourceLocation
+  ) async throws {
+    #expect(try await end(id, in: queue) == .done(.fetched), sourceLocation: location)
+    #expect(contents(name) == origin.content, sourceLocation: location)
+  }
 }
 
 extension DownloadState {

@@ -53,17 +53,16 @@ import Testing
   func longHeads() async throws {
     let most = 1 << 20
     let long = try record("/long", fieldLength: most - 2_000)
-    try await store.put(long, StoreSample.body(100))
+    try await store.store(long, StoreSample.body(100))
     #expect(try store.read(long.key).first?.record.response == long.response)
     for length in stride(from: most - 700, through: most + 100, by: 50) {
       let record = try record("/\(length)", fieldLength: length)
-      do {
-        try await store.put(record, StoreSample.body(100))
-        #expect(try store.read(record.key).first?.record.response == record.response)
-      } catch let error as CacheError {
+      do throws(CacheError) { try await store.store(record, StoreSample.body(100)) } catch {
         #expect(error.code == .tooLarge)
         #expect(try store.read(record.key).isEmpty)
+        continue
       }
+      #expect(try store.read(record.key).first?.record.response == record.response)
     }
     let trailers = try record("/trailers", fieldLength: 1)
     let writer = try await store.write(trailers, variantLimit: 8)
@@ -81,11 +80,9 @@ import Testing
     for length in [.max, .max - 70_000, 1 << 60] as [Int64] {
       let record = StoreSample.record(StoreSample.key("/\(length)")).storing(
         [0..<200_000], bodyLength: length)
-      do {
-        try await store.put(record, StoreSample.body(200_000))
-      } catch is CacheError { continue }
+      do { try await store.store(record, StoreSample.body(200_000)) } catch { continue }
       for variant in try store.read(record.key) {
-        #expect(try await variant.body.open().all() == StoreSample.body(200_000).prefix(3 * 65_508).array)
+        #expect(try await variant.body.open().readAll() == StoreSample.body(200_000).prefix(3 * 65_508).array)
       }
     }
   }

@@ -23,15 +23,15 @@ import Testing
     for size in [0, 1, chunk - 1, chunk, chunk + 1, 5 * chunk] {
       let key = StoreSample.key("/\(size)")
       let body = StoreSample.body(size)
-      try await store.put(StoreSample.record(key), body)
-      #expect(try await store.body(key) == body.array)
+      try await store.store(StoreSample.record(key), body)
+      #expect(try await store.onlyBody(key) == body.array)
       let below = try #require(try await disk.entries(.all, after: nil, limit: 99).entries.last)
       #expect(below.record.bodyLength == SealedStore.sealedLength(of: Int64(size), overhead: 28 + padding))
     }
     let part = StoreSample.record(StoreSample.key("/part")).storing(
       [0..<Int64(2 * chunk + 9)], bodyLength: Int64(9 * chunk))
     #expect(
-      try await store.put(part, StoreSample.body(2 * chunk + 9)).storedRanges == [0..<Int64(2 * chunk)])
+      try await store.store(part, StoreSample.body(2 * chunk + 9)).storedRanges == [0..<Int64(2 * chunk)])
     #expect(try await store.verify().isSound)
     #expect(directory.damage.withLock { $0.isEmpty })
   }
@@ -47,10 +47,10 @@ import Testing
       }, clock: directory.clock)
     configuration.largestEntry = .bytes(200_000)
     let store = try HTTPCache.open(configuration).store
-    try await store.put(StoreSample.record(), StoreSample.body(200_000))
-    #expect(try await store.body(StoreSample.key()) == StoreSample.body(200_000).array)
+    try await store.store(StoreSample.record(), StoreSample.body(200_000))
+    #expect(try await store.onlyBody(StoreSample.key()) == StoreSample.body(200_000).array)
     let error = await #expect(throws: CacheError.self) {
-      try await store.put(StoreSample.record(StoreSample.key("/b")), StoreSample.body(200_001))
+      try await store.store(StoreSample.record(StoreSample.key("/b")), StoreSample.body(200_001))
     }
     #expect(error?.code == .tooLarge)
   }

@@ -24,12 +24,12 @@ import Testing
     let page = try await base.entries(.all, after: nil, limit: 10)
     let record = try #require(page.entries.first?.record)
     let variant = try #require(try base.read(record.key).first)
-    return (record, try await variant.body.open().all())
+    return (record, try await variant.body.open().readAll())
   }
 
   // Replaces an entry of the base.
   private func replace(_ record: CacheRecord, _ bytes: [UInt8]) async throws {
-    try await base.put(
+    try await base.store(
       CacheRecord(
         key: record.key, response: record.response, bodyLength: Int64(bytes.count),
         groups: record.groups, userInfo: record.userInfo, isPinned: record.isPinned),
@@ -39,16 +39,16 @@ import Testing
   private func isMiss() async -> Bool {
     do {
       guard let found = try store.read(StoreSample.key()).first else { return true }
-      _ = try await found.body.open().all()
+      _ = try await found.body.open().readAll()
       return false
     } catch { return true }
   }
 
   @Test("a chunk that was changed, moved, repeated, cut or comes of another body is found", arguments: 0..<12)
   func chunks(_ number: Int) async throws {
-    try await store.put(StoreSample.record(), StoreSample.body(200_000, seed: 9))
+    try await store.store(StoreSample.record(), StoreSample.body(200_000, seed: 9))
     let other = try await below().bytes
-    try await store.put(StoreSample.record(), body)
+    try await store.store(StoreSample.record(), body)
     let (record, bytes) = try await below()
     #expect(bytes.count == 200_000 + 4 * 28)
     var changed = bytes
@@ -77,14 +77,14 @@ import Testing
 
   @Test("a record that was changed, cut, or comes of another key or variant is found", arguments: 0..<9)
   func records(_ number: Int) async throws {
-    try await store.put(
+    try await store.store(
       StoreSample.record(StoreSample.key("/other")), StoreSample.body(200_000, seed: 9))
     let (otherKey, otherBytes) = try await below()
     try await store.remove(.all)
-    try await store.put(StoreSample.record(language: "de"), body)
+    try await store.store(StoreSample.record(language: "de"), body)
     let (otherVariant, _) = try await below()
     try await store.remove(.all)
-    try await store.put(StoreSample.record(), body)
+    try await store.store(StoreSample.record(), body)
     let (record, bytes) = try await below()
     var (userInfo, response, stored) = (record.userInfo, record.response, bytes)
     switch number {
@@ -98,7 +98,7 @@ import Testing
     case 7: response.trailers = [:]
     default: response.trailers = otherKey.response.trailers
     }
-    try await base.put(
+    try await base.store(
       CacheRecord(
         key: record.key, response: response, bodyLength: Int64(stored.count), userInfo: userInfo),
       BodyBytes(stored))
@@ -112,7 +112,7 @@ import Testing
     let record = CacheRecord(
       key: StoreSample.key(), response: StoreSample.response(), groups: ["a", "b"],
       isPinned: number == 4)
-    try await store.put(record, body)
+    try await store.store(record, body)
     let (below, bytes) = try await below()
     #expect(below.groups.count == 2 && below.isPinned == (number == 4))
     var (groups, isPinned) = (below.groups, below.isPinned)
@@ -122,7 +122,7 @@ import Testing
     case 2: groups.append("c")
     default: isPinned.toggle()
     }
-    try await base.put(
+    try await base.store(
       CacheRecord(
         key: below.key, response: below.response, bodyLength: Int64(bytes.count), groups: groups,
         userInfo: below.userInfo, isPinned: isPinned),
@@ -135,17 +135,17 @@ import Testing
 
   @Test("a cipher that fails for a moment costs no entry")
   func lockedCipher() async throws {
-    try await store.put(StoreSample.record(), body)
+    try await store.store(StoreSample.record(), body)
     let cipher = try SealedDirectory.cipher(of: base.secret)
     let locked = try SealedStore(base: base, cipher: LockedCipher(cipher: cipher))
     #expect(try locked.read(StoreSample.key()).isEmpty)
     await locked.flush()
-    #expect(try await store.body(StoreSample.key()) == body.array)
+    #expect(try await store.onlyBody(StoreSample.key()) == body.array)
   }
 
   @Test("what is right around the damage can be read, and no byte of the damage")
   func rangesBesideDamage() async throws {
-    try await store.put(StoreSample.record(), body)
+    try await store.store(StoreSample.record(), body)
     var (record, bytes) = try await below()
     bytes[Self.slot + 100] ^= 1
     try await replace(record, bytes)
@@ -161,11 +161,11 @@ import Testing
       let key = StoreSample.key("/\(size)")
       let bytes = StoreSample.body(size)
       for length in [Int64(size), nil] {
-        try await store.put(StoreSample.record(key, bodyLength: length), bytes, piece: 40_000)
+        try await store.store(StoreSample.record(key, bodyLength: length), bytes, piece: 40_000)
         let found = try #require(try store.read(key).first)
         #expect(found.record.bodyLength == Int64(size))
-        #expect(try await found.body.open().all(piece: 7_777) == bytes.array)
-        #expect(try await found.body.open().all() == bytes.array)
+        #expect(try await found.body.open().readAll(piece: 7_777) == bytes.array)
+        #expect(try await found.body.open().readAll() == bytes.array)
       }
     }
     #expect(directory.damage.withLock { $0.isEmpty })

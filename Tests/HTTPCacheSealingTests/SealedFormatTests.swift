@@ -56,7 +56,7 @@ import Testing
         contentDigest: Self.content),
       response: response, bodyLength: 33, groups: Self.groups, userInfo: try Self.bytes(Self.record),
       isPinned: true)
-    try await base.put(record, BodyBytes(try Self.bytes(Self.chunk)))
+    try await base.store(record, BodyBytes(try Self.bytes(Self.chunk)))
     return try SealedStore(
       base: base, cipher: try SealedDirectory.cipher(of: base.secret))
   }
@@ -75,7 +75,7 @@ import Testing
     #expect(found.record.isComplete)
     let late = HTTPField.Name("Late")
     #expect(found.record.response.trailers[try #require(late)] == "yes")
-    #expect(try await found.body.open().all() == Array("hello".utf8))
+    #expect(try await found.body.open().readAll() == Array("hello".utf8))
   }
 
   @Test(

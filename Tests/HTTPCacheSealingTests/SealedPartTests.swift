@@ -22,7 +22,7 @@ import Testing
   private func part(
     _ range: Range<Int64>, of length: Int64? = length, key: CacheKey = StoreSample.key()
   ) async throws -> CacheRecord {
-    try await store.put(
+    try await store.store(
       StoreSample.record(key).storing([range], bodyLength: length),
       body[Int(range.lowerBound)..<Int(range.upperBound)])
   }
@@ -50,7 +50,7 @@ import Testing
     #expect(reader.availableRanges == [kept])
     #expect(reader.length == Self.length)
     let expected = body[Int(kept.lowerBound)..<Int(kept.upperBound)].array
-    #expect(try await reader.all(from: kept.lowerBound) == expected)
+    #expect(try await reader.readAll(from: kept.lowerBound) == expected)
     #expect(try await reader.read(kept.upperBound..<kept.upperBound + 1).isEmpty)
   }
 
@@ -66,9 +66,9 @@ import Testing
     let writer = try await store.write(record, variantLimit: 8)
     let reader = try writer.reader()
     try await writer.append(body[100..<60_000])
-    #expect(try await reader.all(from: 100) == body[100..<60_000].array)
+    #expect(try await reader.readAll(from: 100) == body[100..<60_000].array)
     try await writer.commit(trailers: [:])
-    #expect(try await reader.all(from: 100) == body[100..<60_000].array)
+    #expect(try await reader.readAll(from: 100) == body[100..<60_000].array)
     #expect(try store.read(StoreSample.key()).isEmpty)
     #expect(store.usage.diskEntries == 0)
   }
@@ -85,10 +85,10 @@ import Testing
       try await writer.append(body[Int(position)..<Int(next)])
       position = next
       #expect(reader.availableRanges == [start..<position])
-      #expect(try await reader.all(from: start) == body[Int(start)..<Int(position)].array)
+      #expect(try await reader.readAll(from: start) == body[Int(start)..<Int(position)].array)
     }
     try await writer.commit(trailers: [:])
-    #expect(try await reader.all(from: start) == body[Int(start)..<Int(end)].array)
+    #expect(try await reader.readAll(from: start) == body[Int(start)..<Int(end)].array)
   }
 
   @Test("what broke off is kept, found by another store, and completed")
@@ -108,12 +108,12 @@ import Testing
       let rest = try await other.extend(found, at: end)
       let reader = try rest.reader()
       try await rest.append(body.dropFirst(Int(end)))
-      #expect(try await reader.all() == body.array)
+      #expect(try await reader.readAll() == body.array)
       let stored = try await rest.commit(trailers: [.eTag: "\"late\""])
       #expect(stored.isComplete)
       #expect(stored.bodyLength == Self.length)
-      #expect(try await reader.all() == body.array)
-      #expect(try await store.body(key) == body.array)
+      #expect(try await reader.readAll() == body.array)
+      #expect(try await store.onlyBody(key) == body.array)
       #expect(try store.read(key).first?.record.response.trailers == [.eTag: "\"late\""])
     }
     #expect(directory.damage.withLock { $0.isEmpty })
@@ -134,7 +134,7 @@ import Testing
       kept.storing(kept.storedRanges, bodyLength: 4 * Self.chunk), at: 3 * Self.chunk)
     try await rest.append(whole.dropFirst(Int(3 * Self.chunk)))
     #expect(try await rest.commit(trailers: [:]).isComplete)
-    #expect(try await store.body(StoreSample.key()) == whole.array)
+    #expect(try await store.onlyBody(StoreSample.key()) == whole.array)
   }
 
   @Test("what is added counts in the clear, so that no part gets larger than the largest entry")
@@ -148,7 +148,7 @@ import Testing
     let cipher = try SealedDirectory.cipher(of: disk.secret)
     let store = try SealedStore(base: disk, cipher: cipher, largestEntry: limit)
     let record = StoreSample.record().storing([0..<70 * Self.chunk], bodyLength: length)
-    let part = try await store.put(record, body.prefix(Int(70 * Self.chunk)))
+    let part = try await store.store(record, body.prefix(Int(70 * Self.chunk)))
     // Some of its bytes are stored already.
     let writer = try await store.extend(part, at: 60 * Self.chunk)
     try await writer.append(body.dropFirst(Int(60 * Self.chunk)).prefix(Int(20 * Self.chunk)))
@@ -156,7 +156,7 @@ import Testing
     #expect(error?.code == .tooLarge)
     let kept = try #require(try store.read(StoreSample.key()).first)
     #expect(kept.record.storedRanges == [0..<limit])
-    #expect(try await kept.body.open().all() == body.prefix(Int(limit)).array)
+    #expect(try await kept.body.open().readAll() == body.prefix(Int(limit)).array)
     #expect(try await disk.verify(repair: false).isSound)
   }
 
@@ -170,7 +170,7 @@ import Testing
     let over = try await store.extend(two, at: 2 * Self.chunk)
     try await over.append(body.dropFirst(Int(2 * Self.chunk)))
     #expect(try await over.commit(trailers: [:]).isComplete)
-    #expect(try await store.body(StoreSample.key()) == body.array)
+    #expect(try await store.onlyBody(StoreSample.key()) == body.array)
   }
 
   @Test("a part is freshened, invalidated and removed like the whole")
@@ -187,7 +187,7 @@ import Testing
     let after = try #require(try store.read(stored.key).first)
     #expect(after.record.response == response)
     #expect(after.record.storedRanges == [0..<4 * Self.chunk])
-    #expect(try await after.body.open().all() == body.prefix(Int(4 * Self.chunk)).array)
+    #expect(try await after.body.open().readAll() == body.prefix(Int(4 * Self.chunk)).array)
     #expect(try await store.remove(.variant(stored.key, sequence: stored.sequence)) == 1)
     #expect(try store.read(stored.key).isEmpty)
   }

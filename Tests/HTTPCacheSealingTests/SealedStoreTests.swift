@@ -17,10 +17,10 @@ import Testing
     let disk = try directory.disk()
     let store = try directory.sealed(disk)
     for size in [0, 10, 20_000, 300_000] {
-      try await store.put(StoreSample.record(StoreSample.key("/\(size)")), StoreSample.body(size))
+      try await store.store(StoreSample.record(StoreSample.key("/\(size)")), StoreSample.body(size))
     }
     let part = StoreSample.record(StoreSample.key("/part")).storing([0..<200_000], bodyLength: 300_000)
-    try await store.put(part, StoreSample.body(200_000))
+    try await store.store(part, StoreSample.body(200_000))
     let report = try await store.verify()
     #expect(report.findings == [])
     #expect(report.entries == 5)

@@ -4,13 +4,14 @@ import HTTPCacheTesting
 import HTTPTypes
 
 /// A store with one fault.
-final class BrokenStore: CacheStore {
-  let base: MemoryStore
+final class BrokenStore: StoreLayer {
+  private let memory: MemoryStore
+  var base: any CacheStore { memory }
   let fault: Fault
   let files: BrokenFiles?
 
   init(_ base: MemoryStore, fault: Fault) throws(CacheError) {
-    self.base = base
+    memory = base
     self.fault = fault
     files = fault.hasFiles ? try BrokenFiles(half: fault == .halfBodyPath) : nil
   }
@@ -28,13 +29,8 @@ final class BrokenStore: CacheStore {
     }
   }
 
-  func ticket() -> InvalidationTicket { base.ticket() }
-  func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
-    base.isOvertaken(key, groups: groups, since: ticket)
-  }
-  func isWiped(_ key: CacheKey, since ticket: InvalidationTicket) -> Bool {
-    base.isWiped(key, since: ticket)
-  }
+  var isInMemoryOnly: Bool { false }
+  func peek(_ key: CacheKey) -> [StoredVariant]? { nil }
 
   func write(
     _ record: CacheRecord, variantLimit: Int
@@ -61,12 +57,9 @@ final class BrokenStore: CacheStore {
   }
 
   func note(_ refusal: RefusalNote) { if fault != .forgetsRefusals { base.note(refusal) } }
-  func refusals(of key: CacheKey) throws(CacheError) -> [RefusalNote] {
-    try base.refusals(of: key)
-  }
 
   func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
-    let stored = try base.variants(of: record.key).map(\.record)
+    let stored = try memory.variants(of: record.key).map(\.record)
     guard let old = stored.first(where: { $0.sequence == record.sequence }) else { return false }
     switch fault {
     case .updatesNothing: return true
@@ -79,7 +72,7 @@ final class BrokenStore: CacheStore {
     case .updatesInSteps:
       _ = try await base.update(old.with(response: record.response, userInfo: record.userInfo))
       await Task.yield()
-      let now = try base.variants(of: record.key).map(\.record)
+      let now = try memory.variants(of: record.key).map(\.record)
       guard let new = now.first(where: { $0.sequence == record.sequence }) else { return false }
       return try await base.update(new.with(groups: record.groups, isPinned: record.isPinned))
     default: break
@@ -122,7 +115,7 @@ final class BrokenStore: CacheStore {
   }
 
   private func bodyPath(of record: CacheRecord) throws(CacheError) -> String? {
-    let variants = try base.variants(of: record.key)
+    let variants = try memory.variants(of: record.key)
     return variants.first { $0.record.sequence == record.sequence }.flatMap {
       files?.file(of: $0)?.path
     }
@@ -161,13 +154,9 @@ final class BrokenStore: CacheStore {
     return usage
   }
 
-  var secret: [UInt8] { base.secret }
   func count(_ counts: CacheCounts) { if fault != .noCounters { base.count(counts) } }
-  func counts() async throws(CacheError) -> CacheCounts { try await base.counts() }
 
   func setCapacity(memory: Int64?, disk: Int64?) async throws(CacheError) {
     if fault != .keepsCapacity { try await base.setCapacity(memory: memory, disk: disk) }
   }
-
-  func flush() async {}
 }

@@ -58,35 +58,3 @@ package final class SealedDirectory: Sendable {
     return texts.filter { everything.range(of: Data($0.utf8)) != nil }
   }
 }
-
-extension CacheStore {
-  @discardableResult
-  package func put(
-    _ record: CacheRecord, _ body: BodyBytes, piece: Int = 60_000
-  ) async throws -> CacheRecord {
-    let writer = try await write(record, variantLimit: 8)
-    var rest = body
-    while !rest.isEmpty {
-      try await writer.append(rest.prefix(piece))
-      rest = rest.dropFirst(piece)
-    }
-    return try await writer.commit(trailers: record.response.trailers)
-  }
-
-  package func body(_ key: CacheKey) async throws -> [UInt8]? {
-    guard let variant = try read(key).first else { return nil }
-    return try await variant.body.open().all()
-  }
-}
-
-extension BodyReader {
-  package func all(from start: Int64 = 0, piece: Int64 = 100_000) async throws -> [UInt8] {
-    var bytes: [UInt8] = []
-    while true {
-      let position = start + Int64(bytes.count)
-      let part = try await read(position..<position + piece)
-      if part.isEmpty { return bytes }
-      bytes += part.array
-    }
-  }
-}

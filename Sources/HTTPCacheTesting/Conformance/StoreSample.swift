@@ -75,12 +75,12 @@ public enum StoreSample {
 }
 
 extension BodyReader {
-  /// The whole body, read in pieces.
-  func readAll(piece: Int64 = 100_000) async throws(CacheError) -> [UInt8] {
+  /// The body from a position on, read in pieces.
+  package func readAll(from start: Int64 = 0, piece: Int64 = 100_000) async throws(CacheError) -> [UInt8] {
     var bytes: [UInt8] = []
     while true {
-      let start = Int64(bytes.count)
-      let part = try await read(start..<start + piece)
+      let position = start + Int64(bytes.count)
+      let part = try await read(position..<position + piece)
       if part.isEmpty { return bytes }
       part.withUnsafeBytes { bytes.append(contentsOf: $0) }
     }
@@ -90,7 +90,7 @@ extension BodyReader {
 extension CacheStore {
   /// Stores a response in pieces.
   @discardableResult
-  func store(
+  package func store(
     _ record: CacheRecord, _ body: BodyBytes, piece: Int = 60_000, variantLimit: Int = 8
   ) async throws(CacheError) -> CacheRecord {
     let writer = try await write(record, variantLimit: variantLimit)
@@ -110,7 +110,7 @@ extension CacheStore {
   }
 
   /// The whole body of the only variant of a key; nil if there is none.
-  func onlyBody(_ key: CacheKey) async throws -> [UInt8]? {
+  package func onlyBody(_ key: CacheKey) async throws -> [UInt8]? {
     let variants = try read(key)
     guard let variant = variants.first else { return nil }
     try requireEqual(variants.count, 1, "variants")

@@ -14,6 +14,7 @@ public final class LoopbackTier: SharedTier {
     var isAway = false
     var delay = Duration.zero
     var isClosed = false
+    var losesLockAnswers = false
     var onCall: (@Sendable (String) async -> Void)?
   }
 
@@ -65,6 +66,12 @@ public final class LoopbackTier: SharedTier {
   public var delay: Duration {
     get { connection.withLock { $0.delay } }
     set { connection.withLock { $0.delay = newValue } }
+  }
+
+  /// Whether the answers about locks come too late: the server has taken the lock.
+  package var losesLockAnswers: Bool {
+    get { connection.withLock { $0.losesLockAnswers } }
+    set { connection.withLock { $0.losesLockAnswers = newValue } }
   }
 
   /// Called at the beginning of each call of this node, with the name of the function, such as `find`; nil for none.
@@ -194,7 +201,7 @@ public final class LoopbackTier: SharedTier {
   ) async throws(SharedTierError) -> SharedLock {
     try await call("lock", within: Deadline.find)
     let uptime = server.clock.uptime
-    return server.state.withLock { state in
+    let answer = server.state.withLock { state -> SharedLock in
       if let lock = state.contents.locks[key], lock.end > uptime {
         guard lock.token != nil else { return .refused }
         guard lock.ticket == overtaken else { return .held(ticket: lock.ticket) }
@@ -202,6 +209,8 @@ public final class LoopbackTier: SharedTier {
       state.contents.locks[key] = LoopbackServer.Lock(token: token, ticket: ticket, end: uptime + duration)
       return .acquired
     }
+    if losesLockAnswers { throw SharedTierError(.timeout, "no answer within \(Deadline.find)") }
+    return answer
   }
 
   /// Renews a lock.

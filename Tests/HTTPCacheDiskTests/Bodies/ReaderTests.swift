@@ -7,20 +7,6 @@ import HTTPTypes
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ReaderTests {
-  @Test("a file region is verified once every block was read")
-  func region() async throws {
-    let fixture = try Fixture()
-    try await fixture.store.put(try record("/a"), bytes(600_000))
-    let reader = try #require(try fixture.store.read(key("/a")).first).body.open()
-    #expect(reader.fileRegion?.isVerified == false)
-    _ = try await reader.read(0..<300_000)
-    #expect(reader.fileRegion?.isVerified == false)
-    _ = try await reader.read(599_999..<600_000)
-    let region = try #require(reader.fileRegion)
-    #expect(region.isVerified)
-    #expect(region.offset == 0 && region.count == 600_000)
-  }
-
   @Test("a block that was checked is checked again when its file has changed, and on every read always")
   func verification() async throws {
     for verification in [Verification.firstRead, .everyRead] {

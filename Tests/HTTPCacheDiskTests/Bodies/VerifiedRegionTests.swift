@@ -81,7 +81,7 @@ import Testing
     #expect(!reader.isVerified(524_288..<700_000))
     #expect(reader.fileRegion?.isVerified == false)
     _ = try await reader.read(0..<600_000)
-    #expect(reader.isVerified(0..<600_000))
+    #expect(reader.isVerified(0..<600_000) && reader.fileRegion?.isVerified == true)
     #expect(!reader.isVerified(0..<600_001))
   }
 

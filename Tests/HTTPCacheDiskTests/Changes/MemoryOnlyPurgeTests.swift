@@ -13,9 +13,7 @@ import Testing
 
   @discardableResult
   private func put(_ record: CacheRecord, in store: some CacheStore) async throws -> CacheRecord {
-    let writer = try await store.write(record, variantLimit: 8)
-    try await writer.append(BodyBytes([1, 2, 3]))
-    return try await writer.commit(trailers: [:])
+    try await store.store(record, BodyBytes([1, 2, 3]))
   }
 
   private func isFresh(_ store: TieredStore, _ path: String = "/a") throws -> Bool? {

@@ -77,14 +77,6 @@ import Testing
     #expect(DiskMeter.files(below: cache, containing: account) == [])
   }
 
-  @Test("the other mode's partition of the same name stays")
-  func modes() async throws {
-    let fixture = try Fixture()
-    try await fixture.store.put(try record("/a", partition: account), [1])
-    #expect(try await fixture.store.wipe(mode: .shared, partition: account) == 0)
-    #expect(try fixture.store.read(key("/a", partition: account)).count == 1)
-  }
-
   @Test("wiping reports that a reader of an old state keeps the log")
   func heldLog() async throws {
     let directory = try ScratchFolder()

@@ -17,9 +17,7 @@ import Testing
   }
 
   private func put(_ record: CacheRecord, _ body: [UInt8]) async throws -> CacheRecord {
-    let writer = try await mine.write(record, variantLimit: 8)
-    try await writer.append(BodyBytes(body))
-    return try await writer.commit(trailers: [:])
+    try await mine.store(record, BodyBytes(body))
   }
 
   /// Damages the index and opens the directory as another process would. Opening sets the index aside.

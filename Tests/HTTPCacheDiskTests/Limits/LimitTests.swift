@@ -1,4 +1,3 @@
-import Foundation
 import HTTPCacheDisk
 import HTTPCacheSemantics
 import HTTPCacheStore
@@ -7,20 +6,11 @@ import HTTPTypes
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct LimitTests {
-  /// The bytes of all files and folders of the directory.
-  private func taken(_ fixture: Fixture) throws -> Int64 {
-    let root = fixture.directory.path("cache")
-    return try FileManager.default.subpathsOfDirectory(atPath: root).reduce(0) { sum, name in
-      var status = stat()
-      guard lstat(root + "/" + name, &status) == 0 else { return sum }
-      return sum + Int64(status.st_blocks) * 512
-    }
-  }
-
   @Test("the capacity holds for bodies of all sizes, and the reported usage is correct")
   func capacity() async throws {
     let capacity: Int64 = 4 << 20
     let fixture = try Fixture(capacity: capacity, largestEntry: .bytes(1 << 20))
+    let cache = fixture.directory.path("cache")
     for index in 0..<300 {
       let size = [200, 9_000, 40_000, 300_000][index % 4]
       _ = try fixture.store.read(key("/\(index)"))
@@ -28,47 +18,17 @@ import Testing
       guard index % 20 == 0 else { continue }
       let usage = fixture.store.usage
       #expect(usage.diskBytes <= capacity + 4 << 20)
-      #expect(try taken(fixture) <= capacity + 4 << 20)
+      #expect(DiskMeter.taken(below: cache) <= capacity + 4 << 20)
     }
     await fixture.store.flush()
     let usage = fixture.store.usage
-    let taken = try taken(fixture)
+    let taken = DiskMeter.taken(below: cache)
     #expect(usage.diskBytes <= capacity)
     #expect(taken <= capacity + 64 << 10)
     #expect(abs(usage.diskBytes - taken) <= 64 << 10, "told \(usage.diskBytes), taken \(taken)")
     #expect(usage.diskEntries > 5)
     #expect(try await fixture.store.counts().evictions > 50)
     #expect(try await fixture.store.verify(repair: false).isSound)
-  }
-
-  @Test("a small capacity evicts at once, down to nothing")
-  func setCapacity() async throws {
-    let fixture = try Fixture()
-    for index in 0..<100 { try await fixture.store.put(try record("/\(index)"), bytes(20_000)) }
-    try await fixture.store.setCapacity(memory: nil, disk: 1 << 20)
-    #expect(fixture.store.usage.diskCapacity == 1 << 20)
-    await fixture.store.flush()
-    #expect(fixture.store.usage.diskBytes <= 1 << 20)
-    #expect(fixture.store.usage.diskEntries > 10)
-    try await fixture.store.setCapacity(memory: nil, disk: 0)
-    #expect(fixture.store.usage.diskEntries == 0)
-    #expect(try fixture.directory.bodyFiles().isEmpty)
-    await #expect(throws: CacheError.self) { try await fixture.store.put(try record("/a"), [1]) }
-  }
-
-  @Test("a body longer than the largest entry is refused, announced or not, and leaves no file")
-  func largestEntry() async throws {
-    let fixture = try Fixture(capacity: 64 << 20, largestEntry: 500_000)
-    let error = await #expect(throws: CacheError.self) {
-      _ = try await fixture.store.write(try record("/a", bodyLength: 500_001), variantLimit: 8)
-    }
-    #expect(error?.code == .tooLarge)
-    let late = await #expect(throws: CacheError.self) {
-      try await fixture.store.put(try record("/a"), bytes(500_001))
-    }
-    #expect(late?.code == .tooLarge)
-    try await until { try fixture.directory.bodyFiles().isEmpty }
-    try await fixture.store.put(try record("/a", bodyLength: 500_000), bytes(500_000))
   }
 
   @Test("by default, one body may take half the capacity")
@@ -79,29 +39,6 @@ import Testing
       try await fixture.store.put(try record("/b"), bytes(2 << 20 + 1))
     }
     #expect(error?.code == .tooLarge)
-  }
-
-  @Test("a body that is being written counts until its file is deleted")
-  func reservations() async throws {
-    let fixture = try Fixture()
-    let before = fixture.store.usage.diskBytes
-    let writer = try await fixture.store.write(try record("/a"), variantLimit: 8)
-    try await writer.append(BodyBytes(bytes(1_000_000)))
-    #expect(fixture.store.usage.diskBytes >= before + 1_000_000)
-    writer.abandon()
-    // Another thread deletes the file.
-    await fixture.store.flush()
-    #expect(fixture.store.usage.diskBytes < before + 1_000_000)
-  }
-
-  @Test("used entries stay when unused entries are evicted")
-  func usedStays() async throws {
-    let fixture = try Fixture(capacity: 2 << 20)
-    for index in 0..<30 { try await fixture.store.put(try record("/\(index)"), bytes(40_000)) }
-    for _ in 0..<10 { for index in 0..<5 { _ = try fixture.store.read(key("/\(index)")) } }
-    for index in 100..<160 { try await fixture.store.put(try record("/\(index)"), bytes(40_000)) }
-    for index in 0..<5 { #expect(try fixture.store.read(key("/\(index)")).count == 1) }
-    #expect(fixture.store.usage.diskEntries < 60)
   }
 
   @Test("uses are written with their times, without a write for each")
@@ -140,17 +77,6 @@ import Testing
     #expect(try fixture.store.variants(of: key("/0")).count == 1)
     let page = try await fixture.store.entries(.all, after: nil, limit: 10)
     #expect(page.entries.map(\.lastUsed.seconds) == [1_800_000_000, 1_800_000_100])
-  }
-
-  @Test("an entry has the path of its body file; an inline body has none")
-  func bodyPaths() async throws {
-    let fixture = try Fixture()
-    try await fixture.store.put(try record("/large"), bytes(100_000))
-    try await fixture.store.put(try record("/small"), [1])
-    let page = try await fixture.store.entries(.all, after: nil, limit: 10)
-    let path = try #require(page.entries.first?.bodyPath)
-    #expect(FileManager.default.contents(atPath: path).map { Array($0) } == bytes(100_000))
-    #expect(page.entries.last?.bodyPath == nil)
   }
 
   @Test("thousands of entries are removed and invalidated, some hundred at a time")

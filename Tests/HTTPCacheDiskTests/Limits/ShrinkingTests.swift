@@ -24,6 +24,7 @@ import Testing
     let taken = DiskMeter.taken(below: cache)
     #expect(taken <= least, "\(taken)")
     #expect(abs(fixture.store.usage.diskBytes - taken) <= 64 << 10)
+    await #expect(throws: CacheError.self) { try await fixture.store.put(try record("/a"), [1]) }
   }
 
   @Test("an entry that is no longer pinned is evicted if it exceeds the capacity")

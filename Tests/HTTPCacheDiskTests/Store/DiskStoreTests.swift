@@ -27,9 +27,10 @@ import Testing
     #expect(try await fixture.store.body(key("/a")) == body)
     let files = try fixture.directory.bodyFiles()
     #expect(files.count == (size > 16_384 ? 1 : 0))
-    for file in files {
-      let data = FileManager.default.contents(
-        atPath: fixture.directory.path("cache/bodies/" + file))
+    let path = try await fixture.store.entries(.all, after: nil, limit: 9).entries.first?.bodyPath
+    #expect((path != nil) == (size > 16_384), "an inline body has no path")
+    if let path {
+      let data = FileManager.default.contents(atPath: path)
       #expect(data.map { Array($0) } == body, "the file holds exactly the body")
     }
   }
@@ -78,9 +79,9 @@ import Testing
     #expect(seen >= 8)
   }
 
-  @Test("an abandoned or dropped writer leaves nothing")
+  @Test("an abandoned, dropped or refused writer leaves nothing")
   func abandoned() async throws {
-    let fixture = try Fixture()
+    let fixture = try Fixture(largestEntry: .bytes(600_000))
     try await fixture.store.put(try record("/a"), [7])
     var writer: (any BodyWriter)? = try await fixture.store.write(
       try record("/a"), variantLimit: 8)
@@ -94,6 +95,10 @@ import Testing
     second.abandon()
     await #expect(throws: CacheError.self) { try await second.append(BodyBytes([1])) }
     await #expect(throws: CacheError.self) { try await second.commit(trailers: [:]) }
+    let third = await #expect(throws: CacheError.self) {
+      try await fixture.store.put(try record("/c"), bytes(600_001))
+    }
+    #expect(third?.code == .tooLarge)
     // A thread of the store deletes the files, so wait.
     try await until { try fixture.directory.bodyFiles().isEmpty }
     #expect(try await reader.read(0..<600_000).array == bytes(600_000))

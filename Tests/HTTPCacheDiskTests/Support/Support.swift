@@ -120,14 +120,7 @@ extension DiskStore {
   func put(
     _ record: CacheRecord, _ body: [UInt8], pieces: Int = 64 << 10, variantLimit: Int = 32
   ) async throws -> CacheRecord {
-    let writer = try await write(record, variantLimit: variantLimit)
-    var start = 0
-    while start < body.count {
-      let end = min(body.count, start + pieces)
-      try await writer.append(BodyBytes(body[start..<end]))
-      start = end
-    }
-    return try await writer.commit(trailers: [:])
+    try await store(record, BodyBytes(body), piece: pieces, variantLimit: variantLimit)
   }
 
   /// Stores a body, unless the response to a later request is stored already.

@@ -49,28 +49,18 @@ struct MemoryLimitTests {
   }
 
   @Test(
-    "bodies that are written together take no more than the capacity, and as many as fit are stored",
-    arguments: [true, false])
-  func together(isAnnounced: Bool) async throws {
+    "bodies that are written together take no more than the capacity, and as many as fit are stored, in a tier too",
+    arguments: [true, false], [true, false])
+  func together(isAnnounced: Bool, inTier: Bool) async throws {
     let memory = MemoryStore(capacity: Self.capacity, largestEntry: .share(0.5))
-    let (committed, peak) = try await writeTogether(60, of: 1 << 20, isAnnounced: isAnnounced, in: memory)
+    let store: any CacheStore = inTier ? TieredStore(memory: memory, base: DiskLikeStore()) : memory
+    let (committed, peak) = try await writeTogether(
+      60, of: 1 << 20, isAnnounced: isAnnounced, isMemoryOnly: inTier, in: store)
     #expect(peak <= Self.capacity + Self.slack)
     #expect(committed >= 3)
     #expect(memory.usage.memoryEntries >= 3)
-    try await memory.remove(.all)
-    #expect(memory.usage.memoryBytes == 0)
-  }
-
-  @Test("in a tier too, where a response stays in memory", arguments: [true, false])
-  func tier(isAnnounced: Bool) async throws {
-    let tier = TieredStore(
-      memory: MemoryStore(capacity: Self.capacity, largestEntry: .share(0.5)), base: DiskLikeStore())
-    let (committed, peak) = try await writeTogether(
-      60, of: 1 << 20, isAnnounced: isAnnounced, isMemoryOnly: true, in: tier)
-    #expect(peak <= Self.capacity + Self.slack)
-    #expect(committed >= 3)
-    try await tier.remove(.all)
-    #expect(tier.usage.memoryBytes == 0)
+    try await store.remove(.all)
+    #expect(store.usage.memoryBytes == 0)
   }
 
   @Test("bodies that grow make room for themselves")

@@ -30,16 +30,13 @@ struct SeedLayerTests {
 
   private func text(_ store: any CacheStore, _ key: CacheKey) async throws -> String? {
     guard let variant = try store.read(key).first else { return nil }
-    let reader = try variant.body.open()
-    return String(decoding: try await reader.read(0..<(reader.length ?? 0)).array, as: UTF8.self)
+    return String(decoding: try await variant.body.open().readAll(), as: UTF8.self)
   }
 
   private func store(_ text: String, in store: any CacheStore, ticket: InvalidationTicket? = nil) async throws
   {
     let record = StoreSample.record(key).with(ticket: ticket ?? store.ticket())
-    let writer = try await store.write(record, variantLimit: 8)
-    try await writer.append(BodyBytes(Array(text.utf8)))
-    try await writer.commit(trailers: [:])
+    try await store.store(record, BodyBytes(Array(text.utf8)))
   }
 
   @Test("a seed answers in every partition, and a stored response hides it")

@@ -15,9 +15,7 @@ struct AbsentKeyTests {
   }
 
   private func store(_ store: any CacheStore) async throws {
-    let writer = try await store.write(StoreSample.record(), variantLimit: 8)
-    try await writer.append(StoreSample.body(1_000))
-    _ = try await writer.commit(trailers: [:])
+    try await store.store(StoreSample.record(), StoreSample.body(1_000))
   }
 
   @Test("is not read for, until this tier or another one stores it")
@@ -43,7 +41,7 @@ struct AbsentKeyTests {
     #expect(try one.read(key).isEmpty)
     try await store(one)
     #expect(base.variantReads == 0)
-    #expect(try copied()?.sequence == base.store.read(key).first?.record.sequence)
+    #expect(try copied()?.sequence == base.memory.read(key).first?.record.sequence)
 
     // Nothing is known of what a response replaces.
     try await store(one)
@@ -66,15 +64,10 @@ struct AbsentKeyTests {
   func mute() async throws {
     base.tells.store(false, ordering: .relaxed)
     let tier = tier(base)
-    func store(_ language: String, _ count: Int) async throws {
-      let writer = try await tier.write(StoreSample.record(language: language), variantLimit: 8)
-      try await writer.append(StoreSample.body(count))
-      _ = try await writer.commit(trailers: [:])
-    }
     #expect(try tier.read(key).isEmpty)
     // Too long for a copy.
-    try await store("de", 1_100_000)
-    try await store("en", 1_000)
+    try await tier.store(StoreSample.record(language: "de"), StoreSample.body(1_100_000))
+    try await tier.store(StoreSample.record(language: "en"), StoreSample.body(1_000))
     #expect(try tier.read(key).count == 2)
   }
 
@@ -90,9 +83,9 @@ struct AbsentKeyTests {
 
   @Test("is looked for each time if that store does not tell of changes")
   func untold() async throws {
-    let tier = tier(base.store)
+    let tier = tier(base.memory)
     #expect(try tier.read(key).isEmpty)
-    try await store(base.store)
+    try await store(base.memory)
     #expect(try tier.read(key).count == 1)
   }
 }

@@ -18,9 +18,7 @@ struct TieredStoreTests {
   private func store(
     _ store: any CacheStore, _ record: CacheRecord, size: Int, seed: UInt64 = 1
   ) async throws -> CacheRecord {
-    let writer = try await store.write(record, variantLimit: 8)
-    try await writer.append(StoreSample.body(size, seed: seed))
-    return try await writer.commit(trailers: [:])
+    try await store.store(record, StoreSample.body(size, seed: seed), piece: size)
   }
 
   private func peeked(_ store: any CacheStore) -> [StoredVariant]? { store.peek(key) }
@@ -92,7 +90,7 @@ struct TieredStoreTests {
   func promotion() async throws {
     for size in [1_000, 200_000] {
       let base = DiskLikeStore()
-      try await store(base.store, StoreSample.record(), size: size)
+      try await store(base.memory, StoreSample.record(), size: size)
       let tier = tier(base)
       let reader = try #require(try tier.read(key).first).body.open()
       #expect((peeked(tier) != nil) == (size == 1_000))
@@ -106,7 +104,7 @@ struct TieredStoreTests {
 
   @Test("does not copy a body that was read with a gap, nor one above the limit")
   func noPromotion() async throws {
-    try await store(base.store, StoreSample.record(), size: 200_000)
+    try await store(base.memory, StoreSample.record(), size: 200_000)
     let tier = tier()
     let reader = try #require(try tier.read(key).first).body.open()
     _ = try await reader.read(0..<1_000)
@@ -125,7 +123,7 @@ struct TieredStoreTests {
 
   @Test("has all variants of a key in memory or none")
   func variantsTogether() async throws {
-    try await store(base.store, StoreSample.record(language: "de"), size: 200_000, seed: 1)
+    try await store(base.memory, StoreSample.record(language: "de"), size: 200_000, seed: 1)
     let tier = tier()
     try await store(tier, StoreSample.record(language: "en"), size: 1_000, seed: 2)
     #expect(peeked(tier) == nil)
@@ -151,7 +149,7 @@ struct TieredStoreTests {
   func evictedBelow() async throws {
     let tier = tier()
     let record = try await store(tier, StoreSample.record(), size: 1_000)
-    try await base.store.remove(.all)
+    try await base.memory.remove(.all)
     #expect(peeked(tier) != nil)
     #expect(try await tier.update(record) == false)
     #expect(peeked(tier) == nil)

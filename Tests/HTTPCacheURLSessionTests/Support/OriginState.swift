@@ -29,7 +29,6 @@ final class OriginState: Sendable {
   init(_ handler: @escaping SocketOrigin.Handler) { state = WatchedState(State(handler: handler)) }
 
   var requests: [OriginRequest] { state.withLock { $0.requests } }
-  func count(of counted: Counted) -> Int { state.withLock { $0.count(of: counted) } }
   func answers(_ handler: @escaping SocketOrigin.Handler) { state.withLock { $0.handler = handler } }
 
   func wait(for counted: Counted, _ count: Int) async {

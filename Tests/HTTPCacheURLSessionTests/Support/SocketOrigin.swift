@@ -91,6 +91,4 @@ final class SocketOrigin: Sendable {
 
   /// Waits until this many answers were broken off because the client had gone.
   func abandoned(_ count: Int) async { await shared.wait(for: .abandoned, count) }
-
-  var abandonedCount: Int { shared.count(of: .abandoned) }
 }

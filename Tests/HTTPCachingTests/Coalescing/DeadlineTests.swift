@@ -89,8 +89,7 @@ struct DeadlineTests {
     try await until { follower.isThere }
     #expect(follower.errorKind == .timeout)
     test.origin.release()
-    try await until { leader.isThere && follower.isThere }
-    #expect(leader.isThere)
+    try await until { leader.isThere }
   }
 
   @Test("a follower that leads in the end gives the upstream what is left of its time")
@@ -178,7 +177,6 @@ struct DeadlineTests {
     await test.clock.waitForSleepers()
     test.clock.advance(by: 5)
     try await until { isFinished.withLock { $0 } }
-    #expect(isFinished.withLock { $0 })
     gate.open()
     await finishing.value
   }

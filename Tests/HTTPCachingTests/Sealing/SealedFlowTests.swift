@@ -23,16 +23,16 @@ import Testing
     let one = try HTTPCache.open(configuration)
     let two = try HTTPCache.open(configuration)
     let key = StoreSample.key()
-    try await one.store.put(StoreSample.record(), StoreSample.body(5_000, seed: 1))
+    try await one.store.store(StoreSample.record(), StoreSample.body(5_000, seed: 1))
     for seed in 2...5 as ClosedRange<UInt64> {
       // Repeat until memory answers.
-      for _ in 0..<3 { _ = try await two.store.body(key) }
+      for _ in 0..<3 { _ = try await two.store.onlyBody(key) }
       try #require(two.store.peek(key)?.isEmpty == false, "memory has no copy")
-      try await one.store.put(StoreSample.record(tag: "\"\(seed)\""), StoreSample.body(5_000, seed: seed))
+      try await one.store.store(StoreSample.record(tag: "\"\(seed)\""), StoreSample.body(5_000, seed: seed))
       try #require(two.store.peek(key) == nil, "memory answers with what was replaced")
-      #expect(try await two.store.body(key) == StoreSample.body(5_000, seed: seed).array)
+      #expect(try await two.store.onlyBody(key) == StoreSample.body(5_000, seed: seed).array)
     }
-    _ = try await two.store.body(key)
+    _ = try await two.store.onlyBody(key)
     try await one.store.invalidate(.prefix("https://example.com"))
     #expect(try two.store.read(key).first?.record.response.isInvalidated == true)
     try await one.store.remove(.target(key.target))

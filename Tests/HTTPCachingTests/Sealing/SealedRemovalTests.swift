@@ -46,8 +46,8 @@ import Testing
     do {
       let cache = try HTTPCache.open(configuration("used"))
       let store = cache.store
-      try await store.put(record("/whole"), body("secret-whole", 300_000))
-      try await store.put(record("/removed"), body("secret-removed", 9_000))
+      try await store.store(record("/whole"), body("secret-whole", 300_000))
+      try await store.store(record("/removed"), body("secret-removed", 9_000))
       try await store.remove(.key(record("/removed").key))
       let part = try await store.write(record("/part"), variantLimit: 8)
       try await part.append(body("secret-part", 700_000))
@@ -90,7 +90,7 @@ import Testing
   func counters() async throws {
     do {
       let cache = try HTTPCache.open(configuration("cache"))
-      for _ in 0..<3 { try await cache.store.put(record("/whole"), body("secret-whole", 10)) }
+      for _ in 0..<3 { try await cache.store.store(record("/whole"), body("secret-whole", 10)) }
       try await cache.store.invalidate(.key(record("/whole").key))
       await cache.flush()
     }
@@ -108,8 +108,8 @@ import Testing
     #expect(Set(after[5..<8_192]).count == 1)
     #expect(Set(after[8_193...]).count == 1)
     #expect(zip(before, after).allSatisfy { $0 <= $1 })
-    try await cache.store.put(StoreSample.record(), StoreSample.body(10))
-    #expect(try await cache.store.body(StoreSample.key()) == StoreSample.body(10).array)
+    try await cache.store.store(StoreSample.record(), StoreSample.body(10))
+    #expect(try await cache.store.onlyBody(StoreSample.key()) == StoreSample.body(10).array)
   }
 
   @Test("an index that is found damaged while the past is removed is begun anew, and used encrypted")
@@ -117,7 +117,7 @@ import Testing
     let path = directory.path + "/cache/Cache.db"
     do {
       let cache = try HTTPCache.open(configuration("cache"))
-      for number in 0..<200 { try await cache.store.put(record("/\(number)"), body("secret-body", 2_000)) }
+      for number in 0..<200 { try await cache.store.store(record("/\(number)"), body("secret-body", 2_000)) }
       await cache.flush()
     }
     // The log goes with the last connection, on another thread.
@@ -131,10 +131,10 @@ import Testing
       let cache = try HTTPCache.open(encrypted)
       #expect(cache.store is SealedStore)
       #expect(try directory.found(["secret-body", "secret-host"]) == [])
-      try await cache.store.put(StoreSample.record(), StoreSample.body(300_000))
+      try await cache.store.store(StoreSample.record(), StoreSample.body(300_000))
       await cache.flush()
     }
     let again = try HTTPCache.open(encrypted)
-    #expect(try await again.store.body(StoreSample.key()) == StoreSample.body(300_000).array)
+    #expect(try await again.store.onlyBody(StoreSample.key()) == StoreSample.body(300_000).array)
   }
 }

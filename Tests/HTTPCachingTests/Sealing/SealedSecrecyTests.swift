@@ -35,10 +35,10 @@ import Testing
   // In the index, in files, parts, notes, and the epoch of a removal of many entries.
   private func fill(_ store: any CacheStore) async throws {
     for (number, count) in [0, 10, 16_000, 70_000, 400_000].enumerated() {
-      try await store.put(try record(number), body(count))
+      try await store.store(try record(number), body(count))
     }
     let part = try record(7).storing([0..<200_000], bodyLength: 400_000)
-    try await store.put(part, body(200_000))
+    try await store.store(part, body(200_000))
     store.note(
       RefusalNote(
         key: try record(7).key, time: StoreSample.start, status: 200,
@@ -138,7 +138,7 @@ import Testing
       #expect(log.notices.last == .otherKey(responses: count))
       #expect(try cache.store.read(try record().key).isEmpty)
       #expect(try await cache.store.entries(.prefix("https://"), after: nil, limit: 9).entries.isEmpty)
-      try await cache.store.put(StoreSample.record(), StoreSample.body(10))
+      try await cache.store.store(StoreSample.record(), StoreSample.body(10))
       #expect(try cache.store.read(StoreSample.key()).count == 1)
       await cache.flush()
     }
@@ -146,7 +146,7 @@ import Testing
     let cache = try HTTPCache.open(configuration)
     // The entry of the other key; the plain one was removed.
     #expect(log.notices.suffix(2) == [.removedPlain(responses: 1), .otherKey(responses: 1)])
-    #expect(try await cache.store.body(try record(4).key) == body(400_000).array)
+    #expect(try await cache.store.onlyBody(try record(4).key) == body(400_000).array)
   }
 
   @Test("a key has 32 bytes, and does not show when it is printed")

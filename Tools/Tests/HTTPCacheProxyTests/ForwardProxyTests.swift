@@ -167,8 +167,6 @@ import Testing
 
   @Test("a request that has passed the proxy before is answered with 508")
   func loop() async throws {
-    let group = try RawOrigin()
-    _ = group
     try await withProxy(forward: ForwardRules()) { proxy in
       // The proxy is asked to forward to itself.
       let client = try proxy.connect(

@@ -162,9 +162,13 @@ package final class HTTP2Peer {
   }
 
   /// The frames up to the end of the connection.
-  package func rest() async -> [Frame] {
+  ///
+  /// - Throws: if the connection does not end.
+  package func rest() async throws -> [Frame] {
     var frames: [Frame] = []
     while let frame = try? await next() { frames.append(frame) }
+    // A part of a frame may come before the end. If the connection is open, nothing came in time.
+    _ = try await peer.receiveAll()
     return frames
   }
 

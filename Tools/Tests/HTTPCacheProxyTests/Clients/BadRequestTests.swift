@@ -107,7 +107,7 @@ import Testing
       client.send(testCase.request + "GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n")
       let all = try await client.receiveAll()
       #expect(all.hasPrefix("HTTP/1.1 \(testCase.status) "))
-      #expect(all.components(of: "HTTP/1.1 ").count == 2)
+      #expect(all.ranges(of: "HTTP/1.1 ").count == 1)
       #expect(field("Connection", in: all) == "close")
       #expect(try await proxy.origin.acceptIfAny() == nil)
     }
@@ -140,7 +140,7 @@ import Testing
       let (client, peer, head) = try await proxy.open(
         "\r\n\r\nPOST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nContent-Length: 2, 2\r\n\r\nab")
       #expect(field("Content-Length", in: head) == "2")
-      #expect(head.components(of: "Content-Length").count == 2)
+      #expect(head.ranges(of: "Content-Length").count == 1)
       #expect(try await peer.receive(count: 2) == "ab")
       try await peer.answerNoContent(to: client)
     }

@@ -55,6 +55,8 @@ struct HTTP2MessageSpecTests {
     Case(
       "8.1.1: Content-Length twice, with different values",
       [Case.post(1, [("content-length", "1"), ("content-length", "2")])], .malformed),
+    Case(
+      "8.1.1: Content-Length that is no number", [Case.get(1, [("content-length", "x")])], .malformed),
     Case("8.2.1: a line feed in a value", [Case.get(1, [("x-test", "a\nb")])], .malformed),
   ]
 

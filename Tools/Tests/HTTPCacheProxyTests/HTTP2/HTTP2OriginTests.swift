@@ -221,8 +221,10 @@ import Testing
       }
     } then: { proxy in
       for path in ["/reset", "/close", "/reset", "/close"] {
-        let response = (try? await get(path, from: proxy)) ?? ""
+        let response = try await get(path, from: proxy)
         #expect(!response.hasSuffix("0\r\n\r\n") && !response.contains("hit"))
+        // The end of the connection may overtake the head.
+        #expect(path == "/close" || response.hasPrefix("HTTP/1.1 200 "))
       }
     }
   }
@@ -286,7 +288,7 @@ import Testing
   @Test("a response that is not allowed never reaches the client as it is", arguments: bad.indices)
   func refusedResponse(_ index: Int) async throws {
     try await withAnswers({ $0.head(Self.bad[index], ends: true) }) { proxy in
-      let response = (try? await get("/", from: proxy)) ?? ""
+      let response = try await get("/", from: proxy)
       // Either 502, or what the origin says over HTTP/1.1.
       #expect(response.hasPrefix("HTTP/1.1 502 ") || response.hasSuffix("\r\n\r\none"))
       #expect(!response.contains("c: d"))

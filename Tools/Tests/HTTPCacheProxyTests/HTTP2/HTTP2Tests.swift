@@ -194,23 +194,6 @@ import Testing
     }
   }
 
-  @Test(
-    "fields of one connection, upper case and bad values are an error of the stream",
-    arguments: [
-      ("connection", "close"), ("transfer-encoding", "chunked"), ("Upper", "a"), ("upgrade", "h2c"),
-      ("a", "b\r\nc: d"),
-      ("a b", "c"), ("content-length", "x"),
-    ])
-  func fields(_ name: String, _ value: String) async throws {
-    try await withHTTP2 { proxy in
-      let client = try HTTP2Peer(proxy.port)
-      client.request(1, "/", [(name, value)])
-      let response = try? await client.response(1)
-      #expect(response == nil || response?.reset != nil || response?.status == "400")
-      #expect(proxy.upstream.connectionCounts.open == 0)
-    }
-  }
-
   @Test("Content-Length that is not that of the data is an error, and the origin gets no whole request")
   func contentLength() async throws {
     try await withHTTP2 { proxy in
@@ -241,7 +224,7 @@ import Testing
         return isToldToGo
       }
       #expect(try await answerPing(idle))
-      _ = await idle.rest()
+      _ = try await idle.rest()
       #expect(try await answerPing(busy))
       peer.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlast")
       #expect(try await busy.response(1).text == "last")
@@ -255,7 +238,7 @@ import Testing
     try await withHTTP2 { proxy in
       let (client, peer, _) = try await proxy.openHTTP2()
       await proxy.server.shutDown(deadline: .milliseconds(50))
-      #expect(await client.rest().allSatisfy { $0.type != HTTP2Peer.headers })
+      #expect(try await client.rest().allSatisfy { $0.type != HTTP2Peer.headers })
       #expect(try await peer.receiveAll() == "")
     }
   }
@@ -268,7 +251,7 @@ import Testing
     }) { proxy in
       let first = try HTTP2Peer(proxy.port)
       try await eventually { proxy.server.connectionCount == 1 }
-      #expect(await (try HTTP2Peer(proxy.port)).rest().isEmpty)
+      #expect(try await HTTP2Peer(proxy.port).rest().isEmpty)
       #expect(proxy.server.connectionCount == 1)
       first.end()
       try await eventually { proxy.server.connectionCount == 0 }

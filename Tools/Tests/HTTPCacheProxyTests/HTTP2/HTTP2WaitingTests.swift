@@ -93,7 +93,7 @@ import Testing
         $0.headTimeout = .milliseconds(100)
       }) { proxy in
         let client = try HTTP2Peer(proxy.port)
-        frames = await client.rest()
+        frames = try await client.rest()
         try await eventually { proxy.server.connectionCount == 0 }
       }
       guard !frames.isEmpty else { return false }

@@ -95,7 +95,7 @@ struct WellFormedFieldsTests {
         #expect(try await client.response(UInt32(number * 2 + 1)).reset == 1)
       }
       client.request(401, "/", [("Upper", "a")])
-      let goAway = await client.rest().last { $0.type == HTTP2Peer.goAway }
+      let goAway = try await client.rest().last { $0.type == HTTP2Peer.goAway }
       // ENHANCE_YOUR_CALM.
       #expect(goAway?.payload.suffix(4) == [0, 0, 0, 11])
       try await eventually { proxy.server.connectionCount == 0 }

@@ -254,7 +254,7 @@ struct HitPathTests {
       client.widen(1, by: 10)
       let data = try await client.next(HTTP2Peer.data)
       #expect(data.payload == Array("/a".utf8) && data.flags & 1 == 1)
-      _ = await client.rest()
+      _ = try await client.rest()
       await end
     }
   }
