@@ -22,14 +22,20 @@ struct DownloadAddedAgainTests {
       #expect(try await test.end(id).failure == .wrongDigest)
     }
 
-    @Test("a stale stored response with the expected digest, and then the file, are right without the origin")
-    func staleWithDigest() async throws {
+    /// A queue whose cache has a stale response, and a download of its URL that expects the digest of "abc".
+    private func stale(_ content: String) async throws -> (TestQueue, Download) {
       let test = try TestQueue(onDisk: true)
-      test.origin.change { $0.content = Array("abc".utf8) }
+      test.origin.change { $0.content = Array(content.utf8) }
       _ = try await test.end(try test.add("/file"))
       test.clock.advance(by: 3_600)
       var download = try test.download("/file", to: "file")
       download.digests = [try #require(.sha256(Self.abc))]
+      return (test, download)
+    }
+
+    @Test("a stale stored response with the expected digest, and then the file, are right without the origin")
+    func staleWithDigest() async throws {
+      let (test, download) = try await stale("abc")
       let id = try test.queue.add(download)
       #expect(try await test.end(id) == .done(.cache))
       #expect(test.contents("file") == Array("abc".utf8))
@@ -40,16 +46,11 @@ struct DownloadAddedAgainTests {
 
     @Test("a stale stored response with another digest than the expected one is validated")
     func staleWithoutDigest() async throws {
-      let test = try TestQueue(onDisk: true)
-      test.origin.change { $0.content = Array("abd".utf8) }
-      _ = try await test.end(try test.add("/file"))
-      test.clock.advance(by: 3_600)
+      let (test, download) = try await stale("abd")
       test.origin.change {
         $0.content = Array("abc".utf8)
         $0.fields[.eTag] = "\"b\""
       }
-      var download = try test.download("/file", to: "file")
-      download.digests = [try #require(.sha256(Self.abc))]
       #expect(try await test.end(try test.queue.add(download)) == .done(.fetched))
       #expect(test.contents("file") == Array("abc".utf8))
     }

@@ -83,8 +83,6 @@ final class DiskLimits: Sendable {
       other: opened.fixedBytes, capacity: capacity(by: state), entries: Int(clamping: state.entries))
   }
 
-  private static let firstEntryBytes = 3 * PageCount.pageSize
-
   /// The reason why a response does not fit although all evictable entries were evicted.
   func noRoomReason(in opened: OpenDirectory) -> String {
     if let note = noRoomNote(in: opened) { return note }
@@ -102,9 +100,9 @@ final class DiskLimits: Sendable {
     guard capacity < 16 << 20 else { return nil }
     let roots = try? opened.index.number("SELECT count(*) FROM sqlite_schema WHERE rootpage > 0")
     // Two more pages: the head of the database and the map of its pages. The log has a copy of each page that the first
-    // entry changes, and that entry has pages of its own.
+    // entry changes, and that entry has three pages of its own.
     let pages = (roots ?? 0) + 2
-    let least = opened.fixedBytes + 2 * pages * PageCount.pageSize + Self.firstEntryBytes
+    let least = opened.fixedBytes + (2 * pages + 3) * PageCount.pageSize
     guard least >= capacity else { return nil }
     return "nothing can be stored: a cache with one entry takes \(least) bytes, the capacity is \(capacity)"
   }

@@ -228,6 +228,11 @@ extension CacheStore {
     return found
   }
 
+  /// Whether the partition of a response may have been wiped after its request.
+  package func isWiped(_ record: CacheRecord) -> Bool {
+    record.ticket.map { isWiped(record.key, since: $0) } ?? false
+  }
+
   /// Calls `body` with each entry that matches. The entries are read in pages.
   ///
   /// - Throws: what reading and `body` throw.

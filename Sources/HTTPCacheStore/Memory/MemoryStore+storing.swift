@@ -28,7 +28,7 @@ extension MemoryStore {
     func mayStore(in group: MemoryGroup) -> Bool {
       let new = compared(record)
       stored = new
-      if isWiped(record, source) {
+      if source?.isWiped(record) ?? isWiped(record) {
         refusal = .wiped(record.key)
       } else if let part, group.partial(part) == nil {
         refusal = CacheError(.unavailable, "the part is not stored any more", key: record.key)
@@ -64,12 +64,6 @@ extension MemoryStore {
 
   static func superseded(_ record: CacheRecord) -> CacheError {
     CacheError(.superseded, "it was asked for while this one was on its way", key: record.key)
-  }
-
-  /// - Parameter source: the store that gave the ticket; nil if it is this one.
-  private func isWiped(_ record: CacheRecord, _ source: (any CacheStore)?) -> Bool {
-    guard let ticket = record.ticket else { return false }
-    return source?.isWiped(record.key, since: ticket) ?? isWiped(record.key, since: ticket)
   }
 
   /// The record as it becomes visible: invalidated if its request was overtaken. Called with the lock of the

@@ -185,11 +185,6 @@ public final class TieredStore: StoreLayer {
     return base.isOvertaken(record.key, groups: record.groups, since: ticket)
   }
 
-  /// Whether another process may have wiped the partition of a response after its request.
-  private func isWiped(_ record: CacheRecord) -> Bool {
-    record.ticket.map { base.isWiped(record.key, since: $0) } ?? false
-  }
-
   private func isOutdated(_ group: MemoryGroup) -> Bool {
     group.hasMemoryOnly && group.variants.contains { isOutdated($0.record) }
   }
@@ -204,7 +199,7 @@ public final class TieredStore: StoreLayer {
     // Take the ticket before the comparison, so that later changes are not missed.
     let now = ticket()
     memory.change(key) { group in
-      group.remove { $0.isMemoryOnly && isWiped($0) }
+      group.remove { $0.isMemoryOnly && base.isWiped($0) }
       group.mark(as: .invalidated, taking: now) { isOutdated($0) }
     }
     return memory.group(key)

@@ -219,7 +219,7 @@ import Testing
       // At most the largest number that the proxy supports (RFC 9110 §7.6.2).
       ("OPTIONS", "18446744073709551616", "18446744073709551614"),
     ])
-  func countsDown(_ method: String, _ value: String, _ left: String) async throws {
+  func countsDown(method: String, value: String, left: String) async throws {
     try await withProxy { proxy in
       let (request, _) = try await proxy.exchange(
         "\(method) / HTTP/1.1\r\nHost: h\r\nMax-Forwards: \(value)\r\n\r\n")
