@@ -53,7 +53,8 @@ class Serve:
     def __init__(self, directory, *options, prefix=(), cwd=None):
         self.process = subprocess.Popen(
             [*prefix, binary, "serve", "--listen", "127.0.0.1:0", "--shared", "--upstream", upstream, "--dir",
-             directory, "--allow-no-cache", "--memory", "1M", "--disk", "200M", "--min-free", "0", "--access-log", "none", *options],
+             directory, "--allow-no-cache", "--memory", "1M", *([] if "--disk" in options else ["--disk", "200M"]),
+             "--min-free", "0", "--access-log", "none", *options],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", cwd=cwd)
         self.lines = []
         self.port = None

@@ -50,6 +50,7 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
         """)
     }
     try refuseUnknownCommand(arguments)
+    try RepeatedOption.refuse(in: arguments)
     let expanded = try ServeArguments.expanded(arguments)
     do {
       return try parseAsRoot(expanded)

@@ -29,15 +29,39 @@ import Testing
   }
 
   /// Runs a test with a proxy over an unused port and a real origin, both of one group.
-  private func withGroup(_ body: (RunningProxy) async throws -> Void) async throws {
-    let unused = try UnusedPort()
-    try await withProxy(configure: { configuration in
-      configuration.changeRoutes { routes in
-        let live = routes[0].group.origin
-        routes[0].group = OriginGroup(
-          Origin(isSecure: false, host: "www.example.com"), addresses: [self.origin(unused.number), live])
+  private func withGroup(
+    unused: UnusedPort? = nil, upstream: NIOUpstream.Configuration = .init(),
+    messages: RecordedMessages = RecordedMessages(), _ body: (RunningProxy) async throws -> Void
+  ) async throws {
+    let unused = try unused ?? UnusedPort()
+    defer { withExtendedLifetime(unused) {} }
+    try await withProxy(
+      upstream: upstream,
+      configure: { configuration in
+        configuration.logger = messages.logger
+        configuration.changeRoutes { routes in
+          let live = routes[0].group.origin
+          routes[0].group = OriginGroup(
+            Origin(isSecure: false, host: "www.example.com"), addresses: [self.origin(unused.number), live])
+        }
       }
-    }) { try await body($0) }
+    ) { try await body($0) }
+  }
+
+  @Test("an address that fails is counted and logged, though the next one answers")
+  func counted() async throws {
+    let (counts, messages, unused) = (EventCounts(), RecordedMessages(), try UnusedPort())
+    var upstream = NIOUpstream.Configuration()
+    upstream.addressFailed = { counts.addressFailed($0) }
+    try await withGroup(unused: unused, upstream: upstream, messages: messages) { proxy in
+      let (_, answer) = try await proxy.exchange("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(answer.hasPrefix("HTTP/1.1 204 "))
+    }
+    var text = PrometheusText()
+    counts.add(to: &text)
+    let address = "http://127.0.0.1:\(unused.number)"
+    #expect(text.text.contains("httpcache_origin_address_failures_total{address=\"\(address)\"} 1\n"))
+    #expect(messages.all.contains { $0.hasPrefix("\(address) failed: ") }, "\(messages.all)")
   }
 
   @Test(

@@ -33,6 +33,9 @@ struct ListenAddress: ExpectedArgument, Sendable, Hashable, CustomStringConverti
     self.init(host: String(host), port: port)
   }
 
+  /// The address with the port that the system chose; nil for the port of the address.
+  func bound(to port: Int?) -> ListenAddress { ListenAddress(host: host, port: port ?? self.port) }
+
   /// Whether only this machine can reach it.
   var isLoopback: Bool {
     host == "::1" || host.lowercased() == "localhost"

@@ -102,6 +102,15 @@ struct TargetURL: Sendable, Equatable {
     namesHost(prefix) ? TargetURI.normalized(prefix) ?? prefix : prefix
   }
 
+  /// A prefix of URLs for a purge: one without a path has the path `/`. As a text, `http://h` would also match the URLs of
+  /// `http://h.example`, and no URL of a server's clients.
+  static func prefixWithPath(_ prefix: String) -> String {
+    guard let authority = Authority.range(in: prefix.utf8), !authority.isEmpty,
+      authority.upperBound == prefix.endIndex
+    else { return prefix }
+    return prefix + "/"
+  }
+
   /// Whether a prefix of URLs has a whole authority, with something after it.
   static func namesHost(_ prefix: String) -> Bool {
     Authority.range(in: prefix.utf8).map { $0.upperBound < prefix.endIndex } ?? false

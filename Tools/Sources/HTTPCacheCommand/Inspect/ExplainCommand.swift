@@ -11,8 +11,9 @@ struct ExplainCommand: AsyncParsableCommand {
       Prints each question that the cache asks, what it compares, the answer, and the section of the RFC. \
       If no usable response is stored, prints why earlier responses were not stored. Sends no request and \
       changes nothing. With --dir and neither --private nor --shared, explains the kind of cache (private \
-      or shared) that has stored responses in the directory. Uses the rules and overrides of the server that \
-      used the directory last. A URL of its clients is explained as the request that the server makes of it.
+      or shared) that has stored responses in the directory. Uses the rules and overrides of the servers that \
+      use the directory, or of the one that used it last. A URL of clients is explained as the request that the \
+      server makes of it. If no route of the server serves the URL, the client gets 404.
 
       Exit status:
       \(ExitStatus.help([
@@ -59,9 +60,13 @@ struct ExplainCommand: AsyncParsableCommand {
       request.headerFields[.acceptEncoding] = nil
       options.bodyForms = .decoded
     }
-    let served = ServedDirectory(location.path)
-    let mode = await usedMode(of: url, served, store)
-    let place = served?.rules.mode == mode ? await servedPlace(of: url, served, store) : nil
+    let servers = DirectoryServers(location.path)
+    let mode = await usedMode(of: url, servers, store)
+    // A response that is stored under the URL is explained as it is.
+    let isStored = await !CacheLocation.modes(of: .target(url.normalized), in: store).isEmpty
+    let gateways = isStored ? DirectoryServers([]) : servers.with(mode)
+    let server = try ExitStatus.reportingUsage { try gateways.server(of: url) }
+    let place = server?.place(of: url)
     if let place {
       request.scheme = place.request.scheme
       request.authority = place.request.authority
@@ -70,22 +75,12 @@ struct ExplainCommand: AsyncParsableCommand {
       Console.report(
         "httpcache: explained as \(place.target) [\(options.partition)], where the server stores it")
     }
-    let rules = served.flatMap { $0.rules.mode == mode ? $0.rules : nil } ?? CacheRules(mode: mode)
-    let cache = HTTPCache(
-      configuration: HTTPCache.Configuration(
-        directory: location.path, memoryCapacity: 0, rules: rules,
-        seeds: try seeds.open()),
-      store: store)
-    let explanation: CacheExplanation
-    do {
-      explanation = try cache.explain(request, policy: policy.policy, options: options)
-    } catch {
-      throw ExitStatus.reporting(error)
-    }
-    if json {
-      try Console.printJSON(ExplanationJSON(explanation))
+    if gateways.hasNoRoute(for: url) {
+      try show(.noRoute(for: url), ExplanationJSON.noRoute(for: url))
     } else {
-      Console.print("\(explanation)")
+      let rules = server?.rules ?? servers.rules(of: CacheKey(mode: mode, target: url.normalized))
+      let explained = try explanation(of: request, options, rules ?? CacheRules(mode: mode), store)
+      try show(explained, ExplanationJSON(explained))
     }
     guard place == nil else { return }
     let selection = CacheSelection.target(url.normalized)
@@ -98,6 +93,24 @@ struct ExplainCommand: AsyncParsableCommand {
     }
   }
 
+  private func explanation(
+    of request: HTTPRequest, _ options: RequestOptions, _ rules: CacheRules, _ store: any CacheStore
+  ) throws -> CacheExplanation {
+    let cache = HTTPCache(
+      configuration: HTTPCache.Configuration(
+        directory: location.path, memoryCapacity: 0, rules: rules, seeds: try seeds.open()),
+      store: store)
+    do {
+      return try cache.explain(request, policy: policy.policy, options: options)
+    } catch {
+      throw ExitStatus.reporting(error)
+    }
+  }
+
+  private func show(_ explanation: CacheExplanation, _ object: ExplanationJSON) throws {
+    if json { try Console.printJSON(object) } else { Console.print("\(explanation)") }
+  }
+
   /// A partition that has the entry, unless the one of the request has it.
   private func otherPartition(
     of selection: CacheSelection, _ mode: CacheMode, _ store: any CacheStore
@@ -107,24 +120,16 @@ struct ExplainCommand: AsyncParsableCommand {
     return partitions.contains(partition ?? "") ? nil : partitions.first
   }
 
-  /// Where the server stores the responses to a URL of its clients; nil if they are stored under the URL.
-  private func servedPlace(
-    of url: TargetURL, _ served: ServedDirectory?, _ store: any CacheStore
-  ) async -> StoredPlace? {
-    guard await CacheLocation.modes(of: .target(url.normalized), in: store).isEmpty else { return nil }
-    return served?.place(of: url)
-  }
-
-  /// Private or shared: from the option, else from the entries of the directory of `--dir`, or its server.
+  /// Private or shared: from the option, else from the entries of the directory of `--dir`, or its servers.
   private func usedMode(
-    of url: TargetURL, _ served: ServedDirectory?, _ store: any CacheStore
+    of url: TargetURL, _ servers: DirectoryServers, _ store: any CacheStore
   ) async -> CacheMode {
     guard location.directory != nil, location.modeFlag == nil else { return location.mode }
     var modes = await CacheLocation.modes(of: .target(url.normalized), in: store)
     if modes.isEmpty, let page = try? await store.entries(.all, after: nil, limit: 500) {
       modes = Set(page.entries.map(\.record.key.mode)).sorted { $0.rawValue < $1.rawValue }
     }
-    if modes.isEmpty, let served { modes = [served.rules.mode] }
+    if modes.isEmpty { modes = CacheMode.allCases.filter { !servers.with($0).all.isEmpty } }
     guard modes == [.shared] else { return .private }
     Console.report(
       "httpcache: explained as a shared cache, which has stored here; --private: as a private one")

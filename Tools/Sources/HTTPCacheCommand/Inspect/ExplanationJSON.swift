@@ -38,6 +38,13 @@ struct ExplanationJSON: Encodable {
       }
     }
 
+    /// The decision of a server that answers without its cache.
+    init(refusing reason: String, section: String) {
+      self.init("refuse")
+      self.reason = reason
+      self.section = section
+    }
+
     private init(
       _ action: String, _ reason: (any Reason)? = nil, age: Duration? = nil, lifetime: Duration? = nil
     ) {

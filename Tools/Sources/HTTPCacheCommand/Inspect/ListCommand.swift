@@ -17,8 +17,8 @@ struct ListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ls", abstract: "List stored responses.",
     discussion: """
-      A prefix without a scheme is one with http and with https. It is one of the URLs under which responses are stored, or of the URLs of the clients of the \
-      server that used the directory last. With --json one object per line; sizes in bytes, times in \
+      A prefix without a scheme is one with http and with https. It is one of the URLs under which responses are stored, or of the URLs of the clients of \
+      a server that uses the directory, or used it last. With --json one object per line; sizes in bytes, times in \
       seconds since 1970. Where no response matches, nothing is printed, and the status is 1, as that of grep.
 
       Exit status:
@@ -72,12 +72,12 @@ struct ListCommand: AsyncParsableCommand {
     // With --seed, the list is that of the archive or folder, whether there is a cache or not.
     let store = try seeds.paths.isEmpty ? location.openStore() : seeds.store()
     let now = SystemClock().now
-    let served = seeds.paths.isEmpty ? ServedDirectory(location.path) : nil
-    let rules = served?.rules
-    let state = { (entry: CacheEntry) in EntryFreshness(entry.record, rules: rules, now: now) }
+    let servers = seeds.paths.isEmpty ? DirectoryServers(location.path) : DirectoryServers([])
+    let rules = { (entry: CacheEntry) in servers.rules(of: entry.record.key) }
+    let state = { (entry: CacheEntry) in EntryFreshness(entry.record, rules: rules(entry), now: now) }
     var entries: [CacheEntry] = []
     let mode = seeds.paths.isEmpty ? location.listedMode : nil
-    for selection in selections(served) {
+    for selection in try ExitStatus.reportingUsage({ try selections(servers) }) {
       try await StoreListing.each(of: store, selection, mode: mode) { entry in
         guard matches(entry, state, now: now) else { return true }
         entries.append(entry)
@@ -96,7 +96,7 @@ struct ListCommand: AsyncParsableCommand {
       throw ExitStatus.failure.code
     }
     guard !json else {
-      for entry in entries { try Console.printJSON(EntryJSON(entry, rules: rules, now: now)) }
+      for entry in entries { try Console.printJSON(EntryJSON(entry, rules: rules(entry), now: now)) }
       return
     }
     Self.table(entries, state, now: now).lines.forEach(Console.print)
@@ -106,11 +106,14 @@ struct ListCommand: AsyncParsableCommand {
   }
 
   /// The selections of all listed entries. No entry is in two of them.
-  private func selections(_ served: ServedDirectory?) -> [CacheSelection] {
+  ///
+  /// - Throws: `ValidationError` if servers store the responses under different URLs.
+  private func selections(_ servers: DirectoryServers) throws -> [CacheSelection] {
     guard let prefix else { return [.all] }
     let prefixes = TargetURL.prefixes(prefix)
     // A prefix that is no URL is left to the store, which throws an error that names it.
-    let places = prefixes.flatMap { (try? served?.prefixes(for: $0)) ?? [] }
+    let places = try prefixes.filter { (try? TargetURL(parsing: $0)) != nil }
+      .flatMap { try servers.prefixes(for: $0) }
     return StoredPlace.distinct(prefixes: prefixes + places).map { .prefix($0) }
   }
 

@@ -8,8 +8,8 @@ struct PathCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "path", abstract: "Print the file that holds the body of a URL.",
     discussion: """
-      The URL is one under which responses are stored, or one of the clients of the server that used the \
-      directory last. The file holds exactly the body's bytes; read it, do not change it. A small body is \
+      The URL is one under which responses are stored, or one of the clients of a server that uses the \
+      directory, or used it last. The file holds exactly the body's bytes; read it, do not change it. A small body is \
       kept in the index and has no file; --export writes a copy of any body to a new file.
 
       Exit status:
@@ -35,7 +35,8 @@ struct PathCommand: AsyncParsableCommand {
   private func printPath() async throws {
     let stores = try location.openStores()
     let store = stores.usable
-    let entries = try await StoreListing.entries(of: url, in: store, location, ServedDirectory(location.path))
+    let entries = try await StoreListing.entries(
+      of: url, in: store, location, DirectoryServers(location.path))
     let latest = Self.latest(entries)
     if let coding = (latest ?? entries.first)?.record.response.head.headerFields[.contentEncoding] {
       Console.report("httpcache: the body has the content coding \(coding); `get` decodes it")

@@ -11,8 +11,8 @@ struct PurgeCommand: AsyncParsableCommand {
     commandName: "purge", abstract: "Remove responses, or end their lifetime.",
     discussion: """
       Takes effect at once in a server that runs on the same directory, also for responses that are still \
-      arriving. A URL or prefix is one under which responses are stored, or one of the clients of the server \
-      that used the directory last. Works on one cache: the private \
+      arriving. A URL or prefix is one under which responses are stored, or one of the clients of a server that \
+      uses the directory, or used it last. Works on one cache: the private \
       one of the user, or the one that --shared or --dir names. If nothing is removed, says which other \
       cache has the responses, and leaves them there.
 
@@ -32,7 +32,7 @@ struct PurgeCommand: AsyncParsableCommand {
   @Argument(help: "Remove the responses of these URLs.", transform: TargetURL.init(parsing:))
   var urls: [TargetURL] = []
 
-  @Option(help: "Remove the responses of URLs that begin with this prefix.")
+  @Option(help: "Remove the responses of URLs that begin with this prefix; one without a path has /.")
   var prefix: String?
 
   @Option(
@@ -83,9 +83,9 @@ struct PurgeCommand: AsyncParsableCommand {
     let stores = try location.openStores()
     // Modes and times of encrypted responses are in the index as they are, whatever their key.
     let store: any CacheStore = isForOneMode && isByMetadata ? stores.disk : stores.usable
-    let served = ServedDirectory(location.path)
-    let cache = makeCache(served?.rules ?? CacheRules(mode: location.mode), store)
-    let selected = try selections(now: SystemClock().now, served)
+    let servers = DirectoryServers(location.path)
+    let cache = makeCache(servers.all.first?.rules ?? CacheRules(mode: location.mode), store)
+    let selected = try ExitStatus.reportingUsage { try selections(now: SystemClock().now, servers) }
     var count = 0
     var isCounted = true
     do {
@@ -154,20 +154,20 @@ struct PurgeCommand: AsyncParsableCommand {
     return Array(own)
   }
 
-  func selections(now: Timestamp, _ served: ServedDirectory?) throws -> [CacheSelection] {
+  func selections(now: Timestamp, _ servers: DirectoryServers) throws -> [CacheSelection] {
     if all { return [.all] }
-    if let prefix {
-      return try served?.selections(ofPrefix: prefix) ?? [.prefix(TargetURL.normalizedPrefix(prefix))]
+    if let prefix = prefix.map(TargetURL.prefixWithPath) {
+      return try servers.selections(ofPrefix: prefix)
     }
     if let olderThan { return [.storedBefore(now.adding(.seconds(-olderThan.seconds)))] }
     if let group, let origin {
-      return (served ?? .unserved).selections(ofGroup: group, origin: origin)
+      return try servers.selections(ofGroup: group, origin: origin)
     }
     if let partition {
       let modes = location.listedMode.map { [$0] } ?? CacheMode.allCases
       return modes.map { .partition(mode: $0, partition) }
     }
-    let targets = urls.flatMap { (served ?? .unserved).targets(of: $0) }
+    let targets = try urls.flatMap { try servers.targets(of: $0) }
     return Self.distinct(targets).map { .target($0) }
   }
 }
@@ -225,6 +225,6 @@ extension PurgeCommand {
     if let partition {
       return [.partition(mode: location.modeFlag == .private ? .private : .shared, partition)]
     }
-    return try selections(now: SystemClock().now, nil)
+    return try selections(now: SystemClock().now, DirectoryServers([]))
   }
 }

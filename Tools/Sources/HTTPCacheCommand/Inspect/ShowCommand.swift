@@ -8,8 +8,8 @@ struct ShowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show the stored responses of a URL: head, times, freshness, variants.",
     discussion: """
-      The URL is one under which responses are stored, or one of the clients of the server that used the \
-      directory last.
+      The URL is one under which responses are stored, or one of the clients of a server that uses the \
+      directory, or used it last.
 
       Exit status:
       \(ExitStatus.help([
@@ -29,10 +29,10 @@ struct ShowCommand: AsyncParsableCommand {
   func run() async throws {
     let store = try location.openStore()
     let now = SystemClock().now
-    let served = ServedDirectory(location.path)
-    let rules = served?.rules
-    let entries = try await StoreListing.entries(of: url, in: store, location, served)
+    let servers = DirectoryServers(location.path)
+    let entries = try await StoreListing.entries(of: url, in: store, location, servers)
     for (index, entry) in entries.enumerated() {
+      let rules = servers.rules(of: entry.record.key)
       guard !json else {
         try Console.printJSON(EntryJSON(entry, rules: rules, now: now, isDetailed: true))
         continue

@@ -31,13 +31,13 @@ enum StoreListing {
 
   /// The entries of one URL.
   ///
-  /// - Parameter served: the server that used the directory last; nil if there is none.
-  /// - Throws: `ExitCode` after a message if there are none.
+  /// - Parameter servers: the servers of the directory.
+  /// - Throws: `ExitCode` after a message if there are none, or servers store them under different URLs.
   static func entries(
-    of url: TargetURL, in store: some CacheStore, _ location: CacheLocation, _ served: ServedDirectory?
+    of url: TargetURL, in store: some CacheStore, _ location: CacheLocation, _ servers: DirectoryServers
   ) async throws -> [CacheEntry] {
     var entries: [CacheEntry] = []
-    for target in (served ?? .unserved).targets(of: url) {
+    for target in try ExitStatus.reportingUsage({ try servers.targets(of: url) }) {
       try await each(of: store, .target(target), mode: location.listedMode) { entry in
         entries.append(entry)
         return true

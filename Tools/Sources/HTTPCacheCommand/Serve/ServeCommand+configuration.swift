@@ -115,21 +115,13 @@ extension ServeCommand {
     } catch {
       throw refusing(error, messages: messages, file: file)
     }
-    save(ServeRecord(self, file), messages)
     if let memoryWarning { messages.add("httpcache: warning: \(memoryWarning)\n") }
     return cache
   }
 
-  /// Tells other commands how this server decides, if it uses a directory.
-  func save(_ record: ServeRecord, _ messages: LineWriter) {
-    guard !isMemoryOnly, FileManager.default.fileExists(atPath: directory + "/Cache.db") else { return }
-    do {
-      try record.save(in: directory)
-    } catch {
-      messages.add(
-        "httpcache: \(directory): other commands cannot know the options of this server: \(error)\n"
-      )
-    }
+  /// Tells other commands how this server decides; nil if the server uses no directory.
+  func makeNote(_ record: ServeRecord, _ messages: LineWriter) -> ServeNote? {
+    isMemoryOnly ? nil : ServeNote(record, in: directory) { messages.add("httpcache: \($0)\n") }
   }
 
   /// Reports that the directory cannot be used, and returns the error to throw.
@@ -193,13 +185,14 @@ extension ServeCommand {
       observer: observer)
   }
 
-  /// Writes counters every ten seconds, so that other processes see those of a server that runs for months, and returns
-  /// memory after many connections have ended.
-  static func keep(_ cache: HTTPCache, _ server: ProxyServer) async throws {
+  /// Writes counters every ten seconds, so that other processes see those of a server that runs for months, writes the
+  /// note again if it is gone, and returns memory after many connections have ended.
+  static func keep(_ cache: HTTPCache, _ server: ProxyServer, _ note: ServeNote?) async throws {
     var freeMemory = FreeMemory()
     while !Task.isCancelled {
       try await cache.configuration.clock.sleep(for: .seconds(10))
       await cache.flush()
+      note?.renew()
       let highest = server.takeHighestConnectionCount()
       if freeMemory.isDue(highest: highest, current: server.connectionCount) { FreeMemory.giveBack() }
     }

@@ -203,8 +203,10 @@ struct ServeCommand: AsyncParsableCommand {
     // servers, nor a reload that is asked for before the start is done may end the process.
     for number in [SIGPIPE, SIGXFSZ, SIGUSR2, SIGHUP, SIGUSR1] { signal(number, SIG_IGN) }
     let group = MultiThreadedEventLoopGroup(numberOfThreads: eventLoops ?? Processors.count)
-    let (serverConfiguration, originConfiguration, files) = try configurations(messages, file)
+    let (serverConfiguration, connections, files) = try configurations(messages, file)
     let events = EventCounts(next: observer(messages))
+    var originConfiguration = connections
+    originConfiguration.addressFailed = { events.addressFailed($0) }
     // Opening the cache gives the directory the capacity of this server, and evicts what is over it.
     try checkAddresses(file)
     let member = try await fleetMember(messages, file)
@@ -227,26 +229,27 @@ struct ServeCommand: AsyncParsableCommand {
       AdminRoutes(cache: cache, server: server, events: events), access: files.admin, group: group,
       logger: logger, file: file)
     let signals = await TerminationSignals.stream(others: [SIGHUP, SIGUSR1], secondEnds: true)
+    let note = makeNote(ServeRecord(self, file, port: server.port), messages)
     announce(server, admin, member, messages)
-    Task {
-      for message in await UnresolvedUpstreams.messages(serverConfiguration.mode) {
-        messages.add(message + "\n")
-      }
-    }
-    let keeping = Task { try await Self.keep(cache, server) }
-    let running = RunningServe(command: self, file: file, files: files)
+    let mode = serverConfiguration.mode
+    Task { for message in await UnresolvedUpstreams.messages(mode) { messages.add(message + "\n") } }
+    let keeping = Task { try await Self.keep(cache, server, note) }
+    let running = RunningServe(command: self, file: file, files: files, note: note)
     for await number in signals {
       guard number == SIGHUP || number == SIGUSR1 else { break }
       running.reload(
         after: number, server: server, log: serverConfiguration.accessLog, messages: messages)
     }
     keeping.cancel()
+    note?.end()
+    let end = NIODeadline.now() + .seconds(grace)
+    // First, so that the next server can take the address while the clients of this one are served.
+    await admin?.shutDown()
     messages.add(
       "httpcache: ending; requests under way may take \(HumanText.duration(grace)), a second signal ends at once\n"
     )
-    // The admin listener goes on answering until then: /readyz tells that the proxy is ending.
     await server.shutDown(deadline: .seconds(grace))
-    await admin?.shutDown()
+    await admin?.finish(until: end)
     await member?.leave(cache)
     if let recorded { try await finish(recorded, messages) }
     // The event loops are not ended: requests in the background still use them, and SwiftNIO ends a process that uses an
@@ -258,11 +261,10 @@ struct ServeCommand: AsyncParsableCommand {
   private func announce(
     _ server: ProxyServer, _ admin: AdminServer?, _ member: FleetMember?, _ messages: LineWriter
   ) {
-    let bound = ListenAddress(host: route.listen.host, port: server.port ?? route.listen.port)
+    let bound = route.listen.bound(to: server.port)
     messages.add("httpcache: listening on \(tls.tlsCertificate.isEmpty ? "http" : "https")://\(bound)\n")
     if let admin, let address = self.admin.admin {
-      let bound = ListenAddress(host: address.host, port: admin.port ?? address.port)
-      messages.add("httpcache: admin listener on http://\(bound)\n")
+      messages.add("httpcache: admin listener on http://\(address.bound(to: admin.port))\n")
     }
     if let member { messages.add("httpcache: \(member)\n") }
   }

@@ -7,20 +7,33 @@ enum OwnerFile {
   ///
   /// - Parameters:
   ///   - mode: the permissions of the file in the end.
+  ///   - isLocked: whether to lock the file before it gets its name. Closing the file ends the lock.
   ///   - task: what fails if this fails, as a message says it.
+  /// - Returns: the file.
   /// - Throws: `OutputFailure`; then no new file is left, and the old one stays.
+  @discardableResult
   static func replace(
-    _ path: String, by bytes: Data, mode: mode_t = 0o600, task: String
-  ) throws(OutputFailure) {
+    _ path: String, by bytes: Data, mode: mode_t = 0o600, isLocked: Bool = false, task: String
+  ) throws(OutputFailure) -> FileHandle {
     let new = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16)).part"
     let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw OutputFailure(task, at: path) }
     let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     let isWritten = (try? file.write(contentsOf: bytes)) != nil
-    guard isWritten, mode == 0o600 || fchmod(descriptor, mode) == 0, rename(new, path) == 0 else {
+    guard isWritten, !isLocked || flock(descriptor, LOCK_EX | LOCK_NB) == 0,
+      mode == 0o600 || fchmod(descriptor, mode) == 0, rename(new, path) == 0
+    else {
       let failure = OutputFailure(task, at: path)
       unlink(new)
       throw failure
     }
+    return file
+  }
+
+  /// Whether a path names an open file.
+  static func isFile(_ file: FileHandle, at path: String) -> Bool {
+    var (opened, named) = (stat(), stat())
+    return fstat(file.fileDescriptor, &opened) == 0 && lstat(path, &named) == 0
+      && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev
   }
 }

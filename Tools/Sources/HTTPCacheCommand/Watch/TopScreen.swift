@@ -67,7 +67,7 @@ struct TopScreen {
   }
 
   private static func clock(_ time: Double) -> String {
-    let second = ((Int(time) % 86_400) + 86_400) % 86_400
+    let second = ((Int(time.rounded(.down)) % 86_400) + 86_400) % 86_400
     return String(format: "%02d:%02d:%02d", second / 3600, second / 60 % 60, second % 60)
   }
 

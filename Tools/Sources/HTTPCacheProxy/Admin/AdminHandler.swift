@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 import NIOHTTP1
 
@@ -8,6 +9,8 @@ final class AdminHandler: ChannelInboundHandler {
   private static let largestBody = 64 << 10
 
   private let access: AdminAccess
+  private let registry: ConnectionRegistry
+  private let logger: Logger
   private let answer: @Sendable (AdminRequest) async -> AdminResponse
   private var head: HTTPRequestHead?
   private var bodyBytes = 0
@@ -16,8 +19,13 @@ final class AdminHandler: ChannelInboundHandler {
   private var isOver = false
   private var timer: Scheduled<Void>?
 
-  init(access: AdminAccess, answer: @escaping @Sendable (AdminRequest) async -> AdminResponse) {
+  init(
+    access: AdminAccess, registry: ConnectionRegistry, logger: Logger,
+    answer: @escaping @Sendable (AdminRequest) async -> AdminResponse
+  ) {
     self.access = access
+    self.registry = registry
+    self.logger = logger
     self.answer = answer
   }
 
@@ -41,7 +49,7 @@ final class AdminHandler: ChannelInboundHandler {
       isOver = true
       let refusal = AdminResponse(
         status: 413, body: "413: the body is longer than \(Self.largestBody) bytes\n")
-      AdminReply(request: request(head), channel: context.channel).send(refusal)
+      AdminReply(request: request(head), channel: context.channel, logger: logger).send(refusal)
     case .end:
       isOver = true
       if let head { respond(to: head, context.channel) }
@@ -52,13 +60,13 @@ final class AdminHandler: ChannelInboundHandler {
     guard error is HTTPParserError, !isOver else { return context.close(promise: nil) }
     isOver = true
     let request = AdminRequest(method: "GET", target: "/", hasToken: false)
-    AdminReply(request: request, channel: context.channel)
+    AdminReply(request: request, channel: context.channel, logger: logger)
       .send(AdminResponse(status: 400, body: "400: the request is malformed\n"))
   }
 
   private func respond(to head: HTTPRequestHead, _ channel: any Channel) {
     let request = request(head)
-    let reply = AdminReply(request: request, channel: channel)
+    let reply = AdminReply(request: request, channel: channel, logger: logger)
     let hosts = head.headers["Host"]
     if hosts.count > 1 {
       return reply.send(AdminResponse(status: 400, body: "400: more than one Host (RFC 9112 §3.2)\n"))
@@ -67,8 +75,17 @@ final class AdminHandler: ChannelInboundHandler {
       return reply.send(refusal)
     }
     timer?.cancel()
-    let answer = answer
-    Task { await reply.send(answer(request)) }
+    let (answer, registry) = (answer, registry)
+    registry.serve(channel, by: ChannelConnection(channel, isHTTP2: false, isBusy: true))
+    Task {
+      let response = await answer(request)
+      if response.rest != nil {
+        // Such an answer may never end: the end of the server must not wait for it.
+        registry.serve(channel, by: ChannelConnection(channel, isHTTP2: false))
+        guard !registry.isDraining else { return channel.close(promise: nil) }
+      }
+      reply.send(response)
+    }
   }
 
   private func request(_ head: HTTPRequestHead) -> AdminRequest {

@@ -1,5 +1,6 @@
 import HTTPCacheSemantics
 import HTTPCaching
+import Logging
 import NIOCore
 import NIOHTTP1
 
@@ -10,8 +11,10 @@ struct AdminReply: Sendable {
 
   let request: AdminRequest
   let channel: any Channel
+  let logger: Logger
 
   func send(_ response: AdminResponse) {
+    log(response)
     var headers: HTTPHeaders = [
       "Content-Type": response.contentType,
       "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Connection": "close",
@@ -39,6 +42,18 @@ struct AdminReply: Sendable {
       end()
     }
     channel.closeFuture.whenComplete { _ in sending.cancel() }
+  }
+
+  /// Logs requests to change something, and refusals of a token or a host: the access log has the clients of the proxy
+  /// alone.
+  private func log(_ response: AdminResponse) {
+    let isRefused = response.status == 401 || response.status == 403
+    guard isRefused || !["GET", "HEAD"].contains(request.method) else { return }
+    let client = channel.remoteAddress?.ipAddress ?? "-"
+    let answer = response.body.prefix { $0 != "\n" }
+    logger.log(
+      level: isRefused ? .warning : .notice,
+      "admin: \(request.method) \(request.target.bounded) by \(client): \(answer)")
   }
 
   /// Sends a part of the body; a client that does not take it in time loses its connection.

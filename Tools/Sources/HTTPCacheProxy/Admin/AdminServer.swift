@@ -9,8 +9,12 @@ public final class AdminServer: Sendable {
   private static let limits = ConnectionRegistry.Limits(all: 128, ofClient: 64, includesLoopback: true)
 
   let listener: Listener
+  private let registry: ConnectionRegistry
 
-  private init(listener: Listener) { self.listener = listener }
+  private init(listener: Listener, registry: ConnectionRegistry) {
+    self.listener = listener
+    self.registry = registry
+  }
 
   /// Begins to listen.
   ///
@@ -19,7 +23,7 @@ public final class AdminServer: Sendable {
   ///   - port: the port; 0 lets the system choose.
   ///   - access: which requests are answered.
   ///   - group: where connections run; it is not shut down with the server.
-  ///   - logger: the logger for problems.
+  ///   - logger: the logger for problems, for requests to change something, and for requests that `access` refuses.
   ///   - answer: answers the requests that `access` allows.
   /// - Throws: the system's error if it cannot listen.
   public static func start(
@@ -36,12 +40,14 @@ public final class AdminServer: Sendable {
             guard isAdmitted(channel, by: registry) else { return channel.close(promise: nil) }
             try channel.pipeline.syncOperations.addHandler(EventOrder())
             try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: false)
-            try channel.pipeline.syncOperations.addHandler(AdminHandler(access: access, answer: answer))
+            try channel.pipeline.syncOperations.addHandler(
+              AdminHandler(access: access, registry: registry, logger: logger, answer: answer))
           }
         }
     }
     let channel = try await bootstrap().bind(host: host, port: port).get()
-    return AdminServer(listener: try Listener(channel, notices) { bootstrap().bind(to: $0) })
+    return AdminServer(
+      listener: try Listener(channel, notices) { bootstrap().bind(to: $0) }, registry: registry)
   }
 
   /// Whether a connection is one of those that are served at the same time.
@@ -60,6 +66,12 @@ public final class AdminServer: Sendable {
   /// The port of the listener.
   public var port: Int? { listener.address.port }
 
-  /// Stops listening.
+  /// Stops listening, and frees the port. Requests on open connections are still answered.
   public func shutDown() async { await listener.close() }
+
+  /// Closes the open connections: those with an answer that is being made after the answer, or at `deadline`. An answer
+  /// that is sent as it comes is cut.
+  package func finish(until deadline: NIODeadline) async {
+    await registry.drain(until: deadline, on: listener.eventLoop)
+  }
 }

@@ -260,18 +260,18 @@ protocol RegisteredConnection: AnyObject, Sendable {
 extension ByteStream: RegisteredConnection {}
 
 /// The connection of a client that has not chosen a protocol yet, or that speaks HTTP/2: its streams are served each for
-/// itself.
+/// itself. Also a connection of the admin listener.
 final class ChannelConnection: RegisteredConnection {
   private let channel: any Channel
   private let isHTTP2: Bool
+  /// False with HTTP/2: the connection is told to end at once, and lets its streams finish by itself.
+  let isBusy: Bool
 
-  init(_ channel: any Channel, isHTTP2: Bool) {
+  init(_ channel: any Channel, isHTTP2: Bool, isBusy: Bool = false) {
     self.channel = channel
     self.isHTTP2 = isHTTP2
+    self.isBusy = isBusy
   }
-
-  /// Never: the connection is told to end at once, and lets its streams finish by itself.
-  var isBusy: Bool { false }
 
   /// Closes the connection. With HTTP/2, tells the client that no more streams are served (GOAWAY); the connection closes
   /// after the last one.

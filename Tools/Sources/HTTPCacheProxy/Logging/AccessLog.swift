@@ -139,10 +139,10 @@ public final class AccessLog: Sendable {
     case .none: return ""
     case .plain:
       return
-        "\(Self.text(time)) \(entry.client) \(LogText.line(entry.method)) \(LogText.line(entry.target)) \(entry.status) \(entry.bytes) \(milliseconds)ms \(entry.outcome)\(rest(of: entry))\n"
+        "\(LogTime(time).internet) \(entry.client) \(LogText.line(entry.method)) \(LogText.line(entry.target)) \(entry.status) \(entry.bytes) \(milliseconds)ms \(entry.outcome)\(rest(of: entry))\n"
     case .json:
       return """
-        {"time":"\(Self.text(time))","client":"\(entry.client)","method":\(LogText.quoted(entry.method)),\
+        {"time":"\(LogTime(time).internet)","client":"\(entry.client)","method":\(LogText.quoted(entry.method)),\
         "target":\(LogText.quoted(entry.target)),"status":\(entry.status),"bytes":\(entry.bytes),\
         "duration_ms":\(milliseconds),"outcome":"\(entry.outcome)"\
         \(entry.host.isEmpty ? "" : ",\"host\":\(LogText.quoted(entry.host))")\
@@ -169,15 +169,6 @@ public final class AccessLog: Sendable {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     return .seconds(now.tv_sec) + .nanoseconds(now.tv_nsec)
-  }
-
-  private static func text(_ time: Duration) -> String {
-    var seconds = time_t(time.components.seconds)
-    var parts = tm()
-    gmtime_r(&seconds, &parts)
-    let day = "\(parts.tm_year + 1900)-\(pad(parts.tm_mon + 1, 2))-\(pad(parts.tm_mday, 2))"
-    let clock = "\(pad(parts.tm_hour, 2)):\(pad(parts.tm_min, 2)):\(pad(parts.tm_sec, 2))"
-    return "\(day)T\(clock).\(pad(time.components.attoseconds / 1_000_000_000_000_000, 3))Z"
   }
 }
 

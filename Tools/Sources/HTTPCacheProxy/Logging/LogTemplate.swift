@@ -1,4 +1,3 @@
-import HTTPCacheLibC
 import HTTPTypes
 
 /// The format of a line of the access log, written as Apache's `LogFormat`.
@@ -96,10 +95,6 @@ public struct LogTemplate: Sendable, Hashable {
 }
 
 extension LogTemplate {
-  private static let months = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-  ]
-
   /// The line about a request, with its line feed.
   func line(_ entry: AccessLog.Entry, at time: Duration) -> String {
     var line = ""
@@ -107,7 +102,7 @@ extension LogTemplate {
       switch part {
       case .text(let text): line += text
       case .client: line += entry.client
-      case .time: line += Self.text(time)
+      case .time: line += LogTime(time).common
       case .requestLine: line += Self.escaped("\(entry.method) \(entry.target) \(entry.version)")
       case .method: line += Self.escaped(entry.method)
       case .host: line += entry.host.isEmpty ? "-" : Self.escaped(entry.host)
@@ -142,15 +137,5 @@ extension LogTemplate {
       }
     }
     return escaped
-  }
-
-  private static func text(_ time: Duration) -> String {
-    var seconds = time_t(time.components.seconds)
-    var parts = tm()
-    gmtime_r(&seconds, &parts)
-    let month = months.indices.contains(Int(parts.tm_mon)) ? months[Int(parts.tm_mon)] : "-"
-    let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { AccessLog.pad($0, 2) }.joined(
-      separator: ":")
-    return "\(AccessLog.pad(parts.tm_mday, 2))/\(month)/\(parts.tm_year + 1900):\(clock) +0000"
   }
 }

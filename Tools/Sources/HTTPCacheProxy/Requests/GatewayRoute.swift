@@ -24,6 +24,9 @@ public struct GatewayRoute: Sendable {
   /// Makes a route for all requests.
   public init(to group: OriginGroup) { self.group = group }
 
+  /// Whether requests go to an origin.
+  package func asks(_ origin: Origin) -> Bool { group.origin == origin || group.addresses.contains(origin) }
+
   /// Whether the route is for a request.
   ///
   /// - Parameters:

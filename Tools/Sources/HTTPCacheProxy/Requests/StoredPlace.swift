@@ -19,8 +19,36 @@ public struct StoredPlace: Sendable {
   ///   - routes: the routes of the gateway.
   /// - Returns: nil if no route serves the URL, or its origin is that of a route.
   public init?(scheme: String, authority: String, path: String, routes: [GatewayRoute]) {
+    guard
+      case .cached(let routed)? = try? Self.route(
+        scheme: scheme, authority: authority, path: path, routes: routes),
+      let target = CacheKey.target(of: routed.head)
+    else { return nil }
+    request = HTTPRequest(
+      method: .get, scheme: routed.head.scheme, authority: routed.head.authority, path: routed.head.path)
+    partition = routed.partition
+    self.target = target
+  }
+
+  /// Whether a gateway answers a URL of its clients with 404, because no route serves the URL. False for a URL whose
+  /// origin is that of a route, and without routes.
+  package static func hasNoRoute(
+    scheme: String, authority: String, path: String, routes: [GatewayRoute]
+  ) -> Bool {
+    do {
+      _ = try route(scheme: scheme, authority: authority, path: path, routes: routes)
+      return false
+    } catch {
+      return (error as? Refusal)?.label == .noRoute
+    }
+  }
+
+  /// The way of a client's request for a URL; nil for a URL whose origin is that of a route, and without routes.
+  private static func route(
+    scheme: String, authority: String, path: String, routes: [GatewayRoute]
+  ) throws -> Route? {
     guard !routes.isEmpty, let origin = Origin(scheme: scheme, authority: authority),
-      !routes.contains(where: { $0.group.origin == origin || $0.group.addresses.contains(origin) }),
+      !routes.contains(where: { $0.asks(origin) }),
       let name = HTTPField.Name("Host")
     else { return nil }
     let routing = Routing(
@@ -28,13 +56,7 @@ public struct StoredPlace: Sendable {
       client: ClientSide(address: nil, isSecure: scheme == "https"))
     let head = RequestHead(
       method: .get, path: path, origin: nil, fields: [name: authority], framing: .none)
-    guard case .cached(let routed)? = try? routing.route(head, framing: .none),
-      let target = CacheKey.target(of: routed.head)
-    else { return nil }
-    request = HTTPRequest(
-      method: .get, scheme: routed.head.scheme, authority: routed.head.authority, path: routed.head.path)
-    partition = routed.partition
-    self.target = target
+    return try routing.route(head, framing: .none)
   }
 
   /// The prefixes of the targets under which a gateway stores the responses to paths that begin with a path.

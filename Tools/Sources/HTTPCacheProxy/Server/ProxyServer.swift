@@ -96,8 +96,8 @@ public final class ProxyServer: Sendable {
   /// The requests since the server was started.
   public var totals: TrafficTotals { context.traffic.totals }
 
-  /// The most requested targets that were not answered from the cache since the server was started, most requests
-  /// first; about 256 for each event loop.
+  /// The targets of most of the requests since the server was started that the cache could have answered, and did not,
+  /// most requests first; about 256 for each event loop.
   public var missedTargets: [MissedTarget] { context.traffic.missedTargets }
 
   /// The requests that finish from now on. Of more than 1,000 that were not taken, the oldest are dropped.

@@ -6,6 +6,8 @@ public final class EventCounts: CacheObserver {
   private struct Counts {
     var storeErrors: [String: Int64] = [:]
     var originFailures: [String: Int64] = [:]
+    /// By the addresses of upstreams that have several.
+    var addressFailures: [String: Int64] = [:]
     var validations: Int64 = 0
     var fleetFailures: [String: Int64] = [:]
     var fleetGaps: [FleetGap: Int64] = [:]
@@ -49,6 +51,11 @@ public final class EventCounts: CacheObserver {
     next?.observe(event)
   }
 
+  /// Counts a request that an address of an upstream did not answer, whether or not another address did.
+  package func addressFailed(_ address: Origin) {
+    counts.withLock { $0.addressFailures["\(address)", default: 0] += 1 }
+  }
+
   /// Adds the counts of a fleet's events.
   public func addFleet(to text: inout PrometheusText) {
     let counts = counts.withLock { $0 }
@@ -82,6 +89,13 @@ public final class EventCounts: CacheObserver {
     text.begin("httpcache_origin_failures_total", .counter, help: "Requests to origins that failed, by kind.")
     for (kind, count) in counts.originFailures.sorted(by: { $0.key < $1.key }) {
       text.add("httpcache_origin_failures_total", labels: [("kind", kind)], value: "\(count)")
+    }
+    let addresses = "httpcache_origin_address_failures_total"
+    text.begin(
+      addresses, .counter,
+      help: "Requests that an address of an upstream did not answer, by address; another one may have.")
+    for (address, count) in counts.addressFailures.sorted(by: { $0.key < $1.key }) {
+      text.add(addresses, labels: [("address", address)], value: "\(count)")
     }
     text.add(
       "httpcache_background_validations_total", .counter,

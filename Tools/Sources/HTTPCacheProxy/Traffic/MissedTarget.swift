@@ -1,4 +1,4 @@
-/// The requests for one target that were not answered from the cache.
+/// The requests for one target that a cache could have answered, and did not.
 public struct MissedTarget: Sendable, Hashable {
   /// The host that clients asked for, cut after 255 bytes; empty if unknown.
   public internal(set) var host = ""

@@ -3,9 +3,14 @@
 struct MissedTargets: Sendable {
   private static let longestTarget = 1_024
   private static let longestHost = 255
-  /// Outcomes of requests that the cache answered, or that it has no part in.
+  /// Outcomes of requests that the cache answered, or could not have answered, whatever it stores.
   private static let otherOutcomes = Set(
-    [RequestOutcome.hit, .stale, .validated, .shared, .tunnel, .own].map(\.rawValue))
+    [
+      RequestOutcome.hit, .stale, .validated, .shared, .unsatisfiable, .pass, .tunnel, .own, .purge, .refused,
+      .badRequest, .loop, .noRoute,
+    ].flatMap { [$0.rawValue, $0.aborted] })
+  /// The methods that a cache answers (RFC 9110 §9.2.3, RFC 10008 §2.7).
+  private static let methods: Set = ["GET", "HEAD", "QUERY"]
 
   private let capacity: Int
   private var rows: [MissedTarget] = []
@@ -20,8 +25,10 @@ struct MissedTargets: Sendable {
   /// The targets, in no order.
   var targets: [MissedTarget] { rows }
 
-  /// Whether a request with this outcome counts as missed.
-  static func counts(_ outcome: String) -> Bool { !otherOutcomes.contains(outcome) }
+  /// Whether a request counts as missed.
+  static func counts(_ entry: AccessLog.Entry) -> Bool {
+    !otherOutcomes.contains(entry.outcome) && methods.contains(entry.method)
+  }
 
   private static func cut(_ text: String, after count: Int) -> String {
     text.utf8.count <= count ? text : String(text.prefix(count))

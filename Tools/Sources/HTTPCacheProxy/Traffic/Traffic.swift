@@ -15,7 +15,7 @@ final class Traffic: Sendable {
         $0[TrafficSeries.Key(outcome: entry.outcome, status: entry.status), default: TrafficSeries()]
           .add(bytes: entry.bytes, microseconds: entry.microseconds)
       }
-      if MissedTargets.counts(entry.outcome) { missed.withLock { $0.add(entry) } }
+      if MissedTargets.counts(entry) { missed.withLock { $0.add(entry) } }
     }
   }
 

@@ -63,15 +63,23 @@ public final class NIOUpstream: Upstream {
         return result
       } catch {
         if error.kind == .cancelled { throw error }
-        if group.failed(index) {
-          configuration.logger.warning("\(group.addresses[index]) is left out for now: \(error.message)")
-        }
+        note(error, at: group.addresses[index], isLeftOut: group.failed(index))
         let isConnected = error.kind != .unreachable || error.cause is RequestAttempt.ClosedBeforeResponse
         guard request.isRepeatable || !isConnected else { throw error }
         failure = error
       }
     }
     throw failure
+  }
+
+  /// Tells of an address of a group that failed: the next address may answer, and hide the failure from the cache.
+  private func note(_ error: UpstreamError, at address: Origin, isLeftOut: Bool) {
+    configuration.addressFailed?(address)
+    if isLeftOut {
+      configuration.logger.warning("\(address) is left out for now: \(error.message)")
+    } else {
+      configuration.logger.info("\(address) failed: \(error.message)")
+    }
   }
 
   private func answer(
@@ -177,6 +185,8 @@ extension NIOUpstream {
     public var addresses: AddressRules?
     /// The logger for addresses of a group that fail.
     public var logger = Logger(label: "httpcache")
+    /// Called with each address of a group that a request found failing; nil for nothing.
+    package var addressFailed: (@Sendable (_ address: Origin) -> Void)?
 
     /// The HTTP proxy that every request of `send` goes to, in absolute form; nil sends each to its origin.
     public var proxy: Proxy?

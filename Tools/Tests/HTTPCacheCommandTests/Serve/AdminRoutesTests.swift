@@ -82,8 +82,8 @@ import Testing
   @Test("a purge and an explanation find what is stored under the URL of the origin by the URL of clients")
   func clientURL() async throws {
     for query in [
-      "url=https://www.test/a", "prefix=https://www.test/", "prefix=http://www.test/a",
-      "group=news&origin=http://www.test",
+      "url=https://www.test/a", "prefix=https://www.test/", "prefix=https://www.test",
+      "prefix=http://www.test/a", "group=news&origin=http://www.test",
     ] {
       try await withAdminRoutes { routes in
         let count = query.hasSuffix("/a") ? 1 : 2
@@ -108,6 +108,21 @@ import Testing
         #expect((decided == "fresh") == (action == "fresh"), "\(url): \(decided ?? "-")")
       }
       #expect(await routes.send("PURGE", "http://www.test/c").body == "{\"removed\":1}\n")
+    }
+  }
+
+  @Test("explain tells that the client gets 404 where no route serves the URL and nothing is stored for it")
+  func explainWithoutRoute() async throws {
+    try await withAdminRoutes { routes in
+      var route = GatewayRoute(to: OriginGroup(Origin(isSecure: false, host: "origin.test")))
+      route.host = "www.test"
+      routes.server.setMode(.gateway([route]))
+      for (url, action) in [
+        ("http://other.test/c", "refuse"), ("http://www.test/c", "forward"), ("http://h/a", "fresh"),
+      ] {
+        let explanation = try await routes.object("/explain?url=\(url)")
+        #expect((explanation["decision"] as? [String: Any])?["action"] as? String == action, "\(url)")
+      }
     }
   }
 

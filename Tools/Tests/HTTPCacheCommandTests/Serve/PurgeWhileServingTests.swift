@@ -117,11 +117,12 @@ import Testing
 
   /// The arguments that select the response by a URL of the server's clients.
   enum ClientSelection: CaseIterable {
-    case prefix, prefixInSegment, group
+    case prefix, prefixWithoutPath, prefixInSegment, group
 
     func arguments(client: String) -> [String] {
       switch self {
       case .prefix: ["--prefix", client + "/"]
+      case .prefixWithoutPath: ["--prefix", client]
       case .prefixInSegment: ["--prefix", client + "/ap"]
       case .group: ["--group", "g", "--origin", client]
       }
@@ -155,5 +156,43 @@ import Testing
     let purge = await CommandRun(["purge", "--dir", cache] + arguments)
     #expect(purge.output.contains("removed 1 response"), "\(purge.output) \(purge.errors)")
     #expect(await serve.terminate() == 0)
+  }
+
+  @Test("of two servers in one directory, a URL of clients is that of the server that listens there")
+  func twoServers() async throws {
+    let directory = try ScratchFolder()
+    let cache = directory.path("cache")
+    let origins = [try RawOrigin(), try RawOrigin()]
+    var serves: [ServeProcess] = []
+    var addresses: [String] = []
+    for origin in origins {
+      let serve = try await ServeProcess(["--upstream", origin.base, "--disk", "64M", "--dir", cache])
+      let port = try await serve.port()
+      let client = try Self.client(port)
+      let (peer, _) = try await origin.acceptRequest()
+      peer.send(Self.head + "start-end")
+      peer.finish()
+      _ = try await client.receive(through: "start-end")
+      serves.append(serve)
+      addresses.append("127.0.0.1:\(port)")
+    }
+    // Each of them may serve this URL.
+    for command in ["purge", "explain", "ls", "show", "path"] {
+      let refused = await CommandRun.failure(.usage, command, "http://www.test/a", "--dir", cache)
+      for part in addresses + origins.map({ $0.base + "/a" }) { #expect(refused.errors.contains(part)) }
+    }
+    for (origin, address) in zip(origins, addresses) {
+      let explain = await CommandRun.success("explain", "http://\(address)/a", "--dir", cache)
+      let place = "\(origin.base)/a [http://\(address)]"
+      #expect(explain.errors.contains("explained as \(place)"), "\(explain.errors)")
+      await CommandRun.success("show", "http://\(address)/a", "--dir", cache)
+      let purge = await CommandRun.success("purge", "http://\(address)/a", "--dir", cache)
+      #expect(purge.output == "removed 1 response\n")
+      await CommandRun.failure(.failure, "show", origin.base + "/a", "--dir", cache)
+    }
+    for serve in serves { #expect(await serve.terminate() == 0) }
+    // The note of the server that ended last stays.
+    let explain = await CommandRun.success("explain", "http://www.test/a", "--dir", cache)
+    #expect(explain.errors.contains("explained as \(origins[1].base)/a "), "\(explain.errors)")
   }
 }

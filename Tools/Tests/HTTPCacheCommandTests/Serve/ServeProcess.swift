@@ -17,13 +17,15 @@ final class ServeProcess: Sendable {
   /// Starts the command that was built beside the tests.
   ///
   /// - Parameters:
+  ///   - arguments: those after `serve`; without `--disk`, the cache is in memory.
   ///   - limit: the argument of `ulimit` before it starts.
   ///   - output: its standard output; nil for none.
   init(_ arguments: [String], limit: String = "-c 0", output: Int32? = nil) async throws {
     let pipe = Pipe()
+    let disk = arguments.contains("--disk") ? [] : ["--disk", "0"]
     process = try await TestProcess(
-      command: ["serve", "--listen", "127.0.0.1:0", "--disk", "0"] + arguments, limit: limit,
-      output: output, errors: pipe.fileHandleForWriting.fileDescriptor)
+      command: ["serve", "--listen", "127.0.0.1:0"] + disk + arguments, limit: limit, output: output,
+      errors: pipe.fileHandleForWriting.fileDescriptor)
     try pipe.fileHandleForWriting.close()
     let (errors, isReadToEnd) = (errors, isReadToEnd)
     let reader = pipe.fileHandleForReading

@@ -31,6 +31,26 @@ import Testing
     #expect(await serve.terminate() == 0)
   }
 
+  @Test("a server that ends leaves the address of --admin to the next one before its clients are served")
+  func adminAddress() async throws {
+    let origin = try await ScriptedOrigin { _ in nil }
+    let arguments = ["--upstream", origin.base, "--grace", "3600", "--admin"]
+    let first = try await ServeProcess(arguments + ["127.0.0.1:0"])
+    let client = try RawPeer.connect(try await first.port())
+    client.send(Self.request)
+    await origin.arrived()
+    let admin = "127.0.0.1:\(try await first.adminPort())"
+    first.send(SIGTERM)
+    try await first.says("ending")
+    let second = try await ServeProcess(arguments + [admin])
+    try await eventually { second.isEnded || second.count(of: "admin listener on http://\(admin)\n") > 0 }
+    #expect(!first.isEnded && !second.isEnded, "\(second.errors.text)")
+    first.send(SIGTERM)
+    #expect(await first.end() == 130)
+    second.send(SIGTERM)
+    _ = await second.end()
+  }
+
   #if os(Linux)
     @Test("the limit of descriptors is raised to the hard limit")
     func descriptorLimit() async throws {

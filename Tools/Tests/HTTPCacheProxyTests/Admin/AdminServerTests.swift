@@ -1,3 +1,4 @@
+import HTTPCacheTesting
 import NIOCore
 import NIOPosix
 import ServerTesting
@@ -8,10 +9,12 @@ import Testing
 @Suite("The admin listener", .timeLimit(.minutes(10))) struct AdminServerTests {
   private static let token = "0123456789abcdef"
 
-  private func withServer(token: String?, _ body: (Int) async throws -> Void) async throws {
+  private func withServer(
+    token: String?, messages: RecordedMessages = RecordedMessages(), _ body: (Int) async throws -> Void
+  ) async throws {
     let server = try await AdminServer.start(
       host: "127.0.0.1", port: 0, access: AdminAccess(token: token, open: ["/page"]),
-      group: MultiThreadedEventLoopGroup.singleton
+      group: MultiThreadedEventLoopGroup.singleton, logger: messages.logger
     ) { request in
       if request.target == "/parts" {
         return AdminResponse(
@@ -59,6 +62,60 @@ import Testing
           port, "GET /metrics?a=b HTTP/1.1\r\nHost: h\r\nAuthorization: bearer \(Self.token)\r\n\r\n"
         ).hasSuffix("GET /metrics?a=b true"))
     }
+  }
+
+  @Test("a request to change something is logged with its client and its result, and so is a refusal")
+  func logged() async throws {
+    let messages = RecordedMessages()
+    try await withServer(token: Self.token, messages: messages) { port in
+      let token = "Authorization: Bearer \(Self.token)\r\n"
+      _ = try await answer(port, "GET /stats HTTP/1.1\r\nHost: h\r\n\(token)\r\n")
+      _ = try await answer(port, "PURGE http://h/a HTTP/1.1\r\nHost: h\r\n\(token)\r\n")
+      _ = try await answer(port, "GET /stats HTTP/1.1\r\nHost: h\r\n\r\n")
+    }
+    #expect(
+      messages.all == [
+        "admin: PURGE http://h/a by 127.0.0.1: PURGE http://h/a true",
+        "admin: GET /stats by 127.0.0.1: 401: the token is missing or wrong",
+      ])
+  }
+
+  @Test("a request with another Host is logged with its refusal")
+  func loggedHost() async throws {
+    let messages = RecordedMessages()
+    try await withServer(token: nil, messages: messages) { port in
+      _ = try await answer(port, "GET /stats HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+    }
+    #expect(messages.all.first?.hasPrefix("admin: GET /stats by 127.0.0.1: 403: without a token") == true)
+  }
+
+  @Test("an answer that is being made is sent before the connections end; one without an end is cut")
+  func finishes() async throws {
+    let gate = Gate()
+    let server = try await AdminServer.start(
+      host: "127.0.0.1", port: 0, access: AdminAccess(token: nil),
+      group: MultiThreadedEventLoopGroup.singleton
+    ) { request in
+      if request.target == "/live" {
+        return AdminResponse(body: "a", rest: AsyncStream<String> { $0.yield("b") })
+      }
+      try? await gate.pass()
+      return AdminResponse(body: "done")
+    }
+    let port = try #require(server.port)
+    let idle = try RawPeer.connect(port)
+    let (live, held) = (try RawPeer.connect(port), try RawPeer.connect(port))
+    live.send("GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    _ = try await live.receive(through: "b")
+    held.send("GET /held HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    await gate.waitForArrivals(1)
+    await server.shutDown()
+    async let end: Void = server.finish(until: NIODeadline.now() + .minutes(10))
+    _ = try await live.receiveAll()
+    _ = try await idle.receiveAll()
+    gate.open()
+    #expect(try await held.receiveAll().hasSuffix("done"))
+    await end
   }
 
   @Test("the answer to another method names those that the path has (RFC 9110 §15.5.6)")

@@ -29,10 +29,26 @@ extension AccessLog.Entry {
   }
 
   @Test(
-    "hits, validations and tunnels are not missed", arguments: ["hit", "stale", "validated", "tunnel", "own"])
+    "hits, validations, tunnels, purges and refusals are not missed, also if they broke off",
+    arguments: [
+      "hit", "stale", "validated", "tunnel", "own", "purge", "pass", "refused", "bad-request", "no-route",
+      "hit-aborted",
+    ])
   func others(outcome: String) {
-    #expect(!MissedTargets.counts(outcome))
-    #expect(MissedTargets.counts("miss"))
+    #expect(!MissedTargets.counts(.sample(outcome: outcome)))
+    #expect(MissedTargets.counts(.sample(outcome: "miss")))
+    #expect(MissedTargets.counts(.sample(outcome: "miss-aborted")))
+  }
+
+  @Test(
+    "requests with a method that no cache answers are not missed",
+    arguments: [
+      ("GET", true), ("HEAD", true), ("QUERY", true), ("POST", false), ("DELETE", false), ("PURGE", false),
+    ])
+  func methods(method: String, counts: Bool) {
+    var entry = AccessLog.Entry.sample(outcome: "miss")
+    entry.method = method
+    #expect(MissedTargets.counts(entry) == counts)
   }
 
   @Test(

@@ -1,7 +1,5 @@
-import Logging
 import NIOCore
 import NIOEmbedded
-import Synchronization
 import Testing
 
 @testable import HTTPCacheProxy
@@ -15,30 +13,10 @@ import Testing
 #endif
 
 @Suite("Errors of a listening socket", .timeLimit(.minutes(10))) struct AcceptGateTests {
-  /// Keeps the messages.
-  private struct Handler: LogHandler {
-    final class Messages: Sendable {
-      private let kept = Mutex<[String]>([])
-      var all: [String] { kept.withLock { $0 } }
-      func add(_ message: String) { kept.withLock { $0.append(message) } }
-    }
-
-    let messages: Messages
-    var metadata: Logger.Metadata = [:]
-    var logLevel: Logger.Level = .trace
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-      get { metadata[key] }
-      set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) { messages.add("\(event.message)") }
-  }
-
   @Test("one that closes the socket is told, once within a minute; one of a client that is gone is not")
   func told() throws {
-    let messages = Handler.Messages()
-    let logger = Logger(label: "test") { _ in Handler(messages: messages) }
+    let messages = RecordedMessages()
+    let logger = messages.logger
     let channel = EmbeddedChannel()
     try channel.pipeline.syncOperations.addHandler(AcceptGate(AcceptGate.Notices(logger: logger)))
     channel.pipeline.fireErrorCaught(IOError(errnoCode: ECONNABORTED, reason: "accept"))

@@ -16,6 +16,22 @@ import Testing
     return entry
   }
 
+  @Test(
+    "a time before 1970 counts forward from the second before, in each format",
+    arguments: [
+      (0, "1970-01-01T00:00:00.000Z", "01/Jan/1970:00:00:00"),
+      (-1, "1969-12-31T23:59:59.999Z", "31/Dec/1969:23:59:59"),
+      (-1_500, "1969-12-31T23:59:58.500Z", "31/Dec/1969:23:59:58"),
+      (-2_000, "1969-12-31T23:59:58.000Z", "31/Dec/1969:23:59:58"),
+      (-86_400_001, "1969-12-30T23:59:59.999Z", "30/Dec/1969:23:59:59"),
+    ])
+  func beforeEpoch(milliseconds: Int, internet: String, common: String) {
+    let time = Duration.milliseconds(milliseconds)
+    #expect(AccessLog.render(Self.entry(), at: time, .plain).hasPrefix(internet + " "))
+    #expect(AccessLog.render(Self.entry(), at: time, .json).hasPrefix("{\"time\":\"\(internet)\""))
+    #expect(LogTemplate.common.line(Self.entry(), at: time).contains("[\(common) +0000]"))
+  }
+
   @Test("the Common Log Format, and the combined one")
   func named() {
     #expect(

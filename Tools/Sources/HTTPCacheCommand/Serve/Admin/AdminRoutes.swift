@@ -101,6 +101,9 @@ struct AdminRoutes: Sendable {
     let url = try TargetURL(parsing: try query.required("url"))
     let target = url.asGiven ?? url
     let isStored = try await !cache.entries(.target(target.normalized), limit: 1).entries.isEmpty
+    if !isStored, served.hasNoRoute(for: target) {
+      return try Self.json(ExplanationJSON.noRoute(for: target))
+    }
     let place = isStored ? nil : served.place(of: target)
     let explanation = try cache.explain(
       place?.request

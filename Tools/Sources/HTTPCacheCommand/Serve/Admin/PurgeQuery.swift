@@ -19,7 +19,8 @@ struct PurgeQuery {
       guard !prefix.isEmpty else {
         throw ValidationError("an empty prefix matches all responses: use all")
       }
-      selections.append(try served.selections(ofPrefix: try Self.absolute(prefix, "prefix")))
+      let prefix = TargetURL.prefixWithPath(try Self.absolute(prefix, "prefix"))
+      selections.append(try served.selections(ofPrefix: prefix))
     }
     if let group = try query.nonempty("group") {
       guard group.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {

@@ -13,6 +13,8 @@ struct RunningServe {
   let command: ServeCommand
   let file: ServeFile?
   let files: ServeFiles
+  /// The note for other commands; nil if the server uses no directory.
+  let note: ServeNote?
 
   /// Does what SIGHUP and SIGUSR1 ask for. What cannot be read stays as it was.
   func reload(after number: Int32, server: ProxyServer, log: AccessLog, messages: LineWriter) {
@@ -48,9 +50,9 @@ struct RunningServe {
       if new.route.forward == command.route.forward, !new.route.forward {
         server.setMode(mode)
         // The rules stay those of the start, except for overrides, which need a restart.
-        var record = ServeRecord(command, newFile)
+        var record = ServeRecord(command, newFile, port: server.port)
         record.gateway = ServeRecord(new, newFile).gateway
-        command.save(record, messages)
+        note?.write(record)
       }
       Task { for message in await UnresolvedUpstreams.messages(mode) { messages.add(message + "\n") } }
       messages.add("httpcache: \(path) was read again\n")

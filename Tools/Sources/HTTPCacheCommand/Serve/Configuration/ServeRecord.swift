@@ -5,7 +5,7 @@ import HTTPCaching
 
 /// The choices of `serve` that decide under which URLs responses are stored, and whether they are used.
 ///
-/// A server keeps them in its directory (`Cache.serve`), so that other commands decide as it does.
+/// A server keeps them in its directory (`ServeNote`), so that other commands decide as it does.
 struct ServeRecord: Codable, Sendable {
   /// A configuration file. Its text is not kept here: it may have secrets.
   struct File: Codable, Sendable {
@@ -37,10 +37,8 @@ struct ServeRecord: Codable, Sendable {
     var preservesHost: Bool
   }
 
-  private static let name = "Cache.serve"
-  /// The longest record in bytes.
-  private static let longest = 64 << 10
-
+  /// The address of the listener.
+  var listen: String
   var isShared: Bool
   var refusesSetCookie: Bool
   var keepsSetCookie: Bool
@@ -51,7 +49,9 @@ struct ServeRecord: Codable, Sendable {
   /// nil for a forward proxy.
   var gateway: Gateway?
 
-  init(_ command: ServeCommand, _ file: ServeFile?) {
+  /// - Parameter port: the port of the listener; nil before there is one.
+  init(_ command: ServeCommand, _ file: ServeFile?, port: Int? = nil) {
+    listen = "\(command.route.listen.bound(to: port))"
     isShared = command.mode == .shared
     refusesSetCookie = command.refuseSetCookie
     keepsSetCookie = command.keepSetCookie
@@ -91,24 +91,5 @@ extension ServeRecord.Gateway {
     var last = upstream.flatMap { ServeRoutes.route(to: $0) }
     last?.preservesHost = preservesHost
     return (file?.routes ?? ServeRoutes()).all(default: last)
-  }
-}
-
-extension ServeRecord {
-  /// Writes the record into the directory of a cache, for the owner of the file alone.
-  ///
-  /// - Throws: `OutputFailure`, or the error of Foundation.
-  func save(in directory: String) throws {
-    let path = directory + "/" + Self.name
-    try OwnerFile.replace(path, by: Data(Console.json(self).utf8), task: "cannot write \(path)")
-  }
-
-  /// The record of the last server that used a directory; nil if there is none that can be read.
-  static func load(from directory: String) -> ServeRecord? {
-    let path = directory + "/" + name
-    guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int, size <= longest,
-      let data = FileManager.default.contents(atPath: path)
-    else { return nil }
-    return try? JSONDecoder().decode(ServeRecord.self, from: data)
   }
 }

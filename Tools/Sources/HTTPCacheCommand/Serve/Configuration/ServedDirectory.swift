@@ -3,34 +3,58 @@ import HTTPCacheProxy
 import HTTPCacheSemantics
 import HTTPCaching
 
-/// How the last server of a directory decides, or the one that runs in this process.
+/// How a server of a directory decides.
 struct ServedDirectory {
   /// The rules of the server.
   let rules: CacheRules
   /// Where the server sends requests; empty for a forward proxy.
   let routes: [GatewayRoute]
+  /// The address that the server listens on; nil for the server of this process.
+  let address: ListenAddress?
 
   /// A directory that no server has used.
   static let unserved = ServedDirectory(rules: CacheRules(), routes: [])
 
-  /// A server of this process.
-  init(rules: CacheRules, routes: [GatewayRoute]) {
+  init(rules: CacheRules, routes: [GatewayRoute], address: ListenAddress? = nil) {
     self.rules = rules
     self.routes = routes
+    self.address = address
   }
 
-  /// - Parameter directory: the directory of a cache.
-  /// - Returns: nil if no server has used the directory, or its choices cannot be read.
-  init?(_ directory: String) {
-    guard let record = ServeRecord.load(from: directory) else { return nil }
+  /// Reads the configuration file that a server has noted.
+  ///
+  /// - Parameter directory: the directory of the cache, for a message.
+  /// - Returns: nil, after a message, if the file cannot be read.
+  init?(_ record: ServeRecord, in directory: String) {
     do throws(ConfigFailure) {
       let file = try record.file.map { (file) throws(ConfigFailure) in try file.read() }
       rules = record.rules(file)
       routes = record.gateway?.routes(file) ?? []
+      address = ListenAddress(argument: record.listen)
     } catch {
       Console.report("httpcache: the rules of the server in \(directory) are unknown: \(error)")
       return nil
     }
+  }
+
+  /// Whether a URL has the address of the server as its host and port.
+  func isListening(at url: TargetURL) -> Bool {
+    guard let address, address.port == url.port else { return false }
+    let host = url.host.lowercased()
+    let isEveryAddress = ["0.0.0.0", "::"].contains(address.host)
+    return host == address.host.lowercased()
+      || (isEveryAddress || address.isLoopback) && ListenAddress(host: host, port: url.port).isLoopback
+  }
+
+  /// Whether the server asks the origin of a URL.
+  func asksOrigin(of url: TargetURL) -> Bool {
+    guard let (origin, _) = Origin.split(url.normalized) else { return false }
+    return routes.contains { $0.asks(origin) }
+  }
+
+  /// Whether the server answers a URL of its clients with 404, because no route serves the URL.
+  func hasNoRoute(for url: TargetURL) -> Bool {
+    StoredPlace.hasNoRoute(scheme: url.scheme, authority: url.authority, path: url.path, routes: routes)
   }
 
   /// Where responses to a URL of the server's clients are stored; nil if the server is no gateway, serves no such URL,
@@ -71,14 +95,8 @@ struct ServedDirectory {
     return targets.count == 2 && targets[0] == targets[1] ? [targets[0]] : targets
   }
 
-  /// The targets under which responses to a URL may be stored: the URL's own, and that of the server's route.
-  func targets(of url: TargetURL) -> [String] {
-    var targets: [String] = []
-    for target in url.targets + placeTargets(of: url) {
-      for key in rules.keyTargets(of: target) ?? [target] where !targets.contains(key) { targets.append(key) }
-    }
-    return targets
-  }
+  /// The targets of the keys under which the server stores responses to targets.
+  func keys(of targets: [String]) -> [String] { targets.flatMap { rules.keyTargets(of: $0) ?? [$0] } }
 
   /// The origins under which responses to URLs of an origin's clients are stored.
   func origins(for url: TargetURL) -> [String] {
