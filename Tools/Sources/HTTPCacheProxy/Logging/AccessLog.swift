@@ -162,7 +162,8 @@ public final class AccessLog: Sendable {
 
   static func pad(_ number: some BinaryInteger, _ width: Int) -> String {
     let digits = String(number)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    let missing = width - digits.utf8.count
+    return missing > 0 ? String(repeating: "0", count: missing) + digits : digits
   }
 
   private static func now() -> Duration {

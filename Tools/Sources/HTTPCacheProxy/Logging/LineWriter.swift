@@ -1,4 +1,5 @@
 import HTTPCacheLibC
+import NIOCore
 import NIOPosix
 import Synchronization
 
@@ -73,8 +74,16 @@ public final class LineWriter: Sendable {
       defer { state.isWriting = true }
       return !state.isWriting
     }
-    if starts { pool.submit { _ in self.writeAll() } }
+    guard starts else { return }
+    // Waking the thread costs more than a line does: a loop wakes it once for all events that it has at hand.
+    if let loop = MultiThreadedEventLoopGroup.currentEventLoop {
+      loop.execute { self.startWriting() }
+    } else {
+      startWriting()
+    }
   }
+
+  private func startWriting() { pool.submit { _ in self.writeAll() } }
 
   /// Waits until every line is written. If the descriptor takes no byte for a quarter of a second, drops the remaining
   /// lines.
@@ -86,7 +95,8 @@ public final class LineWriter: Sendable {
         state.flushes.append(continuation)
         return false
       }
-      if isDone { continuation.resume() }
+      // The loop that was to start this may have ended.
+      if isDone { continuation.resume() } else { startWriting() }
     }
   }
 
@@ -111,8 +121,9 @@ public final class LineWriter: Sendable {
 
   /// The bytes of the waiting lines, and the number of dropped lines that the last of them notes; nil if no line waits.
   private func nextLines() -> (bytes: [UInt8], noted: Int)? {
-    let (lines, dropped, flushes) = state.withLock { state in
+    let (lines, size, dropped, flushes) = state.withLock { state in
       var lines = state.lines
+      let size = state.size
       let dropped = state.dropped
       state.lines = []
       state.size = 0
@@ -120,16 +131,19 @@ public final class LineWriter: Sendable {
         // Only after other lines: a note that cannot be written either would be tried without end.
         if dropped > 0 { lines.append { "httpcache: \(dropped) log lines dropped\n" } }
         state.dropped = 0
-        return (lines, dropped, [CheckedContinuation<Void, Never>]())
+        return (lines, size, dropped, [CheckedContinuation<Void, Never>]())
       }
       defer { state.flushes = [] }
       state.isWriting = false
       state.isEnding = false
-      return (lines, 0, state.flushes)
+      return (lines, 0, 0, state.flushes)
     }
     for flush in flushes { flush.resume() }
     guard !lines.isEmpty else { return nil }
-    return (bytes: lines.flatMap { Array($0().utf8) }, noted: dropped)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(size)
+    for line in lines { bytes += line().utf8 }
+    return (bytes, noted: dropped)
   }
 
   /// The number of bytes that the descriptor took; nil to drop the rest.

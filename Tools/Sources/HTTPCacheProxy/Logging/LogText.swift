@@ -3,12 +3,18 @@ package enum LogText {
   /// Text that cannot end its line or steer a terminal: controls (C0, DEL and C1), controls of the writing direction, and
   /// line and paragraph separators become `\u009b`, as in JSON.
   static func line(_ text: String) -> String {
-    text.unicodeScalars.contains(where: isUnsafe) ? escaped(text) { isUnsafe($0) } : text
+    isPlain(text) || !text.unicodeScalars.contains(where: isUnsafe) ? text : escaped(text) { isUnsafe($0) }
   }
 
   /// Text as a JSON string (RFC 8259 §7), which cannot end its line or steer a terminal either.
   static func quoted(_ text: String) -> String {
-    "\"\(escaped(text) { isUnsafe($0) || $0 == "\"" || $0 == "\\" })\""
+    guard !isPlain(text) else { return "\"\(text)\"" }
+    return "\"\(escaped(text) { isUnsafe($0) || $0 == "\"" || $0 == "\\" })\""
+  }
+
+  /// Whether a text has only visible ASCII characters and spaces, and none that JSON escapes: most do.
+  private static func isPlain(_ text: String) -> Bool {
+    text.utf8.allSatisfy { (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }
   }
 
   /// Whether a character may change how the text around it is shown.

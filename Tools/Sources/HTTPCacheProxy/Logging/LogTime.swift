@@ -35,7 +35,7 @@ struct LogTime {
   private var year: Int32 { date.tm_year + 1900 }
 
   private var clock: String {
-    [date.tm_hour, date.tm_min, date.tm_sec].map(Self.pair).joined(separator: ":")
+    "\(Self.pair(date.tm_hour)):\(Self.pair(date.tm_min)):\(Self.pair(date.tm_sec))"
   }
 
   private static func pair(_ number: Int32) -> String { AccessLog.pad(number, 2) }

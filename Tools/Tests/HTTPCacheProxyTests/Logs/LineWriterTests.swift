@@ -1,4 +1,7 @@
+import Dispatch
 import HTTPCacheLibC
+import NIOCore
+import NIOPosix
 import Testing
 
 @testable import HTTPCacheProxy
@@ -35,6 +38,31 @@ import Testing
     await writer.flush()
     let text = String(decoding: Self.waiting(ends[0]), as: UTF8.self)
     #expect(text == "\nnext\nhttpcache: 1 log lines dropped\n")
+  }
+
+  @Test("a line that an event loop adds is written while the loop is busy")
+  func busyLoop() async throws {
+    let ends = try Self.makePipe()
+    defer { for end in ends { close(end) } }
+    let writer = LineWriter(descriptor: ends[1])
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let (isAdded, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let event = group.next().submit {
+      writer.add("line\n")
+      isAdded.signal()
+      mayEnd.wait()
+    }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        isAdded.wait()
+        continuation.resume()
+      }
+    }
+    await writer.flush()
+    #expect(String(decoding: Self.waiting(ends[0]), as: UTF8.self) == "line\n")
+    mayEnd.signal()
+    try await event.get()
+    try await group.shutdownGracefully()
   }
 
   #if os(Linux)
