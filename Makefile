@@ -192,6 +192,7 @@ peers: prerequisites
 # Measures hits of serve beside nginx and Varnish, one core each, by turns.
 bench-serve: build
 	@scripts/prerequisites.sh nginx-light varnish wrk nghttp2-client openssl
+	scripts/bench.sh floor
 	scripts/bench-serve.py $(RELEASE)
 
 # Makes the documentation of every module with DocC, in .build/docs.

@@ -29,6 +29,7 @@ let package = Package(
     .trait(name: "AsyncHTTPClient", description: "the rows of CachedHTTPClient in door-benchmark"),
     .trait(name: "Hummingbird", description: "the rows of CacheMiddleware in door-benchmark"),
     .trait(name: "Redis", description: "redis-tier-benchmark, which needs SwiftNIO"),
+    .trait(name: "NIO", description: "nio-proxy, the floor of bench-serve"),
     .trait(
       name: "ImageCodecs", description: "image-benchmark, which needs the image libraries of the system"),
     .default(enabledTraits: ["Sealing"]),
@@ -113,6 +114,13 @@ let package = Package(
         .product(name: "HTTPCacheStore", package: "swift-http-cache"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ], path: "Sources/Redis", swiftSettings: settings),
+    .executableTarget(
+      name: "nio-proxy",
+      dependencies: [
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["NIO"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["NIO"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["NIO"])),
+      ], path: "Sources/NIOProxy", swiftSettings: settings),
     .executableTarget(
       name: "sealing-benchmark",
       dependencies: caching + [

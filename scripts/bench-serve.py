@@ -7,7 +7,7 @@ per request, the time within which 99 of 100 requests were answered; also as rat
 passed requests of the same server, and one of large bodies and of idle connections.
 Compare rows of one run only; where requests reach the origin, it shares the client's core, and only the processor time
 counts. Needs wrk, h2load (nghttp2-client) and openssl, and nginx for the origin; skipped without nginx. Varnish is left
-out where it is not installed.
+out where it is not installed, and `nio-proxy` of Benchmarks, the floor of SwiftNIO, where it is not built.
 """
 import os
 import re
@@ -27,10 +27,11 @@ import nginx
 SIZES = {"1k": 1 << 10, "4k": 4 << 10, "16k": 16 << 10, "100k": 100 << 10, "100m": 100_000_000}
 CACHE_SERVERS = """proxy_cache_path cache levels=1:2 keys_zone=z:100m max_size=1g inactive=1h use_temp_path=off;
  upstream origin {{ server 127.0.0.1:{origin}; keepalive 256; keepalive_requests 100000000; }}
+ proxy_http_version 1.1; proxy_set_header Connection ""; proxy_cache z; proxy_cache_valid 200 1h;
+ open_file_cache max=1000;
  server {{ listen 127.0.0.1:{port}; listen 127.0.0.1:{secure} ssl http2;
-  ssl_certificate certificate.pem; ssl_certificate_key key.pem;
-  location / {{ proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_cache z;
-  proxy_cache_valid 200 1h; open_file_cache max=1000; }} }}"""
+  ssl_certificate certificate.pem; ssl_certificate_key key.pem; location / {{ proxy_pass http://origin; }} }}
+ server {{ listen 127.0.0.1:{logged}; access_log nginx.log; location / {{ proxy_pass http://origin; }} }}"""
 # Requests for URLs that were never asked for before (`first` differs from run to run), for a share of the requests. The
 # others are for 1,000 URLs, which are asked for by Zipf's law.
 SCRIPT = """local first, share, n, sums = '%s', %s, 0, {}
@@ -51,28 +52,36 @@ end
 VARNISH = 'vcl 4.1; backend default {{ .host = "127.0.0.1"; .port = "{origin}"; }}\n'
 TICKS = os.sysconf("SC_CLK_TCK")
 ORIGIN, VARNISH_PORT = 19001, 19006
-# The ports of each server: in the clear and over TLS.
-PORTS = {"nginx": (19002, 19003), "serve": (19004, 19005), "Varnish": (VARNISH_PORT, None)}
+# The ways to a server, and the port of each: in the clear, over TLS, and with a log of requests.
+CLEAR, TLS, LOGGED = 0, 1, 2
+PORTS = {"nginx": (19002, 19003, 19007), "serve": (19004, 19005, 19008), "Varnish": (VARNISH_PORT, None, None)}
+SERVES = ["serve", "serve with TLS", "serve with a log"]
+# The least that proxies on SwiftNIO do for a request that is passed on, as its bytes or by its codec.
+FLOOR = Path(__file__).parent.parent / "Benchmarks/.build/release/nio-proxy"
+FLOORS = {"SwiftNIO, bytes": 19009, "SwiftNIO, codec": 19010} if FLOOR.exists() else {}
+PORTS |= {name: (port, None, None) for name, port in FLOORS.items()}
 if not shutil.which("varnishd"):
     del PORTS["Varnish"]
 WRK = ["wrk", "-t1", "--latency"]
 MISS, PASS = "1 KiB, miss that is stored", "1 KiB, no-store"
-# Title, path, whether over TLS, the client's command, and the share of requests for new URLs where some are.
+# Title, path, the way, the client's command, and the share of requests for new URLs where some are.
 ROWS = [
-    ("1 KiB", "1k", False, WRK + ["-c64"], None),
-    ("16 KiB", "16k", False, WRK + ["-c64"], None),
-    ("1 KiB, 512 connections", "1k", False, WRK + ["-c512"], None),
-    ("1 KiB, TLS", "1k", True, WRK + ["-c64"], None),
-    ("1 KiB, TLS, HTTP/2", "1k", True, ["h2load", "-t1", "-c16", "-m16"], None),
-    ("16 KiB, TLS, HTTP/2", "16k", True, ["h2load", "-t1", "-c16", "-m16"], None),
-    ("1 KiB, not modified", "1k", False, WRK + ["-c64", "-H", "If-None-Match: *"], None),
-    ("1 KiB, a field of the connection", "1k", False, WRK + ["-c64", "-H", "Connection: x"], None),
-    ("two ranges of 1 KiB", "1k", False, WRK + ["-c64", "-H", "Range: bytes=0-99,200-299"], None),
+    ("1 KiB", "1k", CLEAR, WRK + ["-c64"], None),
+    ("16 KiB", "16k", CLEAR, WRK + ["-c64"], None),
+    ("1 KiB, 512 connections", "1k", CLEAR, WRK + ["-c512"], None),
+    ("1 KiB, TLS", "1k", TLS, WRK + ["-c64"], None),
+    ("1 KiB, TLS, HTTP/2", "1k", TLS, ["h2load", "-t1", "-c16", "-m16"], None),
+    ("16 KiB, TLS, HTTP/2", "16k", TLS, ["h2load", "-t1", "-c16", "-m16"], None),
+    ("1 KiB, not modified", "1k", CLEAR, WRK + ["-c64", "-H", "If-None-Match: *"], None),
+    ("1 KiB, a field of the connection", "1k", CLEAR, WRK + ["-c64", "-H", "Connection: x"], None),
+    ("two ranges of 1 KiB", "1k", CLEAR, WRK + ["-c64", "-H", "Range: bytes=0-99,200-299"], None),
     # The slow path of serve: a longer body than it prepares.
-    ("100 KiB", "100k", False, WRK + ["-c64"], None),
-    (MISS, "1k", False, WRK + ["-c64"], 1),
-    (PASS, "no/1k", False, WRK + ["-c64"], None),
-    ("4 KiB, half of them misses", "4k", False, WRK + ["-c64"], 0.5),
+    ("100 KiB", "100k", CLEAR, WRK + ["-c64"], None),
+    (MISS, "1k", CLEAR, WRK + ["-c64"], 1),
+    (PASS, "no/1k", CLEAR, WRK + ["-c64"], None),
+    ("1 KiB, with a log", "1k", LOGGED, WRK + ["-c64"], None),
+    ("1 KiB, no-store, with a log", "no/1k", LOGGED, WRK + ["-c64"], None),
+    ("4 KiB, half of them misses", "4k", CLEAR, WRK + ["-c64"], 0.5),
 ]
 IDLE = 1000
 
@@ -131,25 +140,25 @@ def median(values):
     return None if None in values else sorted(values)[len(values) // 2]
 
 
-def url(name, path, is_secure=False):
-    port = PORTS[name][is_secure]
-    return f"http{'s' if is_secure else ''}://127.0.0.1:{port}/{path}" if port else None
+def url(name, path, way=CLEAR):
+    port = PORTS[name][way]
+    return f"http{'s' if way == TLS else ''}://127.0.0.1:{port}/{path}" if port else None
 
 
 def requests(pids, folder, rounds, seconds):
     figures = {}
     for number in range(rounds):
-        for title, path, is_secure, command, share in ROWS:
+        for title, path, way, command, share in ROWS:
             for name in PORTS:
-                target = url(name, path, is_secure)
-                if target is None:
+                target = url(name, path, way)
+                if target is None or name in FLOORS and title != PASS:
                     continue
                 script = []
                 if share is not None:
                     (folder / "script.lua").write_text(SCRIPT % (f"{title[0]}r{number}n", share))
                     script = ["-s", str(folder / "script.lua")]
                 subprocess.run(["curl", "-sfk", "-o", "/dev/null", target], check=True)
-                pid = pids["serve with TLS"] if is_secure and name == "serve" else pids[name]
+                pid = pids[SERVES[way] if name == "serve" else name]
                 figure = measured(pid, target, command + script, seconds)
                 if figure:
                     figures.setdefault((title, name), []).append(figure)
@@ -257,7 +266,7 @@ def idle(pid, port, protocol, paths):
 def idle_figures(name, commands, folder):
     """The memory of connections without TLS, with TLS, and over HTTP/2 with TLS, each after a hit and after a request that
     was passed on: the latter takes a task of `serve`. Each in a process of its own, which has no memory to use again."""
-    clear, secure = PORTS[name]
+    clear, secure, _ = PORTS[name]
     figures = []
     for port, protocol in ((clear, None), (secure, "http/1.1"), (secure, "h2")):
         for paths in (["1k"], ["1k", "no/1k"]):
@@ -292,21 +301,24 @@ def ended(processes):
 
 
 def servers(command, folder):
-    serve = [command, "serve", "--upstream", f"http://127.0.0.1:{ORIGIN}", "--access-log", "none",
-             "--connections-per-client", "4096"]
-    clear, secure = PORTS["serve"]
-    port, secure_port = PORTS["nginx"]
-    cache_servers = CACHE_SERVERS.format(origin=ORIGIN, port=port, secure=secure_port)
-    return {
+    serve = [command, "serve", "--upstream", f"http://127.0.0.1:{ORIGIN}", "--connections-per-client", "4096"]
+    clear, secure, logged = PORTS["serve"]
+    port, secure_port, logged_port = PORTS["nginx"]
+    cache_servers = CACHE_SERVERS.format(origin=ORIGIN, port=port, secure=secure_port, logged=logged_port)
+    floors = {name: [str(FLOOR), str(port), str(ORIGIN), name.split()[1]] for name, port in FLOORS.items()}
+    return floors | {
         "origin": nginx.origin(folder, ORIGIN, SIZES),
         "nginx": nginx.command(folder, "nginx", cache_servers),
         "Varnish": [
             "varnishd", "-F", "-j", "none", "-n", f"{folder}/varnish", "-a", f"127.0.0.1:{VARNISH_PORT}", "-f",
             f"{folder}/v.vcl", "-s", "malloc,1g", "-p", "default_ttl=3600", "-p", "thread_pools=1"],
-        "serve": serve + ["--listen", f"127.0.0.1:{clear}", "--dir", f"{folder}/cache1"],
+        "serve": serve + [
+            "--listen", f"127.0.0.1:{clear}", "--dir", f"{folder}/cache1", "--access-log", "none"],
         "serve with TLS": serve + [
-            "--listen", f"127.0.0.1:{secure}", "--dir", f"{folder}/cache2",
+            "--listen", f"127.0.0.1:{secure}", "--dir", f"{folder}/cache2", "--access-log", "none",
             "--tls-certificate", "certificate.pem", "--tls-key", "key.pem"],
+        "serve with a log": serve + [
+            "--listen", f"127.0.0.1:{logged}", "--dir", f"{folder}/cache3", "--access-log-file", "serve.log"],
     }
 
 
@@ -339,7 +351,7 @@ def main():
             requests(pids, folder, rounds, seconds)
             print("\n| server | ms of processor time for 1 GB in bodies of 100 MB |")
             print("|---|---:|")
-            for name in PORTS:
+            for name in [name for name in PORTS if name not in FLOORS]:
                 print(f"| {name} | {large(pids[name], name, rounds):,.0f} |")
             print("\n| KiB for an idle connection | HTTP/1.1, after a hit | after a pass | TLS | TLS, after a pass "
                   "| HTTP/2 with TLS | HTTP/2, after a pass |")

@@ -6,6 +6,7 @@
 #   bench.sh doors   the table of hits through each door, beside Foundation's own
 #   bench.sh images  the tables of images: hits in memory, and thumbnails beside other programs
 #   bench.sh redis   questions a second to a tier on Redis, beside redis-benchmark
+#   bench.sh floor   builds nio-proxy, the floor of bench-serve.py
 #   bench.sh count   instructions (valgrind) and allocations per decision or answer, one row a line; with a release
 #                    build of the command, nginx and h2load, also per request to serve
 #   bench.sh check   compares these with Benchmarks/thresholds.txt; more than 5 % above fails
@@ -25,37 +26,36 @@ export SWIFT_BACKTRACE=enable=no
 export SWIFT_DETERMINISTIC_HASHING=1
 mkdir -p .build/bench
 log=.build/bench/build.log
-if [ "${1:-}" = redis ]; then
-  redis=(--package-path Benchmarks -c release -debug-info-format none --traits Redis)
-  if ! swift build --disable-build-manifest-caching "${redis[@]}" --product redis-tier-benchmark >"$log" 2>&1; then
+
+# Builds a benchmark, and sets `program` to its path: built PRODUCT [OPTION ...]
+built() {
+  local build=(--package-path Benchmarks -c release -debug-info-format none "${@:2}")
+  if ! swift build --disable-build-manifest-caching "${build[@]}" --product "$1" >"$log" 2>&1; then
     cat "$log"
     exit 1
   fi
-  scripts/bench-redis.py "$(swift build "${redis[@]}" --show-bin-path)/redis-tier-benchmark"
-  exit
-fi
-if [ "${1:-}" = doors ]; then
-  doors=(--package-path Benchmarks -c release -debug-info-format none --traits AsyncHTTPClient,Hummingbird)
-  if ! swift build --disable-build-manifest-caching "${doors[@]}" --product door-benchmark >"$log" 2>&1; then
-    cat "$log"
-    exit 1
-  fi
-  exec "$(swift build "${doors[@]}" --show-bin-path)/door-benchmark"
-fi
-if [ "${1:-}" = images ]; then
-  images=(--package-path Benchmarks -c release -debug-info-format none --traits ImageCodecs)
-  if ! swift build --disable-build-manifest-caching "${images[@]}" --product image-benchmark >"$log" 2>&1; then
-    cat "$log"
-    exit 1
-  fi
-  exec python3 scripts/bench-images.py "$(swift build "${images[@]}" --show-bin-path)/image-benchmark"
-fi
-build=(--package-path Benchmarks -c release -debug-info-format none --disable-default-traits)
-if ! swift build --disable-build-manifest-caching "${build[@]}" --product cache-benchmarks >"$log" 2>&1; then
-  cat "$log"
-  exit 1
-fi
-program=$(swift build "${build[@]}" --show-bin-path)/cache-benchmarks
+  program=$(swift build "${build[@]}" --show-bin-path)/$1
+}
+
+case ${1:-} in
+  redis)
+    built redis-tier-benchmark --traits Redis
+    exec scripts/bench-redis.py "$program"
+    ;;
+  doors)
+    built door-benchmark --traits AsyncHTTPClient,Hummingbird
+    exec "$program"
+    ;;
+  images)
+    built image-benchmark --traits ImageCodecs
+    exec python3 scripts/bench-images.py "$program"
+    ;;
+  floor)
+    built nio-proxy --traits NIO
+    exit
+    ;;
+esac
+built cache-benchmarks --disable-default-traits
 
 # Instructions of a row called so many times: instructions NAME CALLS
 instructions() {
