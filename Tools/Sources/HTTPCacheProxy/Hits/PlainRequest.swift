@@ -1,7 +1,8 @@
 import HTTPCacheLibC
 import NIOHPACK
 
-/// Recognises plain requests in arriving bytes: a GET or HEAD of HTTP/1.1 for a path, whose head is whole.
+/// Recognises plain requests in arriving bytes: a GET or HEAD of HTTP/1.1 for a path or an `http` URL, whose head is
+/// whole.
 ///
 /// Two plain requests with equal keys get equal answers from memory at one time, if `Vary` names only fields of the key
 /// (`FieldNameTable.isKeyed`). Whether there is such an answer, `HitLookup` decides once for a key: there is none for a
@@ -49,8 +50,8 @@ struct PlainRequest {
   /// - Returns: the number of bytes of its head; nil if the request is not whole or not plain.
   mutating func find(in bytes: UnsafeRawBufferPointer, isTrusted: Bool) -> Int? {
     guard bytes.count >= Self.shortestHead else { return nil }
-    let isHead = Self.has(bytes, "HEAD /", at: 0)
-    guard isHead || Self.has(bytes, "GET /", at: 0), let first = Self.lineEnd(in: bytes, from: 0),
+    let isHead = Self.has(bytes, "HEAD ", at: 0)
+    guard isHead || Self.has(bytes, "GET ", at: 0), let first = Self.lineEnd(in: bytes, from: 0),
       let target = Self.target(in: bytes, from: isHead ? 5 : 4, lineEnd: first),
       target.count <= limits.targetBytes
     else { return nil }
@@ -109,7 +110,9 @@ struct PlainRequest {
     in bytes: UnsafeRawBufferPointer, from start: Int, lineEnd end: Int
   ) -> Range<Int>? {
     let length = 9
-    guard end - length > start, has(bytes, " HTTP/1.1", at: end - length) else { return nil }
+    guard end - length > start, has(bytes, " HTTP/1.1", at: end - length),
+      bytes[start] == 0x2F || has(bytes, "http://", at: start)
+    else { return nil }
     return start..<end - length
   }
 

@@ -109,6 +109,10 @@ struct HitPathTests {
   private static let targets = [
     "/a", "/a?b", "/vary", "/cookie", "/x-vary", "/large", "/empty", "/%61", "/tag", "/gone",
   ]
+  /// Absolute forms, which HTTP/2 does not have.
+  private static let urls = [
+    "http://h/a", "http://h/vary", "http://h/tag", "http://h", "http://h/a#b", "http://other/a", "http:///a",
+  ]
   private static let fields = [
     "User-Agent: a", "User-Agent: b", "Accept: */*", "Accept-Encoding: gzip", "accept-encoding: br",
     "Accept-Language: de", "Cookie: a=b", "Range: bytes=0-3", "Range: bytes=1-",
@@ -135,7 +139,7 @@ struct HitPathTests {
 
   private static func request(_ random: inout some RandomNumberGenerator) -> String {
     var request = Int.random(in: 0..<6, using: &random) == 0 ? "HEAD " : "GET "
-    request += targets.randomElement(using: &random) ?? "/a"
+    request += (targets + urls).randomElement(using: &random) ?? "/a"
     request += " HTTP/1.1\r\nHost: h\r\n"
     for _ in 0..<Int.random(in: 0..<4, using: &random) {
       request += (fields.randomElement(using: &random) ?? "DNT: 1") + "\r\n"

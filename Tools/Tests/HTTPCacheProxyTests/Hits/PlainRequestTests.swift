@@ -32,6 +32,14 @@ struct PlainRequestTests {
     #expect(stream != key(Self.pseudo))
   }
 
+  @Test("a URL is plain, and has another key than its path")
+  func urls() throws {
+    let path = try #require(find(Self.start + "\r\n")).key
+    let url = try #require(find("GET http://h" + Self.start.dropFirst(4) + "\r\n")).key
+    #expect(url != path)
+    #expect(url != find("GET http://i" + Self.start.dropFirst(4) + "\r\n")?.key)
+  }
+
   @Test("fields for one connection that change nothing are not part of the key")
   func connectionFields() throws {
     let plain = try #require(find(Self.start + "\r\n")).key
@@ -96,8 +104,8 @@ struct PlainRequestTests {
   @Test(
     "other request lines are not plain",
     arguments: [
-      "POST /a HTTP/1.1", "HEAD * HTTP/1.1", "GET /a HTTP/1.0", "GET /a HTTP/2.0", "GET http://h/a HTTP/1.1",
-      "get /a HTTP/1.1", "GET  /a HTTP/1.1", "GET /a\tHTTP/1.1", "\r\nGET /a HTTP/1.1",
+      "POST /a HTTP/1.1", "HEAD * HTTP/1.1", "GET /a HTTP/1.0", "GET /a HTTP/2.0", "GET https://h/a HTTP/1.1",
+      "get /a HTTP/1.1", "GET  /a HTTP/1.1", "GET HTTP://h/a HTTP/1.1", "GET http HTTP/1.1", "GET /a\tHTTP/1.1", "\r\nGET /a HTTP/1.1",
     ])
   func requestLines(line: String) {
     #expect(find(line + "\r\nHost: hhhhhhhhhhhhhh\r\n\r\n") == nil)
