@@ -49,8 +49,8 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
         --fleet-password-file FILE.
         """)
     }
-    try refuseUnknownCommand(arguments)
-    try RepeatedOption.refuse(in: arguments)
+    let (command, options) = try command(of: arguments)
+    try RepeatedOption.refuse(in: options, of: command)
     let expanded = try ServeArguments.expanded(arguments)
     do {
       return try parseAsRoot(expanded)
@@ -60,24 +60,29 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
     }
   }
 
-  /// Refuses a name that is no command. ArgumentParser would call it an unexpected argument, or name an option after
-  /// it.
+  /// The command that arguments name, and the arguments after its name.
   ///
-  /// - Throws: `ValidationError`.
-  private static func refuseUnknownCommand(_ arguments: [String]) throws {
+  /// - Throws: `ValidationError` for a name that is no command. ArgumentParser would call it an unexpected argument, or name
+  ///   an option after it.
+  static func command(
+    of arguments: [String]
+  ) throws -> (type: any ParsableCommand.Type, options: ArraySlice<String>) {
     var type: any ParsableCommand.Type = HTTPCacheCommand.self
-    for argument in arguments {
+    var options = arguments[...]
+    while let argument = options.first {
       let commands = type.configuration.subcommands
-      guard !commands.isEmpty, !argument.hasPrefix("-"), argument != "help" else { return }
+      guard !commands.isEmpty, !argument.hasPrefix("-"), argument != "help" else { break }
       guard let next = commands.first(where: { $0.configuration.commandName == argument }) else {
         let names = commands.compactMap { $0.configuration.commandName }
         let isURL = argument.contains("://") && names.contains("get")
         let nearest = isURL ? "get" : NearestName.of(argument, among: names)
         let question = nearest.map { " Did you mean '\($0)'?" } ?? ""
-        throw ValidationError("Unknown command '\(TargetURL.hidingCredentials(argument))'.\(question)")
+        throw ValidationError("Unknown command '\(LogText.hidingCredentials(argument))'.\(question)")
       }
       type = next
+      options = options.dropFirst()
     }
+    return (type.configuration.defaultSubcommand ?? type, options)
   }
 
   /// The mistake because of which `serve` has no origin: a misspelt option, or a URL without its option. The parser
@@ -89,7 +94,7 @@ public struct HTTPCacheCommand: AsyncParsableCommand {
     guard message == RouteOptions.noOrigin else { return nil }
     do {
       _ = try parseAsRoot(
-        ["serve", "--forward"] + arguments.dropFirst().map { TargetURL.hidingCredentials($0) })
+        ["serve", "--forward"] + arguments.dropFirst().map { LogText.hidingCredentials($0) })
     } catch {
       let other = self.message(for: error)
       if other.hasPrefix("Unknown option") { return error }

@@ -30,7 +30,7 @@ import Testing
 
   /// Runs a test with a proxy over an unused port and a real origin, both of one group.
   private func withGroup(
-    unused: UnusedPort? = nil, upstream: NIOUpstream.Configuration = .init(),
+    unused: UnusedPort? = nil, hasLive: Bool = true, upstream: NIOUpstream.Configuration = .init(),
     messages: RecordedMessages = RecordedMessages(), _ body: (RunningProxy) async throws -> Void
   ) async throws {
     let unused = try unused ?? UnusedPort()
@@ -42,26 +42,36 @@ import Testing
         configuration.changeRoutes { routes in
           let live = routes[0].group.origin
           routes[0].group = OriginGroup(
-            Origin(isSecure: false, host: "www.example.com"), addresses: [self.origin(unused.number), live])
+            Origin(isSecure: false, host: "www.example.com"),
+            addresses: [self.origin(unused.number)] + (hasLive ? [live] : []))
         }
       }
     ) { try await body($0) }
   }
 
-  @Test("an address that fails is counted and logged, though the next one answers")
-  func counted() async throws {
+  @Test(
+    "an address of several that fails is counted and logged, though the next one answers",
+    arguments: [true, false])
+  func counted(hasNext: Bool) async throws {
     let (counts, messages, unused) = (EventCounts(), RecordedMessages(), try UnusedPort())
     var upstream = NIOUpstream.Configuration()
     upstream.addressFailed = { counts.addressFailed($0) }
-    try await withGroup(unused: unused, upstream: upstream, messages: messages) { proxy in
-      let (_, answer) = try await proxy.exchange("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-      #expect(answer.hasPrefix("HTTP/1.1 204 "))
+    try await withGroup(unused: unused, hasLive: hasNext, upstream: upstream, messages: messages) { proxy in
+      let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+      guard !hasNext else {
+        return #expect(try await proxy.exchange(request).response.hasPrefix("HTTP/1.1 204 "))
+      }
+      let client = try proxy.connect()
+      client.send(request)
+      #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 502 "))
     }
     var text = PrometheusText()
     counts.add(to: &text)
     let address = "http://127.0.0.1:\(unused.number)"
-    #expect(text.text.contains("httpcache_origin_address_failures_total{address=\"\(address)\"} 1\n"))
-    #expect(messages.all.contains { $0.hasPrefix("\(address) failed: ") }, "\(messages.all)")
+    let count = "httpcache_origin_address_failures_total{address=\"\(address)\"} 1\n"
+    #expect(text.text.contains(count) == hasNext)
+    let isLogged = messages.all.contains { $0.hasPrefix("\(address) failed: ") }
+    #expect(isLogged == hasNext, "\(messages.all)")
   }
 
   @Test(

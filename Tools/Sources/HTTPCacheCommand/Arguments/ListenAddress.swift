@@ -42,6 +42,9 @@ struct ListenAddress: ExpectedArgument, Sendable, Hashable, CustomStringConverti
       || (host.hasPrefix("127.") && host.split(separator: ".").count == 4)
   }
 
+  /// Whether it is every address of this machine.
+  var isEveryAddress: Bool { ["0.0.0.0", "::"].contains(host) }
+
   /// The address as text for a URI.
   var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

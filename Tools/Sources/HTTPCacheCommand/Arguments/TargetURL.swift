@@ -102,13 +102,12 @@ struct TargetURL: Sendable, Equatable {
     namesHost(prefix) ? TargetURI.normalized(prefix) ?? prefix : prefix
   }
 
-  /// A prefix of URLs for a purge: one without a path has the path `/`. As a text, `http://h` would also match the URLs of
-  /// `http://h.example`, and no URL of a server's clients.
-  static func prefixWithPath(_ prefix: String) -> String {
-    guard let authority = Authority.range(in: prefix.utf8), !authority.isEmpty,
-      authority.upperBound == prefix.endIndex
-    else { return prefix }
-    return prefix + "/"
+  /// The URL that a prefix of URLs is; nil for a prefix that ends within its scheme, or within a host, and is no URL.
+  ///
+  /// - Throws: `ValidationError` for a prefix with a path that is no URL.
+  static func named(byPrefix prefix: String) throws -> TargetURL? {
+    if namesHost(prefix) { return try TargetURL(parsing: prefix) }
+    return Authority.range(in: prefix.utf8) == nil ? nil : try? TargetURL(parsing: prefix)
   }
 
   /// Whether a prefix of URLs has a whole authority, with something after it.
@@ -219,16 +218,6 @@ struct TargetURL: Sendable, Equatable {
   /// A reference for a message, without user and password.
   static func shown(_ reference: String) -> String {
     Authority.range(in: reference.utf8) == nil ? reference : withoutCredentials(reference)
-  }
-
-  /// A text that may be a URL, for a message: without user and password. Also hides them where the text is not a valid
-  /// URL, such as one with a `/` in the password.
-  static func hidingCredentials(_ text: String) -> String {
-    let start = text.range(of: "://")?.upperBound ?? text.startIndex
-    guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")), start < at,
-      text.utf8[..<at].contains(UInt8(ascii: ":"))
-    else { return text }
-    return "\(text[..<start])…\(text[at...])"
   }
 
   private static func hasPort(_ authority: Substring) -> Bool {

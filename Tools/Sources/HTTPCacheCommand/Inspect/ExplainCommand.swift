@@ -129,7 +129,7 @@ struct ExplainCommand: AsyncParsableCommand {
     if modes.isEmpty, let page = try? await store.entries(.all, after: nil, limit: 500) {
       modes = Set(page.entries.map(\.record.key.mode)).sorted { $0.rawValue < $1.rawValue }
     }
-    if modes.isEmpty { modes = CacheMode.allCases.filter { !servers.with($0).all.isEmpty } }
+    if modes.isEmpty { modes = CacheMode.allCases.filter { !servers.with($0).known.isEmpty } }
     guard modes == [.shared] else { return .private }
     Console.report(
       "httpcache: explained as a shared cache, which has stored here; --private: as a private one")

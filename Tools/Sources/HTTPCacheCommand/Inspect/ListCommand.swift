@@ -17,8 +17,9 @@ struct ListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ls", abstract: "List stored responses.",
     discussion: """
-      A prefix without a scheme is one with http and with https. It is one of the URLs under which responses are stored, or of the URLs of the clients of \
-      a server that uses the directory, or used it last. With --json one object per line; sizes in bytes, times in \
+      A prefix without a scheme is one with http and with https. It is one of the URLs under which responses are \
+      stored, or of the URLs of the clients of the servers that use the directory, or of the one that used it last. \
+      With --json one object per line; sizes in bytes, times in \
       seconds since 1970. Where no response matches, nothing is printed, and the status is 1, as that of grep.
 
       Exit status:
@@ -107,7 +108,7 @@ struct ListCommand: AsyncParsableCommand {
 
   /// The selections of all listed entries. No entry is in two of them.
   ///
-  /// - Throws: `ValidationError` if servers store the responses under different URLs.
+  /// - Throws: `ValidationError` if the rules of the server of the prefix are unknown.
   private func selections(_ servers: DirectoryServers) throws -> [CacheSelection] {
     guard let prefix else { return [.all] }
     let prefixes = TargetURL.prefixes(prefix)

@@ -11,8 +11,8 @@ struct PurgeCommand: AsyncParsableCommand {
     commandName: "purge", abstract: "Remove responses, or end their lifetime.",
     discussion: """
       Takes effect at once in a server that runs on the same directory, also for responses that are still \
-      arriving. A URL or prefix is one under which responses are stored, or one of the clients of a server that \
-      uses the directory, or used it last. Works on one cache: the private \
+      arriving. A URL or prefix is one under which responses are stored, or one of the clients of the servers that \
+      use the directory, or of the one that used it last. Works on one cache: the private \
       one of the user, or the one that --shared or --dir names. If nothing is removed, says which other \
       cache has the responses, and leaves them there.
 
@@ -84,7 +84,7 @@ struct PurgeCommand: AsyncParsableCommand {
     // Modes and times of encrypted responses are in the index as they are, whatever their key.
     let store: any CacheStore = isForOneMode && isByMetadata ? stores.disk : stores.usable
     let servers = DirectoryServers(location.path)
-    let cache = makeCache(servers.all.first?.rules ?? CacheRules(mode: location.mode), store)
+    let cache = makeCache(servers.known.first?.rules ?? CacheRules(mode: location.mode), store)
     let selected = try ExitStatus.reportingUsage { try selections(now: SystemClock().now, servers) }
     var count = 0
     var isCounted = true
@@ -107,10 +107,6 @@ struct PurgeCommand: AsyncParsableCommand {
     if count == 0, isCounted, let hint = await hint(selected, store) {
       Console.report("httpcache: no response matches in \(location.path); \(hint)")
     }
-  }
-
-  private static func distinct(_ names: [String]) -> [String] {
-    names.indices.filter { !names[..<$0].contains(names[$0]) }.map { names[$0] }
   }
 
   private func makeCache(_ rules: CacheRules, _ store: any CacheStore) -> HTTPCache {
@@ -156,9 +152,7 @@ struct PurgeCommand: AsyncParsableCommand {
 
   func selections(now: Timestamp, _ servers: DirectoryServers) throws -> [CacheSelection] {
     if all { return [.all] }
-    if let prefix = prefix.map(TargetURL.prefixWithPath) {
-      return try servers.selections(ofPrefix: prefix)
-    }
+    if let prefix { return try servers.selections(ofPrefix: prefix) }
     if let olderThan { return [.storedBefore(now.adding(.seconds(-olderThan.seconds)))] }
     if let group, let origin {
       return try servers.selections(ofGroup: group, origin: origin)
@@ -168,7 +162,7 @@ struct PurgeCommand: AsyncParsableCommand {
       return modes.map { .partition(mode: $0, partition) }
     }
     let targets = try urls.flatMap { try servers.targets(of: $0) }
-    return Self.distinct(targets).map { .target($0) }
+    return DirectoryServers.distinct(targets).map { .target($0) }
   }
 }
 

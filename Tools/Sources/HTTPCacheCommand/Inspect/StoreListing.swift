@@ -32,7 +32,7 @@ enum StoreListing {
   /// The entries of one URL.
   ///
   /// - Parameter servers: the servers of the directory.
-  /// - Throws: `ExitCode` after a message if there are none, or servers store them under different URLs.
+  /// - Throws: `ExitCode` after a message if there are none, or the rules of the URL's server are unknown.
   static func entries(
     of url: TargetURL, in store: some CacheStore, _ location: CacheLocation, _ servers: DirectoryServers
   ) async throws -> [CacheEntry] {

@@ -59,7 +59,7 @@ struct RouteOptions: ParsableArguments {
       throw ValidationError(Self.noOrigin)
     }
     if let upstream {
-      let shown = TargetURL.hidingCredentials(upstream)
+      let shown = LogText.hidingCredentials(upstream)
       guard Origin.split(upstream) != nil else {
         throw ValidationError(
           "--upstream requires an http or https URL without user information (got '\(shown)').")

@@ -12,32 +12,35 @@ enum RepeatedOption {
   ]
 
   /// An option, as it is named on a command line.
-  private struct Option {
+  private struct ValueOption {
     let names: [String]
     let mayRepeat: Bool
   }
 
   /// Refuses arguments that give an option more than once, under one of its names or under several.
   ///
-  /// - Parameter arguments: those of the process; `get` with each short option on its own (`ShortOptions`).
+  /// - Parameters:
+  ///   - arguments: those of a command; of `get` with each short option on its own (`ShortOptions`).
+  ///   - command: the command.
   /// - Throws: `ValidationError`.
-  static func refuse(in arguments: [String]) throws(ValidationError) {
+  static func refuse(
+    in arguments: ArraySlice<String>, of command: any ParsableCommand.Type
+  ) throws(ValidationError) {
     // The help of the command is asked for its options: not for a command line that cannot have one twice.
     guard arguments.filter({ $0.hasPrefix("-") }).count > 1, !arguments.contains("--help"),
       !arguments.contains("-h")
     else { return }
-    let named = command(of: arguments)
-    let known = options(of: named.type)
+    let options = options(of: command)
     var places: [String: Int] = [:]
-    for (place, option) in known.enumerated() { for name in option.names { places[name] = place } }
+    for (place, option) in options.enumerated() { for name in option.names { places[name] = place } }
     var given: [Int: Substring] = [:]
-    var rest = named.rest
-    while let argument = rest.popFirst(), argument != "--" {
+    var arguments = arguments
+    while let argument = arguments.popFirst(), argument != "--" {
       let name = argument.prefix { $0 != "=" }
       guard let place = places[String(name)] else { continue }
       // The value may look like an option.
-      if name == argument { _ = rest.popFirst() }
-      guard !known[place].mayRepeat, let first = given.updateValue(name, forKey: place) else { continue }
+      if name == argument { _ = arguments.popFirst() }
+      guard !options[place].mayRepeat, let first = given.updateValue(name, forKey: place) else { continue }
       throw ValidationError(
         first == name
           ? "\(name) is given more than once; it takes one value."
@@ -45,28 +48,13 @@ enum RepeatedOption {
     }
   }
 
-  /// The command that arguments name, and the arguments after its name.
-  private static func command(
-    of arguments: [String]
-  ) -> (type: any ParsableCommand.Type, rest: ArraySlice<String>) {
-    var type: any ParsableCommand.Type = HTTPCacheCommand.self
-    var rest = arguments[...]
-    while let name = rest.first,
-      let next = type.configuration.subcommands.first(where: { $0.configuration.commandName == name })
-    {
-      type = next
-      rest = rest.dropFirst()
-    }
-    return (type.configuration.defaultSubcommand ?? type, rest)
-  }
-
   /// The options of a command that take a value.
-  private static func options(of command: any ParsableCommand.Type) -> [Option] {
+  private static func options(of command: any ParsableCommand.Type) -> [ValueOption] {
     let help = try? JSONDecoder().decode(Help.self, from: Data(command._dumpHelp().utf8))
     let isGet = command == GetCommand.self
     return (help?.command.arguments ?? []).filter { $0.kind == "option" }.map { argument in
       let names = (argument.names ?? []).map { ($0.kind == "long" ? "--" : "-") + $0.name }
-      return Option(
+      return ValueOption(
         names: names,
         mayRepeat: argument.isRepeating || isGet && names.contains { curlNames.contains($0) })
     }

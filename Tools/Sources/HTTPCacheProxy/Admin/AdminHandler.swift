@@ -11,6 +11,7 @@ final class AdminHandler: ChannelInboundHandler {
   private let access: AdminAccess
   private let registry: ConnectionRegistry
   private let logger: Logger
+  private let refusals: MessageLimit
   private let answer: @Sendable (AdminRequest) async -> AdminResponse
   private var head: HTTPRequestHead?
   private var bodyBytes = 0
@@ -20,12 +21,13 @@ final class AdminHandler: ChannelInboundHandler {
   private var timer: Scheduled<Void>?
 
   init(
-    access: AdminAccess, registry: ConnectionRegistry, logger: Logger,
+    access: AdminAccess, registry: ConnectionRegistry, logger: Logger, refusals: MessageLimit,
     answer: @escaping @Sendable (AdminRequest) async -> AdminResponse
   ) {
     self.access = access
     self.registry = registry
     self.logger = logger
+    self.refusals = refusals
     self.answer = answer
   }
 
@@ -49,7 +51,8 @@ final class AdminHandler: ChannelInboundHandler {
       isOver = true
       let refusal = AdminResponse(
         status: 413, body: "413: the body is longer than \(Self.largestBody) bytes\n")
-      AdminReply(request: request(head), channel: context.channel, logger: logger).send(refusal)
+      AdminReply(request: request(head), channel: context.channel, logger: logger, refusals: refusals).send(
+        refusal)
     case .end:
       isOver = true
       if let head { respond(to: head, context.channel) }
@@ -60,13 +63,13 @@ final class AdminHandler: ChannelInboundHandler {
     guard error is HTTPParserError, !isOver else { return context.close(promise: nil) }
     isOver = true
     let request = AdminRequest(method: "GET", target: "/", hasToken: false)
-    AdminReply(request: request, channel: context.channel, logger: logger)
+    AdminReply(request: request, channel: context.channel, logger: logger, refusals: refusals)
       .send(AdminResponse(status: 400, body: "400: the request is malformed\n"))
   }
 
   private func respond(to head: HTTPRequestHead, _ channel: any Channel) {
     let request = request(head)
-    let reply = AdminReply(request: request, channel: channel, logger: logger)
+    let reply = AdminReply(request: request, channel: channel, logger: logger, refusals: refusals)
     let hosts = head.headers["Host"]
     if hosts.count > 1 {
       return reply.send(AdminResponse(status: 400, body: "400: more than one Host (RFC 9112 §3.2)\n"))

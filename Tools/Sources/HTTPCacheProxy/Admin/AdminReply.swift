@@ -12,6 +12,7 @@ struct AdminReply: Sendable {
   let request: AdminRequest
   let channel: any Channel
   let logger: Logger
+  let refusals: MessageLimit
 
   func send(_ response: AdminResponse) {
     log(response)
@@ -44,16 +45,18 @@ struct AdminReply: Sendable {
     channel.closeFuture.whenComplete { _ in sending.cancel() }
   }
 
-  /// Logs requests to change something, and refusals of a token or a host: the access log has the clients of the proxy
-  /// alone.
+  /// Logs requests to change something, and the first refusal of a token or a host in a minute: the access log has the
+  /// clients of the proxy alone.
   private func log(_ response: AdminResponse) {
     let isRefused = response.status == 401 || response.status == 403
-    guard isRefused || !["GET", "HEAD"].contains(request.method) else { return }
+    guard isRefused ? refusals.allows("\(response.status)") : !["GET", "HEAD"].contains(request.method) else {
+      return
+    }
     let client = channel.remoteAddress?.ipAddress ?? "-"
-    let answer = response.body.prefix { $0 != "\n" }
+    let texts = [request.target.bounded, String(response.body.prefix { $0 != "\n" })]
+    let shown = texts.map { LogText.hidingCredentials($0) }
     logger.log(
-      level: isRefused ? .warning : .notice,
-      "admin: \(request.method) \(request.target.bounded) by \(client): \(answer)")
+      level: isRefused ? .warning : .notice, "admin: \(request.method) \(shown[0]) by \(client): \(shown[1])")
   }
 
   /// Sends a part of the body; a client that does not take it in time loses its connection.

@@ -33,6 +33,7 @@ public final class AdminServer: Sendable {
   ) async throws -> AdminServer {
     let registry = ConnectionRegistry(limits)
     let notices = AcceptGate.Notices(logger: logger)
+    let refusals = MessageLimit()
     let bootstrap: @Sendable () -> ServerBootstrap = {
       ServerBootstrap.gated(group, backlog: 64, notices)
         .childChannelInitializer { channel in
@@ -41,7 +42,8 @@ public final class AdminServer: Sendable {
             try channel.pipeline.syncOperations.addHandler(EventOrder())
             try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: false)
             try channel.pipeline.syncOperations.addHandler(
-              AdminHandler(access: access, registry: registry, logger: logger, answer: answer))
+              AdminHandler(
+                access: access, registry: registry, logger: logger, refusals: refusals, answer: answer))
           }
         }
     }

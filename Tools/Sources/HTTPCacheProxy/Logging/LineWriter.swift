@@ -13,9 +13,26 @@ public final class LineWriter: Sendable {
     var dropped = 0
     /// Whether the last written byte is within a line whose rest was dropped.
     var isWithinLine = false
+    /// Whether the thread was woken for the waiting lines, or writes.
     var isWriting = false
+    /// The event loop that is to wake the thread.
+    var loop: ObjectIdentifier?
     var isEnding = false
     var flushes: [CheckedContinuation<Void, Never>] = []
+
+    mutating func start() -> Step {
+      isWriting = true
+      loop = nil
+      return .start
+    }
+  }
+
+  /// The step after a line was added.
+  private enum Step {
+    /// The thread is woken.
+    case start
+    /// A loop wakes it after the events that it has at hand.
+    case wait(any EventLoop)
   }
 
   /// Maximum number of waiting bytes, as estimated. Further lines are dropped, and their number is written later.
@@ -64,39 +81,48 @@ public final class LineWriter: Sendable {
   ///   - size: about how many bytes the line takes until it is written.
   ///   - line: makes text that ends with a line feed.
   func add(size: Int, _ line: @escaping @Sendable () -> String) {
-    let starts = state.withLock { state in
+    let loop = MultiThreadedEventLoopGroup.currentEventLoop
+    let next: Step? = state.withLock { state in
       guard state.size < Self.limit else {
         state.dropped += 1
-        return false
+        return nil
       }
       state.lines.append(line)
       state.size += size
-      defer { state.isWriting = true }
-      return !state.isWriting
+      guard !state.isWriting else { return nil }
+      // A line that another loop or thread adds does not wait for a loop that may be blocked.
+      guard let loop, state.loop == nil || state.loop == ObjectIdentifier(loop) else {
+        return state.start()
+      }
+      defer { state.loop = ObjectIdentifier(loop) }
+      return state.loop == nil ? .wait(loop) : nil
     }
-    guard starts else { return }
+    switch next {
+    case .start: pool.submit { _ in self.writeAll() }
     // Waking the thread costs more than a line does: a loop wakes it once for all events that it has at hand.
-    if let loop = MultiThreadedEventLoopGroup.currentEventLoop {
-      loop.execute { self.startWriting() }
-    } else {
-      startWriting()
+    case .wait(let loop): loop.execute { self.write() }
+    case nil: break
     }
   }
 
-  private func startWriting() { pool.submit { _ in self.writeAll() } }
+  /// Wakes the thread, if there are lines and it does not write.
+  private func write() {
+    let next = state.withLock { $0.isWriting || $0.lines.isEmpty ? nil : $0.start() }
+    if next != nil { pool.submit { _ in self.writeAll() } }
+  }
 
   /// Waits until every line is written. If the descriptor takes no byte for a quarter of a second, drops the remaining
   /// lines.
   public func flush() async {
     await withCheckedContinuation { continuation in
       let isDone = state.withLock { state in
-        guard state.isWriting else { return true }
+        guard state.isWriting || !state.lines.isEmpty else { return true }
         state.isEnding = true
         state.flushes.append(continuation)
         return false
       }
-      // The loop that was to start this may have ended.
-      if isDone { continuation.resume() } else { startWriting() }
+      // Does not wait for the loop that is to wake the thread.
+      if isDone { continuation.resume() } else { write() }
     }
   }
 

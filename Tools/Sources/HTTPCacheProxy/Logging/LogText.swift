@@ -26,6 +26,16 @@ package enum LogText {
     }
   }
 
+  /// A text that may have a URL, for a message: without user and password. Also hides them where the URL is not valid, such
+  /// as one with a `/` in the password.
+  package static func hidingCredentials(_ text: String) -> String {
+    let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
+    guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")), start < at,
+      text.utf8[..<at].contains(UInt8(ascii: ":"))
+    else { return text }
+    return "\(text[..<start])…\(text[at...])"
+  }
+
   private static func escaped(_ text: String, _ isEscaped: (Unicode.Scalar) -> Bool) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {

@@ -120,7 +120,7 @@ public struct GatewayRoute: Sendable {
   }
 
   /// Whether a host in lower case is one of a pattern, which is written as `host`.
-  static func isHost(_ name: String?, of pattern: String?) -> Bool {
+  package static func isHost(_ name: String?, of pattern: String?) -> Bool {
     guard let pattern else { return true }
     guard var name = name.map({ $0[...] }) else { return false }
     // The root label of a whole name (RFC 1034 §3.1), as in `example.com.`.

@@ -46,11 +46,8 @@ final class AcceptGate: ChannelInboundHandler {
 extension AcceptGate {
   /// The messages of the log about pauses; one for all listeners of a server, which run out of descriptors together.
   final class Notices: Sendable {
-    private static let silence = TimeAmount.minutes(1)
-
     private let logger: Logger
-    /// When each reason was told last: few reasons that come again and again.
-    private let lastTold = Mutex<[String: NIODeadline]>([:])
+    private let limit = MessageLimit()
     /// Whether the log has a message about a pause, but not yet about its end. Atomic, because each connection reads it.
     private let isTold = Atomic<Bool>(false)
 
@@ -66,13 +63,7 @@ extension AcceptGate {
 
     /// No connection can be accepted for a reason.
     func paused(_ reason: String) {
-      let now = NIODeadline.now()
-      let isDue = lastTold.withLock { last in
-        if let told = last[reason], now - told < Self.silence { return false }
-        last[reason] = now
-        return true
-      }
-      guard isDue else { return }
+      guard limit.allows(reason) else { return }
       isTold.store(true, ordering: .releasing)
       logger.error("accepting no connections for now: \(reason); trying again until it works")
     }

@@ -63,7 +63,8 @@ public final class NIOUpstream: Upstream {
         return result
       } catch {
         if error.kind == .cancelled { throw error }
-        note(error, at: group.addresses[index], isLeftOut: group.failed(index))
+        let isLeftOut = group.failed(index)
+        if group.addresses.count > 1 { note(error, at: group.addresses[index], isLeftOut: isLeftOut) }
         let isConnected = error.kind != .unreachable || error.cause is RequestAttempt.ClosedBeforeResponse
         guard request.isRepeatable || !isConnected else { throw error }
         failure = error

@@ -4,6 +4,11 @@ import Testing
 @testable import HTTPCacheCommand
 
 @Suite("An option that is given more than once", .timeLimit(.minutes(10))) struct RepeatedOptionTests {
+  private static func refuse(_ arguments: [String]) throws {
+    let (command, options) = try HTTPCacheCommand.command(of: arguments)
+    try RepeatedOption.refuse(in: options, of: command)
+  }
+
   @Test(
     "is refused if it takes one value",
     arguments: [
@@ -38,22 +43,22 @@ import Testing
       ["get", "--dir", "/a", "--", "--dir", "--dir"], ["explain", "http://a/", "--seed", "a", "--seed", "b"],
       ["serve", "--listen", "a", "--listen", "b", "--help"],
     ])
-  func accepted(arguments: [String]) throws { try RepeatedOption.refuse(in: arguments) }
+  func accepted(arguments: [String]) throws { try Self.refuse(arguments) }
 
   @Test(
     "the last value counts for the options of get that curl has",
     arguments: ["--max-time", "-m", "--retry", "-X", "-A", "-u", "-w"])
   func curl(name: String) throws {
-    try RepeatedOption.refuse(in: ["get", name, "1", name, "2", "http://a/"])
+    try Self.refuse(["get", name, "1", name, "2", "http://a/"])
   }
 
   @Test("each option of serve may be repeated if it is a list, and no other one", arguments: ServeKey.all)
   func keys(key: ServeKey) {
     let arguments = ["serve", "--\(key.name)", "1", "--\(key.name)", "2"]
     switch key.kind {
-    case .value: #expect(throws: ValidationError.self) { try RepeatedOption.refuse(in: arguments) }
+    case .value: #expect(throws: ValidationError.self) { try Self.refuse(arguments) }
     case .list, .flag, .switchedOff:
-      #expect(throws: Never.self) { try RepeatedOption.refuse(in: arguments) }
+      #expect(throws: Never.self) { try Self.refuse(arguments) }
     }
   }
 }

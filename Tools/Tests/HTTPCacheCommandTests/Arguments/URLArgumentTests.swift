@@ -29,16 +29,6 @@ import Testing
     #expect(TargetURL.prefixes(prefix) == prefixes)
   }
 
-  @Test(
-    "a prefix for a purge that ends with its host has the path /",
-    arguments: [
-      ("http://a", "http://a/"), ("https://[::1]:80", "https://[::1]:80/"), ("http://a/", "http://a/"),
-      ("http://a/b", "http://a/b"), ("http://a?b", "http://a?b"), ("http://", "http://"), ("http", "http"),
-    ])
-  func prefixWithPath(prefix: String, expected: String) {
-    #expect(TargetURL.prefixWithPath(prefix) == expected)
-  }
-
   @Test("encoded characters stay unchanged, others are encoded")
   func encoding() throws {
     let url = try TargetURL(parsing: "a.example/b c%20d?e[]=%23 ä%zz#f g")

@@ -82,8 +82,8 @@ import Testing
   @Test("a purge and an explanation find what is stored under the URL of the origin by the URL of clients")
   func clientURL() async throws {
     for query in [
-      "url=https://www.test/a", "prefix=https://www.test/", "prefix=https://www.test",
-      "prefix=http://www.test/a", "group=news&origin=http://www.test",
+      "url=https://www.test/a", "prefix=https://www.test/", "prefix=http://www.test/a",
+      "group=news&origin=http://www.test",
     ] {
       try await withAdminRoutes { routes in
         let count = query.hasSuffix("/a") ? 1 : 2
@@ -108,6 +108,17 @@ import Testing
         #expect((decided == "fresh") == (action == "fresh"), "\(url): \(decided ?? "-")")
       }
       #expect(await routes.send("PURGE", "http://www.test/c").body == "{\"removed\":1}\n")
+    }
+  }
+
+  @Test("a prefix without a path, which may end within a host, is one of clients with the server's address")
+  func prefixWithoutPath() async throws {
+    try await withAdminRoutes { routes in
+      let port = try #require(routes.server.port)
+      for (prefix, count) in [("http://127.0", 0), ("http://www.test", 0), ("http://127.0.0.1:\(port)", 2)] {
+        let answer = await routes.send("POST", "/purge?prefix=\(prefix)")
+        #expect(answer.body == "{\"removed\":\(count)}\n", "\(prefix)")
+      }
     }
   }
 

@@ -104,8 +104,10 @@ import Testing
     #expect(explain.output.contains("What is done? reuse, fresh"), "\(explain.output) \(explain.errors)")
     let list = await CommandRun("ls", "--dir", cache, "--json")
     #expect(list.output.contains("\"isFresh\":true"), "\(list.output)")
-    let below = await CommandRun("ls", "http://127.0.0.1:\(port)/", "--dir", cache, "--json")
-    #expect(below.output.contains("\"isFresh\":true"), "\(below.output) \(below.errors)")
+    for prefix in ["http://127.0.0.1:\(port)/", "http://127.0.0.1:\(port)"] {
+      let below = await CommandRun("ls", prefix, "--dir", cache, "--json")
+      #expect(below.output.contains("\"isFresh\":true"), "\(below.output) \(below.errors)")
+    }
     let show = await CommandRun("show", url, "--dir", cache)
     #expect(show.status == 0 && show.output.contains("freshness   fresh"), "\(show.output) \(show.errors)")
     let path = await CommandRun("path", url, "--dir", cache)
@@ -177,10 +179,10 @@ import Testing
       addresses.append("127.0.0.1:\(port)")
     }
     // Each of them may serve this URL.
-    for command in ["purge", "explain", "ls", "show", "path"] {
-      let refused = await CommandRun.failure(.usage, command, "http://www.test/a", "--dir", cache)
-      for part in addresses + origins.map({ $0.base + "/a" }) { #expect(refused.errors.contains(part)) }
-    }
+    let refused = await CommandRun.failure(.usage, "explain", "http://www.test/a", "--dir", cache)
+    for part in addresses + origins.map({ $0.base + "/a" }) { #expect(refused.errors.contains(part)) }
+    let list = await CommandRun.success("ls", "http://www.test/a", "--dir", cache)
+    for origin in origins { #expect(list.output.contains(origin.base + "/a")) }
     for (origin, address) in zip(origins, addresses) {
       let explain = await CommandRun.success("explain", "http://\(address)/a", "--dir", cache)
       let place = "\(origin.base)/a [http://\(address)]"
@@ -190,9 +192,9 @@ import Testing
       #expect(purge.output == "removed 1 response\n")
       await CommandRun.failure(.failure, "show", origin.base + "/a", "--dir", cache)
     }
-    for serve in serves { #expect(await serve.terminate() == 0) }
-    // The note of the server that ended last stays.
+    for serve in serves.reversed() { #expect(await serve.terminate() == 0) }
+    // The server that ended last has removed the note that was written last.
     let explain = await CommandRun.success("explain", "http://www.test/a", "--dir", cache)
-    #expect(explain.errors.contains("explained as \(origins[1].base)/a "), "\(explain.errors)")
+    #expect(explain.errors.contains("explained as \(origins[0].base)/a "), "\(explain.errors)")
   }
 }

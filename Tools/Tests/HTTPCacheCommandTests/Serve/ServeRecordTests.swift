@@ -26,8 +26,8 @@ import Testing
 
   /// The ports of the servers that other commands find.
   private static func ports(in directory: ScratchFolder) -> [String] {
-    FoundServeNote.records(in: directory.path).compactMap { record in
-      record.listen.split(separator: ":").last.map(String.init)
+    FoundServeNote.current(in: directory.path).compactMap { note in
+      note.record?.listen.split(separator: ":").last.map(String.init)
     }
   }
 
@@ -97,6 +97,20 @@ import Testing
     #expect(Self.ports(in: directory) == ["1"])
   }
 
+  @Test("a file that a killed server did not rename is removed, and not one that a server is writing")
+  func parts() throws {
+    let directory = try Self.directory()
+    for name in ["Cache.serve-1.a.part", "Cache.serve-2.b.part", "Cache.serve-x.c.part"] {
+      try directory.write("".utf8, to: name)
+    }
+    let file = try #require(FileHandle(forWritingAtPath: directory.path("Cache.serve-2.b.part")))
+    #expect(flock(file.fileDescriptor, LOCK_EX | LOCK_NB) == 0)
+    let note = try Self.note(3, in: directory)
+    let parts = Self.notes(in: directory).filter { $0.hasSuffix(".part") }
+    #expect(parts == ["Cache.serve-2.b.part", "Cache.serve-x.c.part"])
+    withExtendedLifetime((file, note)) {}
+  }
+
   @Test("no note is written without a cache, nor after the end of the server")
   func unwritten() throws {
     let directory = try ScratchFolder()
@@ -149,7 +163,33 @@ import Testing
       let run = await CommandRun.success("explain", url, "--dir", cache)
       #expect(run.output.contains("What is done? forward"), "\(run.output)")
     }
-    withExtendedLifetime(note) {}
+    note.end()
+    let ended = await CommandRun.success("explain", "http://other.test/a", "--dir", cache)
+    #expect(ended.output.contains("What is done? forward"), "\(ended.output)")
+  }
+
+  @Test("a server that runs and whose configuration file, or note, cannot be read keeps its clients' URLs")
+  func unreadable() async throws {
+    let directory = try ScratchFolder()
+    let cache = directory.path("cache")
+    await CommandRun.success("config", "--dir", cache, "--capacity", "2M")
+    let path = try directory.write("upstream: http://a.test\n".utf8, to: "serve.yaml")
+    let other = ServeRecord(try ServeCommand.parse(["--upstream", "http://b.test"]), nil, port: 2)
+    var record = ServeRecord(try ServeCommand.parse(["--config", path]), try ServeFile(path), port: 1)
+    let notes = [other, record].map { ServeNote($0, in: cache) { Issue.record("\($0)") } }
+    directory.remove("serve.yaml")
+    let url = "http://127.0.0.1:1/x"
+    for arguments in [["purge", url], ["purge", "--prefix", url], ["ls", url], ["explain", url]] {
+      let run = await CommandRun.failure(.usage, arguments + ["--dir", cache])
+      #expect(run.errors.contains("\(url) may be a URL of clients of the server at 127.0.0.1:1, "))
+      #expect(run.errors.contains("because \(path) cannot be read; give the URL of the origin"))
+    }
+    await CommandRun.success("purge", "http://127.0.0.1:2/x", "--dir", cache)
+    record.file?.path = String(repeating: "a", count: 64 << 10)
+    notes[1].write(record)
+    let run = await CommandRun.failure(.usage, "purge", url, "--dir", cache)
+    #expect(run.errors.contains("\(url) may be a URL of clients of a server of the directory, "))
+    withExtendedLifetime(notes) {}
   }
 
   @Test("a file that cannot be written leaves the old one, and tells why")

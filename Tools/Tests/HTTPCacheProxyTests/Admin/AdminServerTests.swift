@@ -64,18 +64,18 @@ import Testing
     }
   }
 
-  @Test("a request to change something is logged with its client and its result, and so is a refusal")
+  @Test("a request to change something is logged with its client and its result, and a refusal once")
   func logged() async throws {
     let messages = RecordedMessages()
     try await withServer(token: Self.token, messages: messages) { port in
       let token = "Authorization: Bearer \(Self.token)\r\n"
       _ = try await answer(port, "GET /stats HTTP/1.1\r\nHost: h\r\n\(token)\r\n")
-      _ = try await answer(port, "PURGE http://h/a HTTP/1.1\r\nHost: h\r\n\(token)\r\n")
-      _ = try await answer(port, "GET /stats HTTP/1.1\r\nHost: h\r\n\r\n")
+      _ = try await answer(port, "PURGE http://user:secret@h/a HTTP/1.1\r\nHost: h\r\n\(token)\r\n")
+      for _ in 1...3 { _ = try await answer(port, "GET /stats HTTP/1.1\r\nHost: h\r\n\r\n") }
     }
     #expect(
       messages.all == [
-        "admin: PURGE http://h/a by 127.0.0.1: PURGE http://h/a true",
+        "admin: PURGE http://…@h/a by 127.0.0.1: PURGE http://…@h/a true",
         "admin: GET /stats by 127.0.0.1: 401: the token is missing or wrong",
       ])
   }

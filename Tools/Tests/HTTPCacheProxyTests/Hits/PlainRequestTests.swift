@@ -105,7 +105,8 @@ struct PlainRequestTests {
     "other request lines are not plain",
     arguments: [
       "POST /a HTTP/1.1", "HEAD * HTTP/1.1", "GET /a HTTP/1.0", "GET /a HTTP/2.0", "GET https://h/a HTTP/1.1",
-      "get /a HTTP/1.1", "GET  /a HTTP/1.1", "GET HTTP://h/a HTTP/1.1", "GET http HTTP/1.1", "GET /a\tHTTP/1.1", "\r\nGET /a HTTP/1.1",
+      "get /a HTTP/1.1", "GET  /a HTTP/1.1", "GET HTTP://h/a HTTP/1.1", "GET http HTTP/1.1",
+      "GET /a\tHTTP/1.1", "\r\nGET /a HTTP/1.1",
     ])
   func requestLines(line: String) {
     #expect(find(line + "\r\nHost: hhhhhhhhhhhhhh\r\n\r\n") == nil)

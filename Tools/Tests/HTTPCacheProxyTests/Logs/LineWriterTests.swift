@@ -40,27 +40,61 @@ import Testing
     #expect(text == "\nnext\nhttpcache: 1 log lines dropped\n")
   }
 
-  @Test("a line that an event loop adds is written while the loop is busy")
-  func busyLoop() async throws {
+  /// The text that a pipe has, once it has this number of lines.
+  private static func text(_ end: Int32, lines: Int) async -> String {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        var bytes: [UInt8] = []
+        while bytes.count(where: { $0 == UInt8(ascii: "\n") }) < lines {
+          var entry = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
+          // Longer than any run that passes.
+          guard poll(&entry, 1, 300_000) == 1 else { break }
+          bytes += waiting(end)
+        }
+        continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
+      }
+    }
+  }
+
+  @Test("the lines that an event loop adds are written after its events")
+  func loop() async throws {
     let ends = try Self.makePipe()
     defer { for end in ends { close(end) } }
     let writer = LineWriter(descriptor: ends[1])
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    let (isAdded, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    try await group.next().submit { for line in ["a\n", "b\n"] { writer.add(line) } }.get()
+    #expect(await Self.text(ends[0], lines: 2) == "a\nb\n")
+    try await group.next().submit { writer.add("c\n") }.get()
+    #expect(await Self.text(ends[0], lines: 1) == "c\n")
+    try await group.shutdownGracefully()
+  }
+
+  @Test(
+    "a line of a blocked event loop is written with those of others, and by a flush",
+    arguments: [true, false])
+  func blockedLoop(flushes: Bool) async throws {
+    let ends = try Self.makePipe()
+    defer { for end in ends { close(end) } }
+    let writer = LineWriter(descriptor: ends[1])
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let mayEnd = DispatchSemaphore(value: 0)
+    let (added, isAdded) = AsyncStream<Void>.makeStream()
     let event = group.next().submit {
       writer.add("line\n")
-      isAdded.signal()
+      isAdded.yield()
       mayEnd.wait()
     }
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
-        isAdded.wait()
-        continuation.resume()
-      }
+    for await _ in added { break }
+    if flushes {
+      let flush = Task { await writer.flush() }
+      #expect(await Self.text(ends[0], lines: 1) == "line\n")
+      mayEnd.signal()
+      await flush.value
+    } else {
+      writer.add("other\n")
+      #expect(await Self.text(ends[0], lines: 2) == "line\nother\n")
+      mayEnd.signal()
     }
-    await writer.flush()
-    #expect(String(decoding: Self.waiting(ends[0]), as: UTF8.self) == "line\n")
-    mayEnd.signal()
     try await event.get()
     try await group.shutdownGracefully()
   }

@@ -3,6 +3,7 @@ import Foundation
 import HTTPCacheSemantics
 import HTTPCacheProxy
 import HTTPCaching
+import NIOCore
 
 /// The answers of the admin listener.
 struct AdminRoutes: Sendable {
@@ -93,7 +94,10 @@ struct AdminRoutes: Sendable {
 
   /// Where the server sends requests now, and by which rules it stores.
   private var served: ServedDirectory {
-    ServedDirectory(rules: cache.configuration.rules, routes: server.routes)
+    let address = server.address.flatMap { address in
+      address.port.map { ListenAddress(host: address.ipAddress ?? "", port: $0) }
+    }
+    return ServedDirectory(rules: cache.configuration.rules, routes: server.routes, address: address)
   }
 
   /// The decision about a request for a URL of the origin, or of clients if nothing is stored for the URL itself.

@@ -10,6 +10,7 @@ struct PurgeQuery {
 
   /// - Throws: `ValidationError` for parameters that name no responses.
   func selections() throws -> [CacheSelection] {
+    let servers = DirectoryServers([served])
     var selections: [[CacheSelection]] = []
     if let url = query["url"] {
       let url = try TargetURL(parsing: try Self.absolute(url, "url"))
@@ -19,8 +20,7 @@ struct PurgeQuery {
       guard !prefix.isEmpty else {
         throw ValidationError("an empty prefix matches all responses: use all")
       }
-      let prefix = TargetURL.prefixWithPath(try Self.absolute(prefix, "prefix"))
-      selections.append(try served.selections(ofPrefix: prefix))
+      selections.append(try servers.selections(ofPrefix: try Self.absolute(prefix, "prefix")))
     }
     if let group = try query.nonempty("group") {
       guard group.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
@@ -32,7 +32,7 @@ struct PurgeQuery {
         throw ValidationError(
           "origin must be a URL such as https://example.com (got '\(given.prefix(80))')")
       }
-      selections.append(served.selections(ofGroup: group, origin: try TargetURL(parsing: origin)))
+      selections.append(try servers.selections(ofGroup: group, origin: TargetURL(parsing: origin)))
     }
     if try query.isSet("all") { selections.append([.all]) }
     guard selections.count == 1, let selection = selections.first else {

@@ -32,7 +32,7 @@ struct ConfigValue {
 
   private var given: String {
     switch node {
-    case .scalar(let scalar): " (got '\(TargetURL.hidingCredentials(scalar.string).quoted)')"
+    case .scalar(let scalar): " (got '\(LogText.hidingCredentials(scalar.string).quoted)')"
     case .mapping: " (got keys with values)"
     case .sequence: " (got a list)"
     case .alias: " (got an alias)"

@@ -33,42 +33,51 @@ final class ServeNote: Sendable {
     self.report = report
     state = Mutex(State(record: record))
     renew()
+    FoundServeNote.removeEnded(in: directory)
   }
 
   deinit { state.withLock { Self.close(&$0.file) } }
 
   /// Whether a file is a note, by its name.
-  static func isName(_ name: String) -> Bool {
-    name.hasPrefix(prefix) && UInt64(name.dropFirst(prefix.count), radix: 16) != nil
+  ///
+  /// - Parameter isPart: whether to ask for a file that is to become a note instead.
+  static func isName(_ name: String, isPart: Bool) -> Bool {
+    guard name.hasPrefix(prefix), name.hasSuffix(".part") == isPart else { return false }
+    let number = name.dropFirst(prefix.count)
+    return UInt64(isPart ? number.prefix { $0 != "." } : number, radix: 16) != nil
   }
 
   /// Replaces the note.
   func write(_ record: ServeRecord) {
-    state.withLock { state in
+    let message = state.withLock { state -> String? in
       state.record = record
-      save(&state)
+      return save(&state)
     }
+    if let message { report(message) }
   }
 
   /// Writes the note again if it is gone, as after the directory was removed and made again.
   func renew() {
-    state.withLock { state in
-      if let file = state.file, OwnerFile.isFile(file, at: path) { return }
-      save(&state)
+    let message = state.withLock { state -> String? in
+      if let file = state.file, OwnerFile.isFile(file, at: path) { return nil }
+      return save(&state)
     }
+    if let message { report(message) }
   }
 
   /// Leaves the note for commands that run after the server, and removes the notes of servers that ended before.
   func end() {
+    // Before the lock of this note ends: it would be removed, too.
+    FoundServeNote.removeEnded(in: directory)
     state.withLock { state in
       state.hasEnded = true
-      FoundServeNote.removeEnded(in: directory)
       Self.close(&state.file)
     }
   }
 
-  private func save(_ state: inout State) {
-    guard !state.hasEnded, FileManager.default.fileExists(atPath: directory + "/Cache.db") else { return }
+  /// Returns a message if the note cannot be written, and could be before.
+  private func save(_ state: inout State) -> String? {
+    guard !state.hasEnded, FileManager.default.fileExists(atPath: directory + "/Cache.db") else { return nil }
     do {
       let bytes = Data(try Console.json(state.record).utf8)
       let file = try OwnerFile.replace(path, by: bytes, isLocked: true, task: "cannot write \(path)")
@@ -76,12 +85,11 @@ final class ServeNote: Sendable {
       Self.close(&state.file)
       state.file = file
       state.isFailing = false
-      FoundServeNote.removeEnded(in: directory)
+      return nil
     } catch {
-      if !state.isFailing {
-        report("\(directory): other commands cannot know the options of this server: \(error)")
-      }
-      state.isFailing = true
+      defer { state.isFailing = true }
+      return state.isFailing
+        ? nil : "\(directory): other commands cannot know the options of this server: \(error)"
     }
   }
 

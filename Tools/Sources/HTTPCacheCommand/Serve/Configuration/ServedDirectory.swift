@@ -9,46 +9,75 @@ struct ServedDirectory {
   let rules: CacheRules
   /// Where the server sends requests; empty for a forward proxy.
   let routes: [GatewayRoute]
-  /// The address that the server listens on; nil for the server of this process.
+  /// The address that the server listens on; nil if it is unknown.
   let address: ListenAddress?
+  /// Whether the server runs.
+  let isLive: Bool
+  /// The file that cannot be read, so that rules and routes are unknown; nil if they are known.
+  let unreadFile: String?
 
   /// A directory that no server has used.
   static let unserved = ServedDirectory(rules: CacheRules(), routes: [])
 
-  init(rules: CacheRules, routes: [GatewayRoute], address: ListenAddress? = nil) {
+  init(
+    rules: CacheRules, routes: [GatewayRoute], address: ListenAddress? = nil, isLive: Bool = true,
+    unreadFile: String? = nil
+  ) {
     self.rules = rules
     self.routes = routes
     self.address = address
+    self.isLive = isLive
+    self.unreadFile = unreadFile
   }
 
-  /// Reads the configuration file that a server has noted.
+  /// Reads the configuration file that a server has noted, and reports if note or file cannot be read.
   ///
   /// - Parameter directory: the directory of the cache, for a message.
-  /// - Returns: nil, after a message, if the file cannot be read.
-  init?(_ record: ServeRecord, in directory: String) {
+  init(_ note: FoundServeNote, in directory: String) {
+    guard let record = note.record else {
+      Console.report(
+        "httpcache: the rules of a server in \(directory) are unknown: \(note.path) cannot be read")
+      self.init(rules: CacheRules(), routes: [], isLive: note.isLive, unreadFile: note.path)
+      return
+    }
+    let address = ListenAddress(argument: record.listen)
     do throws(ConfigFailure) {
       let file = try record.file.map { (file) throws(ConfigFailure) in try file.read() }
-      rules = record.rules(file)
-      routes = record.gateway?.routes(file) ?? []
-      address = ListenAddress(argument: record.listen)
+      self.init(
+        rules: record.rules(file), routes: record.gateway?.routes(file) ?? [], address: address,
+        isLive: note.isLive)
     } catch {
       Console.report("httpcache: the rules of the server in \(directory) are unknown: \(error)")
-      return nil
+      self.init(
+        rules: record.rules(nil), routes: [], address: address, isLive: note.isLive,
+        unreadFile: record.file?.path ?? note.path)
     }
   }
 
   /// Whether a URL has the address of the server as its host and port.
-  func isListening(at url: TargetURL) -> Bool {
-    guard let address, address.port == url.port else { return false }
-    let host = url.host.lowercased()
-    let isEveryAddress = ["0.0.0.0", "::"].contains(address.host)
-    return host == address.host.lowercased()
-      || (isEveryAddress || address.isLoopback) && ListenAddress(host: host, port: url.port).isLoopback
+  func hasAddress(of url: TargetURL) -> Bool {
+    address?.port == url.port && address?.host.lowercased() == url.host.lowercased()
   }
 
-  /// Whether the server asks the origin of a URL.
-  func asksOrigin(of url: TargetURL) -> Bool {
-    guard let (origin, _) = Origin.split(url.normalized) else { return false }
+  /// Whether a client of this machine that asks for a URL connects to the server, which may be by another name of this
+  /// machine.
+  func isListening(at url: TargetURL) -> Bool {
+    guard let address, address.port == url.port else { return false }
+    return hasAddress(of: url)
+      || (address.isEveryAddress || address.isLoopback)
+        && ListenAddress(host: url.host, port: url.port).isLoopback
+  }
+
+  /// Whether a client that asks for a URL may connect to the server: the hosts of a server on every address, and the
+  /// address of a server whose note cannot be read, are unknown.
+  func mayListen(at url: TargetURL) -> Bool {
+    guard let address else { return true }
+    return isListening(at: url) || address.isEveryAddress && address.port == url.port
+  }
+
+  /// Whether the server asks the origin of a target.
+  func asksOrigin(of target: String) -> Bool {
+    guard let (origin, _) = Origin.split(target) else { return false }
     return routes.contains { $0.asks(origin) }
   }
 
@@ -63,30 +92,17 @@ struct ServedDirectory {
     StoredPlace(scheme: url.scheme, authority: url.authority, path: url.path, routes: routes)
   }
 
-  /// The prefixes under which responses to URLs of the server's clients are stored that begin with a prefix.
-  ///
-  /// - Throws: `ValidationError` for a prefix with a path that is no URL.
-  func prefixes(for prefix: String) throws -> [String] {
-    guard TargetURL.namesHost(prefix) else { return [] }
-    let url = try TargetURL(parsing: prefix)
-    return StoredPlace.prefixes(of: url.path, in: routes) { path in
+  /// Whether a URL has the address of the server, or the host of a route. A route for every host does not count.
+  func hasHost(of url: TargetURL) -> Bool {
+    isListening(at: url)
+      || routes.contains { $0.host != nil && GatewayRoute.isHost(url.host.lowercased(), of: $0.host) }
+  }
+
+  /// The prefixes under which responses to URLs of the server's clients are stored that begin with a URL.
+  func prefixes(for url: TargetURL) -> [String] {
+    StoredPlace.prefixes(of: url.path, in: routes) { path in
       (try? url.with(path: path)).flatMap { place(of: $0)?.target }
     }
-  }
-
-  /// The responses to URLs that begin with a prefix, and those to URLs of the server's clients that do.
-  ///
-  /// - Throws: as `prefixes(for:)`.
-  func selections(ofPrefix prefix: String) throws -> [CacheSelection] {
-    let prefixes = [TargetURL.normalizedPrefix(prefix)] + (try prefixes(for: prefix))
-    return StoredPlace.distinct(prefixes: prefixes).map { .prefix($0) }
-  }
-
-  /// The responses of a group, under its origin and those that clients reach by it.
-  func selections(ofGroup name: String, origin url: TargetURL) -> [CacheSelection] {
-    // As in keys: in lower case, without the default port and without a path.
-    let origins = ([url.normalized] + origins(for: url)).map { TargetURI.origin(of: $0) ?? $0 }
-    return Set(origins).sorted().map { .group(origin: $0, name: name) }
   }
 
   /// The targets of the server's route for a URL, as it was given and percent-encoded; empty for a URL of an origin.

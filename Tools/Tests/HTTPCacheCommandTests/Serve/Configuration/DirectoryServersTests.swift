@@ -8,9 +8,10 @@ import Testing
 
 /// Which of several servers of one directory a URL of clients belongs to.
 @Suite(.timeLimit(.minutes(10))) struct DirectoryServersTests {
-  /// A gateway that listens on a port of this machine.
+  /// A gateway.
   private static func gateway(
-    to origin: String, port: Int, host: String? = nil, preservesHost: Bool = false, lifetime: Double = 0.1
+    to origin: String, port: Int, at address: String = "127.0.0.1", host: String? = nil,
+    preservesHost: Bool = false, lifetime: Double = 0.1
   ) -> ServedDirectory {
     var route = GatewayRoute(to: OriginGroup(Origin(isSecure: false, host: origin)))
     route.host = host
@@ -18,7 +19,14 @@ import Testing
     var rules = CacheRules(mode: .shared)
     rules.heuristicFraction = lifetime
     return ServedDirectory(
-      rules: rules, routes: [route], address: ListenAddress(host: "127.0.0.1", port: port))
+      rules: rules, routes: [route], address: ListenAddress(host: address, port: port))
+  }
+
+  /// A server whose rules are unknown.
+  private static func unknown(port: Int?) -> ServedDirectory {
+    ServedDirectory(
+      rules: CacheRules(mode: .shared), routes: [],
+      address: port.map { ListenAddress(host: "127.0.0.1", port: $0) }, unreadFile: "/serve.yaml")
   }
 
   private static var two: DirectoryServers {
@@ -37,16 +45,74 @@ import Testing
     #expect(Set(selections) == [.prefix("http://\(host):8002/x"), .prefix("http://b/x")])
   }
 
-  @Test("a URL that two servers store under different URLs is refused, with both servers and both URLs")
-  func ambiguous() throws {
+  @Test("an equal address comes before other names of this machine, and before servers on every address")
+  func closestAddress() throws {
+    let servers = DirectoryServers([
+      Self.gateway(to: "c", port: 8001, at: "0.0.0.0"), Self.gateway(to: "b", port: 8001, at: "127.0.0.2"),
+      Self.gateway(to: "a", port: 8001),
+    ])
+    for (host, origin) in [("127.0.0.1", "a"), ("127.0.0.2", "b"), ("proxy.test", "c")] {
+      let url = "http://\(host):8001/x"
+      #expect(try Self.targets(url, servers) == [url, "http://\(origin)/x"])
+    }
+  }
+
+  @Test("a URL that may be one of a server whose rules are unknown is refused, and taken by no other server")
+  func unknownRules() throws {
+    let servers = DirectoryServers([Self.unknown(port: 8002), Self.gateway(to: "a", port: 8001)])
+    let url = try TargetURL(parsing: "http://127.0.0.1:8002/x")
+    let error = #expect(throws: ValidationError.self) { try servers.targets(of: url) }
+    #expect(
+      error?.message
+        == "http://127.0.0.1:8002/x may be a URL of clients of the server at 127.0.0.1:8002, whose rules are "
+        + "unknown, because /serve.yaml cannot be read; give the URL of the origin")
+    #expect(throws: ValidationError.self) { try servers.server(of: url) }
+    #expect(throws: ValidationError.self) { try servers.selections(ofPrefix: "http://127.0.0.1:8002") }
+    #expect(throws: ValidationError.self) { try servers.selections(ofGroup: "g", origin: url) }
+    #expect(try Self.targets("http://www.test/x", servers) == ["http://www.test/x", "http://a/x"])
+    #expect(servers.rules(of: CacheKey(mode: .shared, target: "http://b/x"))?.mode == .shared)
+    #expect(!servers.hasNoRoute(for: url))
+  }
+
+  @Test("with a server whose address is unknown, URLs but those of origins and other servers are refused")
+  func unknownAddress() throws {
+    let servers = DirectoryServers([Self.unknown(port: nil), Self.gateway(to: "a", port: 8001)])
     let url = try TargetURL(parsing: "http://www.test/x")
-    let error = #expect(throws: ValidationError.self) { try Self.two.targets(of: url) }
+    #expect(throws: ValidationError.self) { try servers.targets(of: url) }
+    #expect(try Self.targets("http://a/x", servers) == ["http://a/x"])
+    #expect(try Self.targets("http://127.0.0.1:8001/x", servers).last == "http://a/x")
+  }
+
+  @Test("where two servers store under different URLs, a purge takes both, and no one of them is explained")
+  func severalPlaces() throws {
+    let url = try TargetURL(parsing: "http://www.test/x")
+    #expect(try Self.two.targets(of: url) == ["http://www.test/x", "http://a/x", "http://b/x"])
+    #expect(
+      try Self.two.selections(ofPrefix: "http://www.test/")
+        == [.prefix("http://a/"), .prefix("http://b/"), .prefix("http://www.test/")])
+    #expect(
+      try Self.two.selections(ofGroup: "g", origin: url)
+        == ["a", "b", "www.test"].map { CacheSelection.group(origin: "http://\($0)", name: "g") })
+    let error = #expect(throws: ValidationError.self) { try Self.two.server(of: url) }
     #expect(
       error?.message
         == "the servers at 127.0.0.1:8001 and 127.0.0.1:8002 store responses to http://www.test/x under "
         + "different URLs; give the URL of the origin: http://a/x or http://b/x")
-    #expect(throws: ValidationError.self) { try Self.two.selections(ofPrefix: "http://www.test/") }
-    #expect(throws: ValidationError.self) { try Self.two.selections(ofGroup: "g", origin: url) }
+  }
+
+  @Test("a prefix without a path is one of clients only with the address of a server or the host of a route")
+  func prefixWithoutPath() throws {
+    let servers = DirectoryServers([
+      Self.gateway(to: "a", port: 80), Self.gateway(to: "b", port: 8002, host: "b.test"),
+    ])
+    // The gateway to `a` serves all hosts.
+    let prefixes: [(String, [String])] = [
+      ("http://127.0", []), ("http://www.test", []), ("http://127.0.0.1", ["http://a/"]),
+      ("http://b.test", ["http://a/", "http://b/"]), ("http://b.tes", []), ("http", []), ("http://[::", []),
+      ("http://www.test/", ["http://a/"]),
+    ]
+    for (prefix, places) in prefixes { #expect(try servers.prefixes(for: prefix) == places, "\(prefix)") }
+    #expect(try servers.selections(ofPrefix: "http://127.0") == [.prefix("http://127.0/")])
   }
 
   @Test("a URL that one of two servers serves, or that both store under one URL, is used")
@@ -65,12 +131,14 @@ import Testing
     #expect(try Self.two.selections(ofPrefix: "http://b/") == [.prefix("http://b/")])
   }
 
-  @Test("a server that stores under the URL of clients comes before one that does not")
+  @Test("a purge reaches the server that stores under the URL of clients, and the others that serve the URL")
   func preservedHost() throws {
     let servers = DirectoryServers([
       Self.gateway(to: "a", port: 8001), Self.gateway(to: "b", port: 8002, preservesHost: true),
     ])
-    #expect(try Self.targets("http://www.test/x", servers) == ["http://www.test/x"])
+    #expect(try Self.targets("http://www.test/x", servers) == ["http://www.test/x", "http://a/x"])
+    let server = try servers.server(of: TargetURL(parsing: "http://www.test/x"))
+    #expect(server?.address?.port == 8002)
   }
 
   @Test("a response is judged by the rules of the server that asks its origin")
@@ -83,6 +151,12 @@ import Testing
       #expect(servers.rules(of: key)?.heuristicFraction == fraction)
     }
     #expect(servers.rules(of: CacheKey(mode: .private, target: "http://a/x")) == nil)
+    let preserving = DirectoryServers([
+      Self.gateway(to: "a", port: 8001),
+      Self.gateway(to: "b", port: 8002, preservesHost: true, lifetime: 0.3),
+    ])
+    let rules = preserving.rules(of: CacheKey(mode: .shared, target: "http://www.test/x"))
+    #expect(rules?.heuristicFraction == 0.3)
   }
 
   @Test("a client gets 404 where no server has a route")
