@@ -225,7 +225,10 @@ def get(connection, path):
     connection.sendall(f"GET /{path} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
     data = b""
     while not data.endswith(b"a" * 1024):
-        data += connection.recv(65536)
+        part = connection.recv(65536)
+        if not part:
+            sys.exit("a connection ended")
+        data += part
 
 
 def get_http2(connection, stream, path):

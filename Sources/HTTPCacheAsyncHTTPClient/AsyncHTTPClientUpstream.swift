@@ -77,6 +77,9 @@
       self.eventStreamTimeout = eventStreamTimeout
     }
 
+    /// The longest time to wait for a head.
+    public var defaultTimeout: Duration? { headTimeout }
+
     /// Sends a request and returns when the head has arrived.
     ///
     /// - Throws: `UpstreamError`.

@@ -20,6 +20,20 @@ struct DownloadRetryTests {
     #expect(policy { $0.firstWait = .max }.wait(tries: 100, retryAfter: nil) == 300)
   }
 
+  @Test("a state as text names its reason, and the time of the next attempt as a date")
+  func stateTexts() {
+    let failure = DownloadFailure(.timeout, "no head within 30 s")
+    let texts: [(DownloadState, String)] = [
+      (.waiting(.slot), "waiting"), (.waiting(.network), "offline"), (.receiving, "receiving"),
+      (
+        .waiting(.retry(at: Timestamp(seconds: 784_111_777), after: failure)),
+        "retrying at Sun, 06 Nov 1994 08:49:37 GMT, after timeout: no head within 30 s"
+      ),
+      (.done(.validated), "done: validated"), (.failed(failure), "failed: timeout: no head within 30 s"),
+    ]
+    for (state, text) in texts { #expect("\(state)" == text) }
+  }
+
   @Test("Retry-After is bounded")
   func retryAfter() {
     #expect(policy().wait(tries: 1, retryAfter: 31_536_000) == 3_600)

@@ -95,6 +95,22 @@ struct BadImageTests {
     await #expect(throws: ImageError.emptyImage) {
       try await gallery.images.image(for: gallery.request("/none"))
     }
+    #expect(gallery.decoder.decoded.isEmpty)
+  }
+
+  @Test("the limit of pixels holds for each decoder, which is not called above it")
+  func pixelsOfFormats() throws {
+    let decoder = CountingDecoder()
+    let formats = ImageFormats([decoder])
+    let bytes = CountingDecoder.bytes(1, side: 200)
+    let error = ImageError.tooManyPixels(width: 200, height: 200, limit: 39_999)
+    let options = ImageDecodingOptions(pixelLimit: 39_999, neededSize: ImageSize(width: 1, height: 1))
+    #expect(throws: error) { try formats.decode(bytes, options: options) }
+    #expect(throws: error) { try formats.frames(of: bytes, options: options) }
+    #expect(decoder.decoded.isEmpty)
+    #expect(throws: Never.self) {
+      try formats.decode(bytes, options: ImageDecodingOptions(pixelLimit: 40_000))
+    }
   }
 
   @Test("a body that breaks off is an error, and no part of it is shown later")

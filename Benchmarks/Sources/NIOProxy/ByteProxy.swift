@@ -39,12 +39,12 @@ final class ByteClientHandler: ChannelInboundHandler {
 }
 
 /// Passes each response of the origin on as bytes.
-final class ByteOriginHandler: ChannelInboundHandler {
+final class ByteOriginHandler: ChannelInboundHandler, OriginHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   private let idle: IdleConnections
-  private var context: ChannelHandlerContext?
+  private(set) var context: ChannelHandlerContext?
   private var client: ByteClientHandler?
   private var received = ByteBuffer()
   /// The bytes of the response that have not come; nil before its head has.
@@ -53,6 +53,8 @@ final class ByteOriginHandler: ChannelInboundHandler {
   init(idle: IdleConnections) { self.idle = idle }
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func send(_ request: ByteBuffer, for client: ByteClientHandler) {
     self.client = client

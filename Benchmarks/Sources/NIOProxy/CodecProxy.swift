@@ -51,17 +51,19 @@ final class CodecClientHandler: ChannelInboundHandler {
 }
 
 /// Passes each response of the origin on.
-final class CodecOriginHandler: ChannelInboundHandler {
+final class CodecOriginHandler: ChannelInboundHandler, OriginHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias OutboundOut = HTTPClientRequestPart
 
   private let idle: IdleConnections
-  private var context: ChannelHandlerContext?
+  private(set) var context: ChannelHandlerContext?
   private var client: CodecClientHandler?
 
   init(idle: IdleConnections) { self.idle = idle }
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func send(_ request: HTTPRequestHead, for client: CodecClientHandler) {
     self.client = client

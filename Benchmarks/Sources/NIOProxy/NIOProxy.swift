@@ -41,11 +41,22 @@ import NIOPosix
   }
 }
 
-/// The connections to the origin that wait for a request, as their handlers.
+/// A connection to the origin.
+protocol OriginHandler: ChannelHandler {
+  /// Nil after the end of the connection.
+  var context: ChannelHandlerContext? { get }
+}
+
+/// The connections to the origin that wait for a request.
 final class IdleConnections {
-  private var handlers: [any ChannelHandler] = []
+  private var handlers: [any OriginHandler] = []
 
-  func add(_ handler: any ChannelHandler) { handlers.append(handler) }
+  func add(_ handler: any OriginHandler) { handlers.append(handler) }
 
-  func take<Handler: ChannelHandler>(_ type: Handler.Type) -> Handler? { handlers.popLast() as? Handler }
+  func take<Handler: OriginHandler>(_ type: Handler.Type) -> Handler? {
+    while let handler = handlers.popLast() {
+      if handler.context != nil { return handler as? Handler }
+    }
+    return nil
+  }
 }

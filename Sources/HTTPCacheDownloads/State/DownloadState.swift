@@ -58,3 +58,32 @@ public enum DownloadState: Sendable, Hashable {
     }
   }
 }
+
+extension DownloadState: CustomStringConvertible {
+  /// The state in a word, such as `retrying`: an event of `httpcache get --json`.
+  public var name: String {
+    switch self {
+    case .waiting(.slot): "waiting"
+    case .waiting(.network): "offline"
+    case .waiting(.retry): "retrying"
+    case .validating: "validating"
+    case .receiving: "receiving"
+    case .verifying: "verifying"
+    case .done: "done"
+    case .paused: "paused"
+    case .cancelled: "cancelled"
+    case .failed: "failed"
+    }
+  }
+
+  /// The state for people: its name, and with it the source of a finished download, or the reason of a failure and the
+  /// time of the next attempt.
+  public var description: String {
+    switch self {
+    case .waiting(.retry(let time, let failure)): "\(name) at \(time), after \(failure)"
+    case .done(let source): "\(name): \(source.rawValue)"
+    case .failed(let failure): "\(name): \(failure)"
+    case .waiting, .validating, .receiving, .verifying, .paused, .cancelled: name
+    }
+  }
+}

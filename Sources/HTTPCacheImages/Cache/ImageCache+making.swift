@@ -182,11 +182,9 @@ extension ImageCache {
       return try await SeparateThreads.run {
         var image: DecodedImage
         do throws(ImageError) {
-          let decoder = try formats.decoder(for: bytes)
+          let (decoder, size) = try formats.decoder(for: bytes, pixelLimit: pixelLimit)
           var options = ImageDecodingOptions(pixelLimit: pixelLimit)
-          if let first = request.processors.first {
-            options.neededSize = first.neededSize(of: try decoder.size(of: bytes))
-          }
+          options.neededSize = request.processors.first?.neededSize(of: size)
           image = try decoder.decode(bytes, options: options)
         } catch {
           if error == .cancelled { throw CancellationError() }

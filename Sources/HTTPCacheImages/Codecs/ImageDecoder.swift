@@ -10,8 +10,8 @@ public protocol ImageDecoder: Sendable {
   /// - Throws: `ImageError`.
   func size(of bytes: BodyBytes) throws(ImageError) -> ImageSize
 
-  /// Decodes the image, or the first picture of an animated one. Compares the size in the header with the limit
-  /// before it allocates memory for pixels.
+  /// Decodes the image, or the first picture of an animated one. `ImageFormats` and `ImageCache` call it only
+  /// if `size(of:)` is within the limit of pixels.
   ///
   /// - Throws: `ImageError`.
   func decode(_ bytes: BodyBytes, options: ImageDecodingOptions) throws(ImageError) -> DecodedImage

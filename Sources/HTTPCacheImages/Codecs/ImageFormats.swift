@@ -20,14 +20,15 @@ public struct ImageFormats: Sendable {
     #endif
   }
 
-  /// Decodes an image. The bytes tell the format; names and `Content-Type` do not matter.
+  /// Decodes an image. The bytes tell the format; names and `Content-Type` do not matter. The decoder is called only if
+  /// its `ImageDecoder.size(of:)` is within the limit of pixels.
   ///
   /// - Throws: `ImageError`; `ImageError.notAnImage` if no decoder recognises the bytes, `ImageError.unsupported` if they
   ///   are an image of another format.
   public func decode(
     _ bytes: BodyBytes, options: ImageDecodingOptions = ImageDecodingOptions()
   ) throws(ImageError) -> DecodedImage {
-    try decoder(for: bytes).decode(bytes, options: options)
+    try decoder(for: bytes, pixelLimit: options.pixelLimit).decoder.decode(bytes, options: options)
   }
 
   /// The size of an image, upright, from its header.
@@ -46,14 +47,27 @@ public struct ImageFormats: Sendable {
   public func frames(
     of bytes: BodyBytes, options: ImageDecodingOptions = ImageDecodingOptions()
   ) throws(ImageError) -> [ImageFrame] {
-    let decoder = try decoder(for: bytes)
+    let decoder = try decoder(for: bytes, pixelLimit: options.pixelLimit).decoder
     if let decoder = decoder as? any AnimationDecoder {
       return try decoder.frames(of: bytes, options: options)
     }
     return [ImageFrame(image: try decoder.decode(bytes, options: options), duration: .zero)]
   }
 
-  func decoder(for bytes: BodyBytes) throws(ImageError) -> any ImageDecoder {
+  /// The decoder of an image, and the size that its header states, upright.
+  ///
+  /// - Throws: `ImageError`; `ImageError.tooManyPixels` for a size above the limit, which an app's decoder need not
+  ///   compare.
+  func decoder(
+    for bytes: BodyBytes, pixelLimit: Int
+  ) throws(ImageError) -> (decoder: any ImageDecoder, size: ImageSize) {
+    let decoder = try decoder(for: bytes)
+    let size = try decoder.size(of: bytes)
+    try size.check(pixelLimit: pixelLimit)
+    return (decoder, size)
+  }
+
+  private func decoder(for bytes: BodyBytes) throws(ImageError) -> any ImageDecoder {
     guard let decoder = decoders.first(where: { $0.recognizes(bytes) }) else {
       if let format = ContentSniffer.format(of: bytes) { throw .unsupported("the format \(format)") }
       throw .notAnImage(contentType: nil)

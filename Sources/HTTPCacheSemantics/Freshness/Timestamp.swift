@@ -1,7 +1,7 @@
 /// A wall-clock time in whole seconds since 1 January 1970 00:00:00 UTC, the resolution of HTTP.
 ///
 /// Arithmetic saturates, so that hostile dates and ages cannot trap.
-public struct Timestamp: Sendable, Hashable, Comparable {
+public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// Seconds since 1970; negative before.
   public var seconds: Int64
 
@@ -76,6 +76,9 @@ extension Timestamp {
       return 29
     }
   }
+
+  /// The time as an IMF-fixdate, as `httpDate`.
+  public var description: String { httpDate }
 
   static let firstSecond: Int64 = -62_167_219_200
   static let lastSecond: Int64 = 253_402_300_799

@@ -2,11 +2,12 @@ import HTTPCacheSemantics
 
 /// Counters over the life of a store.
 public struct CacheCounts: Sendable, Hashable {
-  /// Requests answered from the store without the origin.
+  /// Requests answered without a request of their own to the origin: from the store, or with the response of another
+  /// request's transfer.
   public var hits: Int64
   /// Requests answered from the store after the origin confirmed the response.
   public var validated: Int64
-  /// Requests answered by the origin.
+  /// Requests for which the origin was asked and sent the answer.
   public var misses: Int64
   /// Responses stored.
   public var stores: Int64

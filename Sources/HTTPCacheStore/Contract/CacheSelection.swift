@@ -12,11 +12,14 @@ public enum CacheSelection: Sendable, Hashable {
   case variant(CacheKey, sequence: UInt64)
   /// All entries of a target URI, in all partitions and for all methods.
   case target(String)
-  /// Entries whose target URI starts with a prefix.
+  /// Entries whose target URI starts with the text of a prefix: `https://example.com/r` also selects
+  /// `https://example.com/rx`, and `https://example.com/r/` does not. The host is always a whole one: a prefix
+  /// without a path has the path `/`.
   case prefix(String)
   /// Entries of an origin, such as `https://example.com`, in one partition (W3C Clear Site Data).
   case site(origin: String, mode: CacheMode, partition: String)
-  /// Entries of a group of an origin, such as `https://example.com` (RFC 9875).
+  /// Entries of a group of an origin, such as `https://example.com` (RFC 9875). The name is without the quotes that it
+  /// has in `Cache-Groups`.
   case group(origin: String, name: String)
   /// Entries stored or freshened at or after a time.
   case storedSince(Timestamp)

@@ -2,7 +2,8 @@ public import HTTPCacheDownloads
 
 extension DownloadQueue {
   /// A progress of a download in bytes, with rate and time left. Cancelling, pausing and resuming it does so with
-  /// the download. It follows the download until it is released, or the queue is closed.
+  /// the download. It follows the download until it is released, or the queue is closed. `isPaused` and `isCancelled`
+  /// tell of calls of the progress alone, not of `DownloadQueue.pause(_:)` and `cancel(_:)`: see `updates(of:)`.
   ///
   /// - Parameter id: the download. The progress of an identifier that the queue does not have stays indeterminate.
   public func progress(of id: DownloadID) -> Progress {

@@ -83,7 +83,8 @@ public struct EntryUpdates: AsyncSequence, Sendable {
 public enum EntryUpdate: Sendable {
   /// This response is stored: it was there when the watch began, or it replaces the last one.
   case stored(CacheResponse)
-  /// The origin confirmed the last response; its fields may be new, its body is not (RFC 9111 §4.3.4).
+  /// The origin confirmed the last response; its fields may be new, its body is not (RFC 9111 §4.3.4). A second
+  /// confirmation within a second that changes no field is not told.
   case freshened(CacheResponse)
   /// The last response is kept, and no longer used before the origin confirms it (RFC 9111 §4.4).
   case invalidated

@@ -36,7 +36,7 @@ extension ExchangeRunner {
         UpstreamRequest(
           head: conversation.forward.request, body: exchange.content?.makeBody() ?? body,
           timeout: try limit.forUpstream(at: clock.uptime), priority: options.priority,
-          context: options.context, onInterim: options.onInterim))
+          context: options.context, onInterim: options.onInterim), limitedBy: clock)
       (conversation.fetch, conversation.tierAge) = (response.fetch, response.tierAge)
       return response
     } catch {

@@ -73,6 +73,7 @@ import Testing
   @Test("RFC 9110 §5.6.7 Known times are written as IMF-fixdate")
   func written() {
     #expect(Timestamp(seconds: 784_111_777).httpDate == "Sun, 06 Nov 1994 08:49:37 GMT")
+    #expect("\(Timestamp(seconds: 784_111_777))" == "Sun, 06 Nov 1994 08:49:37 GMT")
     #expect(Timestamp(seconds: 0).httpDate == "Thu, 01 Jan 1970 00:00:00 GMT")
     #expect(Timestamp(seconds: -1).httpDate == "Wed, 31 Dec 1969 23:59:59 GMT")
     #expect(Timestamp(seconds: 951_782_400).httpDate == "Tue, 29 Feb 2000 00:00:00 GMT")

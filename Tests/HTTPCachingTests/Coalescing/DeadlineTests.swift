@@ -9,7 +9,7 @@ struct DeadlineTests {
 
   private var limited: RequestOptions { RequestOptions(timeout: .seconds(5)) }
 
-  /// Waits until this many followers wait for a leader, each with a limit.
+  /// Waits until this many requests wait for a leader or the origin, each with a limit.
   private func waiting(_ count: Int) async throws { try await until { test.clock.sleeperCount == count } }
 
   /// How a request ended, once it has.
@@ -122,7 +122,7 @@ struct DeadlineTests {
     for (number, seconds) in [5, 6, 60].enumerated() {
       tasks.append(Task { try await get(upstream, RequestOptions(timeout: .seconds(seconds))) })
       if number == 0 { await upstream.waitForRequests(1) }
-      try await waiting(number)
+      try await waiting(number + 1)
     }
     for (number, gate) in gates.enumerated() {
       test.clock.advance(by: number == 0 ? 5 : 1)

@@ -65,14 +65,14 @@ struct DownloadDisplay {
 
   private mutating func tell(_ status: DownloadStatus) {
     let name = status.download.url
-    print(DownloadJSON(status, event: DownloadJSON.name(of: status.state)))
+    print(DownloadJSON(status, event: status.state.name))
     switch status.state {
     case .validating, .receiving, .verifying, .waiting(.slot): break
     case .waiting(.network): say("\(name): waiting for the network")
     case .waiting(.retry(let time, let failure)):
       let wait = HumanText.duration(max(0, time.seconds - clock.now.seconds))
       say("\(name): \(failure.message); trying again in \(wait)")
-    case .paused, .cancelled: say("\(name): \(DownloadJSON.name(of: status.state))")
+    case .paused, .cancelled: say("\(name): \(status.state.name)")
     case .done(let source): end("\(name): \(Self.text(source, status))", isFailure: false)
     case .failed(let failure):
       failures.append((status.id, ExitStatus(failure)))

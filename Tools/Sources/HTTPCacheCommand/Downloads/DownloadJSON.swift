@@ -47,20 +47,4 @@ struct DownloadJSON: Encodable {
   private static func failure(_ failure: DownloadFailure) -> Failure {
     Failure(kind: failure.kind.rawValue, message: failure.message)
   }
-
-  /// A state in a word.
-  static func name(of state: DownloadState) -> String {
-    switch state {
-    case .waiting(.slot): "waiting"
-    case .waiting(.network): "offline"
-    case .waiting(.retry): "retrying"
-    case .validating: "validating"
-    case .receiving: "receiving"
-    case .verifying: "verifying"
-    case .done: "done"
-    case .paused: "paused"
-    case .cancelled: "cancelled"
-    case .failed: "failed"
-    }
-  }
 }

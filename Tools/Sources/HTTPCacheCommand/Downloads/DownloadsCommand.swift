@@ -86,7 +86,7 @@ struct DownloadsListCommand: AsyncParsableCommand {
 
   /// A state in a word. The list does not tell the steps of an attempt apart.
   private static func name(of state: DownloadState) -> String {
-    state.isRunning ? "running" : DownloadJSON.name(of: state)
+    state.isRunning ? "running" : state.name
   }
 }
 
