@@ -11,7 +11,8 @@
   /// it, and after that it is not called again.
   final class RouteUpstream<Context: RequestContext>: Upstream, @unchecked Sendable {
     // @unchecked Sendable because the engine calls its upstream in the task of the request that waits for the
-    // answer, so the closure is called by the task that it was lent to. A `CacheService` gives a `@Sendable` one.
+    // answer, or in a child of it that ends before it goes on, so the closure is called for the task that it was lent
+    // to, and by one task at a time. A `CacheService` gives a `@Sendable` one.
     private var next: ((Request, Context) async throws -> Response)?
     let request: Request
     private let context: Context

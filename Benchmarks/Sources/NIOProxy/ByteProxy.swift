@@ -2,23 +2,18 @@ import NIOCore
 import NIOPosix
 
 /// Passes each request of a client on as bytes.
-final class ByteClientHandler: ChannelInboundHandler {
+final class ByteClientHandler: ConnectionHandler, ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   private let originPort: Int
   private let idle: IdleConnections
-  private var context: ChannelHandlerContext?
   private var received = ByteBuffer()
 
   init(originPort: Int, idle: IdleConnections) {
     self.originPort = originPort
     self.idle = idle
   }
-
-  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
-
-  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var bytes = unwrapInboundIn(data)
@@ -39,22 +34,17 @@ final class ByteClientHandler: ChannelInboundHandler {
 }
 
 /// Passes each response of the origin on as bytes.
-final class ByteOriginHandler: ChannelInboundHandler, OriginHandler {
+final class ByteOriginHandler: ConnectionHandler, ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   private let idle: IdleConnections
-  private(set) var context: ChannelHandlerContext?
   private var client: ByteClientHandler?
   private var received = ByteBuffer()
   /// The bytes of the response that have not come; nil before its head has.
   private var rest: Int?
 
   init(idle: IdleConnections) { self.idle = idle }
-
-  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
-
-  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func send(_ request: ByteBuffer, for client: ByteClientHandler) {
     self.client = client

@@ -3,23 +3,18 @@ import NIOHTTP1
 import NIOPosix
 
 /// Passes each request of a client on with the HTTP/1.1 codec of SwiftNIO; no request has content.
-final class CodecClientHandler: ChannelInboundHandler {
+final class CodecClientHandler: ConnectionHandler, ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
   private let originPort: Int
   private let idle: IdleConnections
-  private var context: ChannelHandlerContext?
   private var request: HTTPRequestHead?
 
   init(originPort: Int, idle: IdleConnections) {
     self.originPort = originPort
     self.idle = idle
   }
-
-  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
-
-  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
@@ -51,19 +46,14 @@ final class CodecClientHandler: ChannelInboundHandler {
 }
 
 /// Passes each response of the origin on.
-final class CodecOriginHandler: ChannelInboundHandler, OriginHandler {
+final class CodecOriginHandler: ConnectionHandler, ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias OutboundOut = HTTPClientRequestPart
 
   private let idle: IdleConnections
-  private(set) var context: ChannelHandlerContext?
   private var client: CodecClientHandler?
 
   init(idle: IdleConnections) { self.idle = idle }
-
-  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
-
-  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func send(_ request: HTTPRequestHead, for client: CodecClientHandler) {
     self.client = client

@@ -41,19 +41,23 @@ import NIOPosix
   }
 }
 
-/// A connection to the origin.
-protocol OriginHandler: ChannelHandler {
+/// A handler with the connection that it is in.
+class ConnectionHandler {
   /// Nil after the end of the connection.
-  var context: ChannelHandlerContext? { get }
+  private(set) final var context: ChannelHandlerContext?
+
+  final func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  final func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 }
 
 /// The connections to the origin that wait for a request.
 final class IdleConnections {
-  private var handlers: [any OriginHandler] = []
+  private var handlers: [ConnectionHandler] = []
 
-  func add(_ handler: any OriginHandler) { handlers.append(handler) }
+  func add(_ handler: ConnectionHandler) { handlers.append(handler) }
 
-  func take<Handler: OriginHandler>(_ type: Handler.Type) -> Handler? {
+  func take<Handler: ConnectionHandler>(_ type: Handler.Type) -> Handler? {
     while let handler = handlers.popLast() {
       if handler.context != nil { return handler as? Handler }
     }

@@ -187,7 +187,7 @@ extension ServeCommand {
 
   /// Writes counters every ten seconds, so that other processes see those of a server that runs for months, writes the
   /// note again if it is gone, and returns memory after many connections have ended.
-  static func keep(_ cache: HTTPCache, _ server: ProxyServer, _ note: ServeNote?) async throws {
+  static func keep(_ cache: HTTPCache, server: ProxyServer, note: ServeNote?) async throws {
     var freeMemory = FreeMemory()
     while !Task.isCancelled {
       try await cache.configuration.clock.sleep(for: .seconds(10))

@@ -233,7 +233,7 @@ struct ServeCommand: AsyncParsableCommand {
     announce(server, admin, member, messages)
     let mode = serverConfiguration.mode
     Task { for message in await UnresolvedUpstreams.messages(mode) { messages.add(message + "\n") } }
-    let keeping = Task { try await Self.keep(cache, server, note) }
+    let keeping = Task { try await Self.keep(cache, server: server, note: note) }
     let running = RunningServe(command: self, file: file, files: files, note: note)
     for await number in signals {
       guard number == SIGHUP || number == SIGUSR1 else { break }

@@ -132,7 +132,7 @@ import Testing
     let name = try #require(Self.notes(in: directory).first)
     try await withAdminRoutes { routes in
       let server = routes.server
-      let keeping = Task { try await ServeCommand.keep(cache, server, note) }
+      let keeping = Task { try await ServeCommand.keep(cache, server: server, note: note) }
       await clock.waitForSleepers()
       directory.remove(name)
       clock.advance(by: .seconds(9))
