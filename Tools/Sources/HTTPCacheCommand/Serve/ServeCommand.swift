@@ -216,6 +216,8 @@ struct ServeCommand: AsyncParsableCommand {
     let logger = serverConfiguration.logger
     let recorded = try recording.upstream(over: origins)
     let exchanges: any Upstream = recorded ?? origins
+    // Before the first request is answered: a signal that comes after one ends the server in order.
+    let signals = await TerminationSignals.stream(others: [SIGHUP, SIGUSR1], secondEnds: true)
     let server: ProxyServer
     do {
       server = try await ProxyServer.start(
@@ -228,7 +230,6 @@ struct ServeCommand: AsyncParsableCommand {
     let admin = try await startAdmin(
       AdminRoutes(cache: cache, server: server, events: events), access: files.admin, group: group,
       logger: logger, file: file)
-    let signals = await TerminationSignals.stream(others: [SIGHUP, SIGUSR1], secondEnds: true)
     let note = makeNote(ServeRecord(self, file, port: server.port), messages)
     announce(server, admin, member, messages)
     let mode = serverConfiguration.mode
