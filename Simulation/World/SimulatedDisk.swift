@@ -2,12 +2,12 @@ import HTTPCacheStore
 import HTTPCaching
 
 /// The files that the processes of a world share, as a model of `DiskStore`: a transaction is one step,
-/// within which tickets are compared and the generation rises.
+/// within which tickets are compared and generations rise.
 ///
 /// `@unchecked Sendable` because only the thread that runs the simulation uses it.
 final class SimulatedFiles: @unchecked Sendable {
   let entries: MemoryStore
-  private(set) var generation: UInt64 = 0
+  let changes = ChangeCounters()
 
   init(capacity: Int64, clock: any CacheClock) {
     entries = MemoryStore(
@@ -15,7 +15,10 @@ final class SimulatedFiles: @unchecked Sendable {
     )
   }
 
-  func raiseGeneration() { generation += 1 }
+  /// Makes copies in memory out of date.
+  func raise(_ selection: CacheSelection) {
+    if let key = selection.key { changes.raise(key.processHash) } else { changes.raise(selection) }
+  }
 }
 
 /// The disk store of one process of a world. Each call pauses before and after it takes effect, and may fail.
@@ -37,7 +40,15 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
 
   func end() async { _ = await scheduler.pause(.storeEnd, isCancellable: false) }
 
-  func generation(of key: CacheKey) -> UInt64 { files.generation }
+  func generation(of key: CacheKey) -> Generation {
+    let selections = files.changes.selections
+    return Generation(changes: files.changes.generation(of: key.processHash), selections: selections)
+  }
+
+  func hasSelected(_ key: CacheKey, groups: [String], since selections: UInt64) -> Bool {
+    files.changes.hasSelected(key, groups: groups, since: selections)
+  }
+
   func isKnownAbsent(_ key: CacheKey) -> Bool { files.entries.isKnownAbsent(key) }
   func ticket() -> InvalidationTicket { files.entries.ticket() }
 
@@ -83,7 +94,7 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
   func update(_ record: CacheRecord) async throws(CacheError) -> Bool {
     try await begin(mayFail: true)
     let isThere = try await files.entries.update(record)
-    if isThere { files.raiseGeneration() }
+    if isThere { files.raise(.key(record.key)) }
     await end()
     return isThere
   }
@@ -91,7 +102,7 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
   func remove(_ selection: CacheSelection) async throws(CacheError) -> Int {
     try await begin()
     let count = try await files.entries.remove(selection)
-    files.raiseGeneration()
+    files.raise(selection)
     await end()
     return count
   }
@@ -99,7 +110,7 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
   func wipe(mode: CacheMode, partition: String) async throws(CacheError) -> Int {
     try await begin()
     let count = try await files.entries.wipe(mode: mode, partition: partition)
-    files.raiseGeneration()
+    files.raise(.partition(mode: mode, partition))
     await end()
     return count
   }
@@ -109,7 +120,7 @@ final class SimulatedDisk: CacheStore, GenerationSource, TierBase {
   ) async throws(CacheError) -> Int? {
     try await begin()
     let count = try await files.entries.mark(selection, as: mark)
-    files.raiseGeneration()
+    files.raise(selection)
     await end()
     return count
   }
@@ -165,7 +176,7 @@ final class SimulatedWriter: BodyWriter {
   }
 
   private func finish(_ stored: CacheRecord) async -> CacheRecord {
-    disk.files.raiseGeneration()
+    disk.files.raise(.key(stored.key))
     await disk.end()
     return stored
   }

@@ -263,7 +263,15 @@ extension SealedStore: TierBase, GenerationSource {
   }
 
   /// The generation of the key in the base.
-  public func generation(of key: CacheKey) -> UInt64 { generations?.generation(of: names.key(key)) ?? 0 }
+  package func generation(of key: CacheKey) -> Generation {
+    generations?.generation(of: names.key(key)) ?? Generation(changes: 0)
+  }
+
+  /// Asks the base, with the sealed names.
+  package func hasSelected(_ key: CacheKey, groups: [String], since selections: UInt64) -> Bool {
+    let groups = groups.map { names.group($0, of: key.origin) }
+    return generations?.hasSelected(names.key(key), groups: groups, since: selections) != false
+  }
 
   package var tellsOfChanges: Bool { generations?.tellsOfChanges == true }
 

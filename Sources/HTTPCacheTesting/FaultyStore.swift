@@ -138,10 +138,18 @@ public final class FaultyStore: StoreLayer, GenerationSource {
     return try await base.entries(selection, after: cursor, limit: limit)
   }
 
+  private var generations: (any GenerationSource)? { base as? any GenerationSource }
+
   /// The generation of the store below; 0 if it has none.
-  public func generation(of key: CacheKey) -> UInt64 {
-    (base as? any GenerationSource)?.generation(of: key) ?? 0
+  package func generation(of key: CacheKey) -> Generation {
+    generations?.generation(of: key) ?? Generation(changes: 0)
   }
+
+  package func hasSelected(_ key: CacheKey, groups: [String], since selections: UInt64) -> Bool {
+    generations?.hasSelected(key, groups: groups, since: selections) ?? false
+  }
+
+  package var tellsOfChanges: Bool { generations?.tellsOfChanges == true }
 
   /// Whether the store below is known to have nothing for the key. It is not while reads fail.
   package func isKnownAbsent(_ key: CacheKey) -> Bool { false }

@@ -39,6 +39,23 @@ import Testing
     #expect(disk.usage.diskEntries == 4)
   }
 
+  @Test("RFC 9111 §4.4: copies in memory of what an invalidation does not select stay")
+  func selectedCopies() async throws {
+    let store = TieredStore(
+      memory: MemoryStore(capacity: 8 << 20), base: try directory.sealed(try directory.disk()))
+    let keys = ["/a", "/b"].map { StoreSample.key($0) }
+    for key in keys { try await store.store(StoreSample.record(key), StoreSample.body(10)) }
+    await store.flush()
+    for key in keys {
+      _ = try await store.read(key).first?.body.open().read(0..<10)
+      try #require(store.peek(key) != nil)
+    }
+    try await store.invalidate(.target(keys[0].target))
+    #expect(store.peek(keys[0]) == nil)
+    #expect(store.peek(keys[1]) != nil)
+    #expect(try store.read(keys[0]).first?.record.response.isInvalidated == true)
+  }
+
   @Test("a workload leaves nothing wrong, whatever broke off", arguments: 1...3 as ClosedRange<UInt64>)
   func workload(_ seed: UInt64) async throws {
     let store = try directory.sealed(try directory.disk())

@@ -18,11 +18,19 @@ final class KeyGenerations: Sendable {
     first = older.map { $0.first &+ 1 << 48 } ?? 0
   }
 
-  /// A number that rises with each commit that may change an entry of a key. If changes by other processes
-  /// are not visible, the number rises with each call, so that no entry in memory is used.
-  func generation(of key: CacheKey) -> UInt64 {
+  /// The generation of a key. If changes by other processes are not visible, it rises with each call, so that no entry
+  /// in memory is used.
+  func generation(of key: CacheKey) -> Generation {
     if !file.isShared { file.changes.raiseAll() }
-    return first &+ file.changes.generation(of: hashes.hash(of: key))
+    // Before the changes: a selection without a scope raises only these.
+    let selections = file.changes.selections
+    return Generation(
+      changes: first &+ file.changes.generation(of: hashes.hash(of: key)), selections: selections)
+  }
+
+  /// Whether a selection that was noted since may include responses of a key.
+  func hasSelected(_ key: CacheKey, groups: [String], since selections: UInt64) -> Bool {
+    file.changes.hasSelected(key, groups: groups, since: selections)
   }
 
   /// Whether the index has no row of a key, given as its hash, as far as that is known.

@@ -153,7 +153,7 @@ final class OpenDirectory: Sendable {
   /// Raises the counters of matching entries, so that copies in memory are out of date in all processes. A transaction
   /// does so with `Transaction.bumpGenerations`.
   func bumpGenerations(_ selection: CacheSelection) {
-    if let key = selection.key { raise([hashes.hash(of: key)], .updated) } else { changes.raiseAll() }
+    if let key = selection.key { raise([hashes.hash(of: key)], .updated) } else { changes.raise(selection) }
   }
 
   /// Raises the counters of keys after a commit that changed their rows.

@@ -44,14 +44,14 @@ final class IndexThread: Sendable {
 
   var currentDirectory: OpenDirectory { opened.withLock { $0.directory } }
 
-  /// The generation of a key in the open directory.
-  func generation(of key: CacheKey) -> UInt64 {
-    generations.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0.generation(of: key) }
+  /// The generations of the open directory, without a lock.
+  func withGenerations<Value>(_ body: (KeyGenerations) -> Value) -> Value {
+    generations.load(ordering: .acquiring)._withUnsafeGuaranteedRef(body)
   }
 
   /// The hash of a key in the open directory, and whether that has no row of the key, as far as that is known.
   func place(of key: CacheKey) -> (hash: UInt64, isKnownAbsent: Bool) {
-    generations.load(ordering: .acquiring)._withUnsafeGuaranteedRef { generations in
+    withGenerations { generations in
       let hash = generations.hashes.hash(of: key)
       return (hash, generations.isKnownAbsent(hash))
     }

@@ -206,9 +206,15 @@ extension DiskStore: CacheStore {
 }
 
 extension DiskStore: GenerationSource, TierBase {
-  /// A number that rises after each commit of any process that stores, replaces, freshens, invalidates or removes
-  /// a response of a key. It may rise for other keys as well. Costs a hash of the key and two loads from memory.
-  public func generation(of key: CacheKey) -> UInt64 { thread.generation(of: key) }
+  /// The generation of a key, which tells of commits of all processes. Costs a hash of the key and three loads from
+  /// memory.
+  package func generation(of key: CacheKey) -> Generation {
+    thread.withGenerations { $0.generation(of: key) }
+  }
+
+  package func hasSelected(_ key: CacheKey, groups: [String], since selections: UInt64) -> Bool {
+    thread.withGenerations { $0.hasSelected(key, groups: groups, since: selections) }
+  }
 
   /// Whether the index has no row of a key, as far as that is known without reading it.
   package func isKnownAbsent(_ key: CacheKey) -> Bool { thread.place(of: key).isKnownAbsent }

@@ -4,7 +4,7 @@ import Synchronization
 /// Counters that tell what changed in a store, on the heap of one process or in memory that processes share.
 ///
 /// - A *generation* for each class of key hashes rises after each commit that changes an entry. A copy of an entry is up
-///   to date as long as its generation is what it was when the entry was read.
+///   to date as long as its generation is what it was when the entry was read, and no invalidation selects it.
 /// - The number of the last *invalidation* for each class of scopes (targets, origins, partitions, groups). A
 ///   store notes each selection before it looks for matching entries, and compares tickets in the critical section that
 ///   makes a response visible: either the invalidation finds the response, or the response is overtaken.
@@ -189,15 +189,30 @@ public final class ChangeCounters: @unchecked Sendable {
   /// - Parameter seen: the highest number that the store has given to a change.
   package func ticket(seen: UInt64) -> InvalidationTicket {
     InvalidationTicket(
-      source: load(.source), number: words[lastInvalidation].load(ordering: .acquiring), seen: seen)
+      source: load(.source), number: selections, seen: seen)
   }
 
   /// Notes that matching entries are invalidated or removed.
-  public func note(_ selection: CacheSelection) {
-    for scope in InvalidationScope.all(of: selection) {
+  public func note(_ selection: CacheSelection) { note(InvalidationScope.all(of: selection)) }
+
+  private func note(_ scopes: [InvalidationScope]) {
+    for scope in scopes {
       let number = increment(lastInvalidation)
       raise(scope == .everything ? lastOfEverything : scopeIndex(scope.hash), to: number)
     }
+    // A reader that saw the number, but not yet that of the scope, has to look again.
+    if !scopes.isEmpty { _ = increment(lastInvalidation) }
+  }
+
+  /// The number of the last invalidation.
+  package var selections: UInt64 { words[lastInvalidation].load(ordering: .acquiring) }
+
+  /// Makes copies of matching entries out of date, before and after the commit that changes them.
+  ///
+  /// - Parameter selection: not one key (`raise`).
+  package func raise(_ selection: CacheSelection) {
+    let scopes = InvalidationScope.all(of: selection)
+    if scopes.isEmpty || scopes.contains(.everything) { raiseAll() } else { note(scopes) }
   }
 
   /// Notes that a partition is about to be wiped.
@@ -217,11 +232,22 @@ public final class ChangeCounters: @unchecked Sendable {
   ///   - ticket: from these counters.
   public func isOvertaken(_ key: CacheKey, groups: [String]?, since ticket: InvalidationTicket) -> Bool {
     guard gave(ticket) else { return true }
+    return isSelected(key, groups: groups, requestTarget: ticket.requestTarget, since: ticket.number)
+  }
+
+  /// Whether a selection that was noted since may include responses of a key.
+  package func hasSelected(_ key: CacheKey, groups: [String], since number: UInt64) -> Bool {
+    isSelected(key, groups: groups, requestTarget: nil, since: number)
+  }
+
+  private func isSelected(
+    _ key: CacheKey, groups: [String]?, requestTarget: String?, since number: UInt64
+  ) -> Bool {
     // No selection was noted since: the usual case.
-    if words[lastInvalidation].load(ordering: .acquiring) == ticket.number { return false }
-    if words[lastOfEverything].load(ordering: .acquiring) > ticket.number { return true }
-    return InvalidationScope.contains(of: key, groups: groups, requestTarget: ticket.requestTarget) {
-      words[scopeIndex($0)].load(ordering: .acquiring) > ticket.number
+    if selections == number { return false }
+    if words[lastOfEverything].load(ordering: .acquiring) > number { return true }
+    return InvalidationScope.contains(of: key, groups: groups, requestTarget: requestTarget) {
+      words[scopeIndex($0)].load(ordering: .acquiring) > number
     }
   }
 

@@ -14,8 +14,10 @@ struct MemoryGroup: Sendable {
   private(set) var lastUsed: Timestamp
   /// The uses that the store below has not been told of.
   var untoldUses = 0
-  /// The generation of the store below when these copies were made; nil if not all its responses were copied.
-  var generation: UInt64?
+  /// The generation of the store below before these copies were read; nil if not all its responses were copied.
+  private(set) var generation: Generation?
+  /// The number of the last selection of the store below that is known not to include the copies.
+  private(set) var compared: UInt64 = 0
 
   init(lastUsed: Timestamp) { self.lastUsed = lastUsed }
 
@@ -23,6 +25,13 @@ struct MemoryGroup: Sendable {
 
   /// Notes a use, which may be told later than a more recent one.
   mutating func noteUse(at time: Timestamp) { lastUsed = max(lastUsed, time) }
+
+  /// Notes that no selection of the store below up to a number includes the copies.
+  ///
+  /// - Parameter copies: their generation; there may be others by now.
+  mutating func didCompare(_ copies: Generation, upTo selections: UInt64) {
+    if generation == copies { compared = max(compared, selections) }
+  }
 
   /// Whether any variant is stored only here, and not in the store below.
   var hasMemoryOnly: Bool { variants.contains { $0.record.isMemoryOnly } }
@@ -75,7 +84,7 @@ struct MemoryGroup: Sendable {
 
   /// Takes copies of all responses of the store below. A response that is only here stays, in place of a copy
   /// with equal nominated fields.
-  mutating func adopt(_ copies: [StoredVariant], costs copyCosts: [Int64], generation: UInt64) {
+  mutating func adopt(_ copies: [StoredVariant], costs copyCosts: [Int64], generation: Generation) {
     dropCopies()
     let own = variants.map(\.record)
     for (copy, cost) in zip(copies, copyCosts)
@@ -85,6 +94,7 @@ struct MemoryGroup: Sendable {
       size += cost
     }
     self.generation = generation
+    compared = generation.selections
     guard !own.isEmpty else { return }
     let order = variants.indices.sorted {
       variants[$0].record.response.responseTime > variants[$1].record.response.responseTime

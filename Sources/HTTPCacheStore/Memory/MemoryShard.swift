@@ -64,16 +64,25 @@ final class MemoryShard: Sendable {
       return group
     }
 
-    /// Counts a look-up, of which the store below has to be told, and returns the stored group, if it is complete and has
-    /// this generation.
+    /// Counts a look-up, of which the store below has to be told, and returns the stored group, if it is complete and no
+    /// change has made it out of date. Counts nothing if the group has to be compared with selections first.
     mutating func use(
-      _ key: CacheKey, generation: UInt64, at now: Timestamp, inflation: Double
-    ) -> MemoryGroup? {
-      guard let index = groups.index(forKey: key), groups.values[index].generation == generation
+      _ key: CacheKey, generation: Generation, at now: Timestamp, inflation: Double
+    ) -> (group: MemoryGroup, isCompared: Bool)? {
+      guard let index = groups.index(forKey: key),
+        groups.values[index].generation?.changes == generation.changes
       else { return nil }
+      guard groups.values[index].compared >= generation.selections else {
+        return (groups.values[index], isCompared: false)
+      }
       if groups.values[index].untoldUses == 0 { untoldKeys.append(key) }
       groups.values[index].untoldUses += 1
-      return use(key, at: index, now: now, inflation: inflation)
+      return (use(key, at: index, now: now, inflation: inflation), isCompared: true)
+    }
+
+    /// Notes that no selection of the store below up to a number includes the copies of a key with this generation.
+    mutating func didCompare(_ key: CacheKey, _ copies: Generation, upTo selections: UInt64) {
+      groups[key]?.didCompare(copies, upTo: selections)
     }
 
     /// The number of keys with uses that the store below has not been told of.

@@ -25,19 +25,26 @@ extension MemoryStore {
     }
   }
 
-  /// Counts a look-up and returns the stored group, if it is complete and has this generation.
+  /// Counts a look-up and returns the stored group, if it is complete and no change has made it out of date. Counts
+  /// nothing if the group has to be compared with selections first (`didCompare`).
   ///
   /// - Returns: the group, and uses that the store below must be told of, once there are many.
   func use(
-    _ key: CacheKey, generation: UInt64, at time: Timestamp
-  ) -> (group: MemoryGroup, uses: [KeyUses])? {
+    _ key: CacheKey, generation: Generation, at time: Timestamp
+  ) -> (group: MemoryGroup, isCompared: Bool, uses: [KeyUses])? {
     let inflation = inflation
     return shard(of: key).state.withLock { shard in
-      guard let group = shard.use(key, generation: generation, at: time, inflation: inflation) else {
+      guard let found = shard.use(key, generation: generation, at: time, inflation: inflation) else {
         return nil
       }
-      return (group, shard.untoldCount >= Self.mostUntoldKeys ? shard.takeUntoldUses() : [])
+      let uses = shard.untoldCount >= Self.mostUntoldKeys ? shard.takeUntoldUses() : []
+      return (found.group, found.isCompared, uses)
     }
+  }
+
+  /// Notes that no selection of the store below up to a number includes the copies of a key with this generation.
+  func didCompare(_ key: CacheKey, _ copies: Generation, upTo selections: UInt64) {
+    shard(of: key).state.withLock { $0.didCompare(key, copies, upTo: selections) }
   }
 
   /// The number of keys of a shard whose uses are collected for the store below.

@@ -239,7 +239,12 @@ public final class MemoryStore: CacheStore {
 
 extension MemoryStore: GenerationSource, TierBase {
   /// Rises with each change of the responses of a key.
-  package func generation(of key: CacheKey) -> UInt64 { changes.generation(of: key.processHash) }
+  package func generation(of key: CacheKey) -> Generation {
+    Generation(changes: changes.generation(of: key.processHash))
+  }
+
+  /// False: each change raises the generations of the keys that have matching responses.
+  package func hasSelected(_ key: CacheKey, groups: [String], since selections: UInt64) -> Bool { false }
 
   package func isKnownAbsent(_ key: CacheKey) -> Bool { group(key) == nil }
 
@@ -254,7 +259,7 @@ extension MemoryStore: GenerationSource, TierBase {
   }
 
   /// Takes copies of all responses that the store below has for a key, if the policy admits them.
-  func adopt(_ key: CacheKey, _ copies: [(CacheRecord, BodyBytes)], generation: UInt64) {
+  func adopt(_ key: CacheKey, _ copies: [(CacheRecord, BodyBytes)], generation: Generation) {
     let variants = copies.map { record, bytes in
       StoredVariant(record: record, body: MemoryBody(bytes, record: record))
     }
@@ -274,11 +279,11 @@ extension MemoryStore: GenerationSource, TierBase {
   ///
   /// - Parameters:
   ///   - ticket: the ticket of these responses.
-  ///   - isCurrent: whether the copies of a key with this generation match the store below.
-  func keepCopies(taking ticket: InvalidationTicket, where isCurrent: (CacheKey, UInt64) -> Bool) {
+  ///   - isCurrent: whether the copies of a key match the store below.
+  func keepCopies(taking ticket: InvalidationTicket, where isCurrent: (CacheKey, MemoryGroup) -> Bool) {
     for (key, _) in groups(.all) {
       change(key) { group in
-        guard let generation = group.generation, isCurrent(key, generation) else { return }
+        guard isCurrent(key, group) else { return }
         group.keepCopies(taking: ticket) { nextSequence() }
       }
     }

@@ -7,7 +7,7 @@ import Synchronization
 final class Promotion: Sendable {
   /// The key of the responses.
   let key: CacheKey
-  private let generation: UInt64
+  private let generation: Generation
   private let tier: TieredStore
   private let below: [StoredVariant]
   /// Whether all bodies are small enough to be copied.
@@ -20,7 +20,7 @@ final class Promotion: Sendable {
   ///   - group: the tier's variants; a body is reused if the sequence numbers are equal.
   ///   - generation: read before `below`.
   init(
-    _ key: CacheKey, of below: [StoredVariant], over group: MemoryGroup?, generation: UInt64,
+    _ key: CacheKey, of below: [StoredVariant], over group: MemoryGroup?, generation: Generation,
     tier: TieredStore
   ) {
     self.key = key
@@ -95,7 +95,8 @@ final class Promotion: Sendable {
       defer { bodies = nil }
       return bodies != nil
     }
-    guard isFirst, generation == tier.generationBelow(of: key) else { return }
+    // Selections since then are compared before the copies are used.
+    guard isFirst, generation.changes == tier.generationBelow(of: key).changes else { return }
     tier.memory.adopt(
       key, zip(below.map(\.record), complete).map { ($0, $1) }, generation: generation)
   }

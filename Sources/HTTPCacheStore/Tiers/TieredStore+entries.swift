@@ -27,9 +27,20 @@ extension TieredStore {
     tellBase()
     let removed: Result<Int, CacheError>
     do throws(CacheError) { removed = .success(try await below(base)) } catch { removed = .failure(error) }
-    raiseGeneration(of: selection.key)
+    raiseGenerations(of: selection, isTold: (try? removed.get()) != nil)
     let own = memory.removeMatching(selection, countsCopies: false)
     return try removed.get() + own
+  }
+
+  /// Makes copies of responses out of date that were invalidated or removed.
+  ///
+  /// - Parameter isTold: whether the store below has done it.
+  private func raiseGenerations(of selection: CacheSelection, isTold: Bool) {
+    if let key = selection.key {
+      raiseGeneration(of: key)
+    } else if !isTold || baseGenerations?.tellsOfChanges != true {
+      ownGenerations.raiseAll()
+    }
   }
 
   /// Evicts from memory.
@@ -49,7 +60,7 @@ extension TieredStore {
     tellBase()
     let below: Result<Int?, CacheError>
     do { below = .success(try await base.mark(selection, as: mark)) } catch { below = .failure(error) }
-    if case .success = below { raiseGeneration(of: selection.key) }
+    if case .success = below { raiseGenerations(of: selection, isTold: true) }
     let own = memory.markMatching(selection, as: mark, countsCopies: false)
     return try below.get().map { $0 + own }
   }
@@ -102,7 +113,7 @@ extension TieredStore {
       isBaseOff.store(disk <= 0, ordering: .relaxed)
       // Take the ticket before generations are compared: a later change of the store below then counts.
       let now = ticket()
-      if disk <= 0 { memory.keepCopies(taking: now) { generationBelow(of: $0) == $1 } }
+      if disk <= 0 { memory.keepCopies(taking: now) { isCurrent($1, of: $0, at: generationBelow(of: $0)) } }
     }
     try await base.setCapacity(memory: nil, disk: disk)
   }

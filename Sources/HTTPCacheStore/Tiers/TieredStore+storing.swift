@@ -26,9 +26,9 @@ extension TieredStore {
   /// A point in time, as the generations of a key tell it.
   struct Moment {
     /// The generation in the store below.
-    let base: UInt64
-    /// The sum of it and of the generation in the tier.
-    let all: UInt64
+    let base: Generation
+    /// The generation with the changes of the tier.
+    let all: Generation
     /// Whether the store below had nothing for the key, as far as that was known.
     let isAbsent: Bool
   }
@@ -48,13 +48,16 @@ extension TieredStore {
   ///   - moment: before the commit.
   /// - Returns: whether that is known.
   private func adoptOnly(_ stored: CacheRecord, body bytes: BodyBytes, since moment: Moment?) -> Bool {
-    let generation = generationBelow(of: stored.key)
+    var generation = generationBelow(of: stored.key)
     // The commit has raised the generation of the store below and that of this tier, by one each.
-    guard let moment, baseGeneration(of: stored.key) == moment.base &+ 1, generation == moment.all &+ 2,
+    guard let moment, baseGeneration(of: stored.key).changes == moment.base.changes &+ 1,
+      generation.changes == moment.all.changes &+ 2,
       stored.sequence != 0, stored.isComplete,
       stored.bodyLength == Int64(bytes.count),
       moment.isAbsent, memory.group(stored.key) == nil
     else { return false }
+    // Selections since then are compared before the copy is used.
+    generation.selections = moment.all.selections
     memory.adopt(stored.key, [(stored, bytes)], generation: generation)
     return true
   }
@@ -105,6 +108,12 @@ extension TieredStore {
     }
     if isSuperseded { throw MemoryStore.superseded(new) }
     return same
+  }
+
+  /// The variants of the store below for a key, without counting a use if the store supports that.
+  func variantsBelow(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
+    if let tierBase { return try tierBase.variants(of: key) }
+    return try base.read(key)
   }
 
   /// Invalidates variants of the store below, because memory is about to have a newer response.

@@ -5,8 +5,8 @@ import Synchronization
 /// match the store below.
 ///
 /// Each write, freshening, invalidation and removal is made in the store below first, then in memory. Copies carry
-/// the generation (`GenerationSource`) for which they are known to be all, and are no longer used once the
-/// generation has changed, in whichever process. The variants of a key are copied together or not at all.
+/// the generation (`GenerationSource`) for which they are known to be all, and are no longer used once something of
+/// their key has changed, in whichever process. The variants of a key are copied together or not at all.
 ///
 /// If the store below fails to store a response, memory keeps the only copy, if it can, and `onFailure` is
 /// called. This copy is found before variants of the store below with equal nominated fields.
@@ -14,10 +14,10 @@ public final class TieredStore: StoreLayer {
   let memory: MemoryStore
   /// The store below.
   public let base: any CacheStore
-  private let tierBase: (any TierBase)?
+  let tierBase: (any TierBase)?
   /// Nil if nothing tells of changes of the store below.
   let baseGenerations: (any GenerationSource)?
-  private let ownGenerations = ChangeCounters()
+  let ownGenerations = ChangeCounters()
   let untoldCounts = CollectedCounts()
   private let onFailure: (@Sendable (String, CacheError) -> Void)?
   private let promotionLimit: Int64
@@ -56,12 +56,39 @@ public final class TieredStore: StoreLayer {
 
   /// The variants in memory, if they are complete and match the store below. The store below is told of uses when there
   /// are many: a hit takes no lock of that store.
-  private func useCurrent(_ key: CacheKey, generation: UInt64) -> [StoredVariant]? {
-    guard let (group, uses) = memory.use(key, generation: generation, at: memory.clock.now) else {
-      return nil
-    }
-    if !uses.isEmpty { tierBase?.recordUses(uses) }
+  private func useCurrent(_ key: CacheKey, generation: Generation) -> [StoredVariant]? {
+    guard let group = use(key, generation: generation, at: memory.clock.now) else { return nil }
     return isOutdated(group) ? nil : group.variants
+  }
+
+  /// Counts a look-up of copies that match the store below, and returns them.
+  private func use(_ key: CacheKey, generation: Generation, at time: Timestamp) -> MemoryGroup? {
+    guard var found = memory.use(key, generation: generation, at: time) else { return nil }
+    if !found.isCompared {
+      guard isCurrent(found.group, of: key, at: generation), let copies = found.group.generation else {
+        return nil
+      }
+      memory.didCompare(key, copies, upTo: generation.selections)
+      guard let again = memory.use(key, generation: generation, at: time), again.isCompared else {
+        return nil
+      }
+      found = again
+    }
+    if !found.uses.isEmpty { tierBase?.recordUses(found.uses) }
+    return found.group
+  }
+
+  /// Whether the copies of a key match the store below: nothing of the key has changed since they were read, and no
+  /// selection that was noted since includes one of them.
+  func isCurrent(_ group: MemoryGroup, of key: CacheKey, at now: Generation) -> Bool {
+    guard let copied = group.generation, copied.changes == now.changes else { return false }
+    if group.compared >= now.selections { return true }
+    let isSelected = group.variants.contains { variant in
+      !variant.record.isMemoryOnly
+        && baseGenerations?.hasSelected(key, groups: variant.record.groups, since: copied.selections) != false
+    }
+    // The store below may have other counters by now.
+    return !isSelected && generationBelow(of: key).changes == now.changes
   }
 
   /// Tells the store below of all uses and counts that memory has collected.
@@ -159,23 +186,25 @@ public final class TieredStore: StoreLayer {
       memory.dropCopies(of: record.key)
       return false
     }
-    ownGenerations.raise(record.key.processHash)
+    raiseGeneration(of: record.key)
     refresh(record.key, sequence: 0, bytes: nil)
     return true
   }
 
   /// The generation of a key for copies: rises when they may no longer match the store below.
-  func generationBelow(of key: CacheKey) -> UInt64 {
-    ownGenerations.generation(of: key.processHash) &+ baseGeneration(of: key)
+  func generationBelow(of key: CacheKey) -> Generation {
+    var generation = baseGeneration(of: key)
+    generation.changes &+= ownGenerations.generation(of: key.processHash)
+    return generation
   }
 
-  /// The generation of a key in the store below; 0 if that tells of no changes.
-  func baseGeneration(of key: CacheKey) -> UInt64 { baseGenerations?.generation(of: key) ?? 0 }
-
-  /// Makes all copies of a key, or of all keys, out of date.
-  func raiseGeneration(of key: CacheKey?) {
-    if let key { ownGenerations.raise(key.processHash) } else { ownGenerations.raiseAll() }
+  /// The generation of a key in the store below.
+  func baseGeneration(of key: CacheKey) -> Generation {
+    baseGenerations?.generation(of: key) ?? Generation(changes: 0)
   }
+
+  /// Makes the copies of a key out of date.
+  func raiseGeneration(of key: CacheKey) { ownGenerations.raise(key.processHash) }
 
   /// Whether another process may have invalidated or removed a response that is only in memory, after its
   /// request.
@@ -203,12 +232,6 @@ public final class TieredStore: StoreLayer {
       group.mark(as: .invalidated, taking: now) { isOutdated($0) }
     }
     return memory.group(key)
-  }
-
-  /// The variants of the store below for a key, without counting a use if the store supports that.
-  func variantsBelow(_ key: CacheKey) throws(CacheError) -> [StoredVariant] {
-    if let tierBase { return try tierBase.variants(of: key) }
-    return try base.read(key)
   }
 
   /// Copies again the variants that the store below has for a key, if their bodies are in memory.
@@ -245,8 +268,14 @@ public final class TieredStore: StoreLayer {
 extension TieredStore: GenerationSource, UseCounter {
   /// Rises with each change of the responses of a key, in memory or in the store below; but not with an invalidation
   /// in the store below of responses that are only in memory.
-  package func generation(of key: CacheKey) -> UInt64 {
-    generationBelow(of: key) &+ memory.generation(of: key)
+  package func generation(of key: CacheKey) -> Generation {
+    var generation = generationBelow(of: key)
+    generation.changes &+= memory.generation(of: key).changes
+    return generation
+  }
+
+  package func hasSelected(_ key: CacheKey, groups: [String], since selections: UInt64) -> Bool {
+    baseGenerations?.hasSelected(key, groups: groups, since: selections) ?? false
   }
 
   package func isKnownAbsent(_ key: CacheKey) -> Bool {
@@ -258,8 +287,7 @@ extension TieredStore: GenerationSource, UseCounter {
     for uses in uses {
       let generation = generationBelow(of: uses.key)
       for _ in 0..<uses.count {
-        guard let many = memory.use(uses.key, generation: generation, at: uses.last)?.uses else { break }
-        if !many.isEmpty { tierBase?.recordUses(many) }
+        if use(uses.key, generation: generation, at: uses.last) == nil { break }
       }
     }
   }

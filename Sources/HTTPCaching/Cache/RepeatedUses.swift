@@ -6,7 +6,7 @@ import Synchronization
 /// that a popular answer takes no lock that event loops share.
 final class RepeatedUses: Sendable {
   /// The generation of the key before the answer was looked up.
-  let generation: UInt64
+  let generation: Generation
   private let key: CacheKey
   private let time: Timestamp
   private let counter: any UseCounter
@@ -15,7 +15,8 @@ final class RepeatedUses: Sendable {
   /// - Parameters:
   ///   - generation: read before the answer was looked up.
   ///   - time: the time of all uses.
-  init(of key: CacheKey, since generation: UInt64, at time: Timestamp, countedBy counter: any UseCounter) {
+  init(of key: CacheKey, since generation: Generation, at time: Timestamp, countedBy counter: any UseCounter)
+  {
     self.generation = generation
     self.key = key
     self.time = time

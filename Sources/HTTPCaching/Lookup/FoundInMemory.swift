@@ -12,7 +12,7 @@ struct FoundInMemory {
   let response: StoredResponse
   let outcome: CacheOutcome
   /// The generation of the key before the look-up; nil unless the response is to be used again (`isUnchanged`).
-  let generation: UInt64?
+  let generation: Generation?
 
   /// The head of the complete response, with its age.
   var head: HTTPResponse { variant.record.head(age: outcome.age?.wholeSeconds ?? 0) }

@@ -148,7 +148,7 @@ final class Lookup: Sendable {
   /// Whether what was found for a key may be used as it is: nothing of the key has changed since. Takes no lock.
   ///
   /// - Parameter generation: read from `Shelf.memory` before the look-up.
-  func isUnchanged(_ key: CacheKey, since generation: UInt64) -> Bool {
+  func isUnchanged(_ key: CacheKey, since generation: Generation) -> Bool {
     mayUseEntries && shelf.failedChanges.isEmpty && shelf.memory?.generation(of: key) == generation
   }
 

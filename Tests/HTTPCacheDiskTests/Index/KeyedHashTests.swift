@@ -45,9 +45,13 @@ import Testing
     // A change of one key makes few other keys out of date in the memory of all processes.
     let before = keys.map { fixture.store.generation(of: $0) }
     try await fixture.store.remove(.key(keys[0]))
-    let changed = zip(keys, before).filter { fixture.store.generation(of: $0) != $1 }
+    let changed = zip(keys, before).filter { key, before in
+      fixture.store.generation(of: key).changes != before.changes
+        || fixture.store.hasSelected(key, groups: [], since: before.selections)
+    }
     #expect(changed.contains { $0.0 == keys[0] })
-    #expect(changed.count < 50, "\(changed.count) of 10,000 over 8,187 counters")
+    // The classes of scopes have no key, but of 10,000 targets made for one seed few collide under another.
+    #expect(changed.count < 200, "\(changed.count) of 10,000 over 8,187 counters and 7,934 scopes")
   }
 
   @Test("a key has another hash in each directory, and the same one in all processes of a directory")

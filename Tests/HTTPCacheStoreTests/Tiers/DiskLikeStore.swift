@@ -36,9 +36,12 @@ final class DiskLikeStore: StoreLayer, GenerationSource, TierBase {
   /// How often a tier looked without counting a use.
   var variantReads: Int { variantReadCount.load(ordering: .relaxed) }
 
-  func generation(of key: CacheKey) -> UInt64 {
-    tells.load(ordering: .relaxed) ? changes.load(ordering: .acquiring) : 0
+  func generation(of key: CacheKey) -> Generation {
+    Generation(changes: tells.load(ordering: .relaxed) ? changes.load(ordering: .acquiring) : 0)
   }
+
+  func hasSelected(_ key: CacheKey, groups: [String], since selections: UInt64) -> Bool { false }
+  var tellsOfChanges: Bool { tells.load(ordering: .relaxed) }
 
   func isKnownAbsent(_ key: CacheKey) -> Bool { tells.load(ordering: .relaxed) && memory.isKnownAbsent(key) }
 

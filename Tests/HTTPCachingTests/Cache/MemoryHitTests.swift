@@ -110,7 +110,7 @@ struct MemoryHitTests {
     let counter = Counter()
     for uses in [0, 1, 2, 100] {
       let hit = RepeatedUses(
-        of: StoreSample.key(), since: 1, at: StoreSample.start, countedBy: counter)
+        of: StoreSample.key(), since: Generation(changes: 1), at: StoreSample.start, countedBy: counter)
       for _ in 0..<uses { hit.add() }
     }
     #expect(counter.counts.withLock { $0 } == [1, 15])
