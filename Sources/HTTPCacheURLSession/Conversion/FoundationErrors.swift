@@ -90,8 +90,16 @@ extension UpstreamError {
       self = error
       return
     }
-    let kind = (error as? URLError).map { Self.kind($0.code, hasHead: hasHead) } ?? .protocol
-    self.init(kind, error.localizedDescription, cause: error)
+    guard let error = error as? URLError else {
+      self.init(.protocol, error.localizedDescription, cause: error)
+      return
+    }
+    var cause = error
+    // Foundation on Linux has no code for a body that breaks off.
+    if hasHead, error.code == .unknown {
+      cause = URLError(.networkConnectionLost, userInfo: error.userInfo)
+    }
+    self.init(Self.kind(cause.code, hasHead: hasHead), error.localizedDescription, cause: cause)
   }
 
   private static func kind(_ code: URLError.Code, hasHead: Bool) -> Kind {

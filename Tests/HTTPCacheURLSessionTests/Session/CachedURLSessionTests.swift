@@ -34,6 +34,20 @@ import Testing
     #expect(test.origin.requests.count == 1)
   }
 
+  @Test("a body that breaks off is a lost connection, as on Apple's systems", arguments: [
+    OriginAnswer.Framing.length(10), .chunked,
+  ])
+  func cutBody(_ framing: OriginAnswer.Framing) async throws {
+    let test = try TestSession { _ in OriginAnswer(steps: [.bytes([1, 2, 3]), .cut], framing: framing) }
+    let error = await #expect(throws: URLError.self) { try await test.session.data(for: test.request("/")) }
+    #expect(error?.code == .networkConnectionLost)
+    #expect(error?.failingURL == test.origin.url("/"))
+    let other = URLSession(configuration: .ephemeral.caching(with: test.cache))
+    defer { other.invalidateAndCancel() }
+    let passed = await #expect(throws: URLError.self) { try await other.data(for: test.request("/")) }
+    #expect(passed?.code == .networkConnectionLost)
+  }
+
   @Test(arguments: [
     (URLRequest.CachePolicy.useProtocolCachePolicy, 1), (.reloadIgnoringLocalCacheData, 2),
     (.reloadIgnoringLocalAndRemoteCacheData, 2), (.returnCacheDataElseLoad, 1),
