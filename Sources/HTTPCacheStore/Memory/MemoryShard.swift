@@ -26,6 +26,7 @@ final class MemoryShard: Sendable {
 
   struct State: Sendable {
     private(set) var groups: [CacheKey: MemoryGroup] = [:]
+    private(set) var keysByScope = KeysByScope()
     private var policy = EvictionPolicy(exponent: 1)
     private var order = EvictionOrder<CacheKey>()
     /// The keys whose groups have uses that the store below has not been told of.
@@ -145,6 +146,7 @@ final class MemoryShard: Sendable {
       var group = groups[key] ?? MemoryGroup(lastUsed: now)
       let before = group
       change(&group)
+      keysByScope.update(key, from: before.isEmpty ? nil : before, to: group.isEmpty ? nil : group)
       let growth = (group.size - before.size, group.variants.count - before.variants.count)
       if group.isEmpty || group.isPinned {
         if let position = group.position { order.remove(position) }
@@ -180,6 +182,7 @@ final class MemoryShard: Sendable {
         let group = groups.removeValue(forKey: key)
       {
         order.remove(position)
+        keysByScope.update(key, from: group, to: nil)
         keepUntoldUses(of: key, group)
         note(key)
         policy.evicted(priority: priority)
@@ -197,6 +200,12 @@ final class MemoryShard: Sendable {
       for (key, group) in self.groups { groups[key] = group }
       order = order.compacted { key, position in groups[key]?.position = position }
       self.groups = groups
+      keysByScope.compact()
+    }
+
+    /// The groups of the keys that a selection may include; nil if it does not select by what keys are found by.
+    func candidates(for selection: CacheSelection) -> [(CacheKey, MemoryGroup)]? {
+      keysByScope.candidates(for: selection)?.compactMap { key in groups[key].map { (key, $0) } }
     }
 
     private func bucket(of key: CacheKey, size: Int64) -> Int32 {

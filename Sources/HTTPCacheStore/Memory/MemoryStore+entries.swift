@@ -117,7 +117,8 @@ extension MemoryStore {
     }
     return shards.flatMap { shard in
       shard.state.withLock { state in
-        state.groups.compactMap { isWanted($0.value) ? ($0.key, $0.value) : nil }
+        if let candidates = state.candidates(for: selection) { return candidates.filter { isWanted($0.1) } }
+        return state.groups.compactMap { isWanted($0.value) ? ($0.key, $0.value) : nil }
       }
     }
   }

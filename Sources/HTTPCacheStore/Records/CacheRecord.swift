@@ -118,9 +118,9 @@ public final class CacheRecord: Sendable {
 }
 
 extension CacheRecord {
-  // Memory besides the text: objects, the table's slot, the place in the order, the share of the sketch, and
+  // Memory besides the text: objects, the slots of the tables, the place in the order, the share of the sketch, and
   // the spare space of growing tables.
-  private static var overhead: Int64 { 1_080 }
+  private static var overhead: Int64 { 1_220 }
   // Two string headers, a name object, and the allocator's rounding.
   private static var fieldOverhead: Int64 { 64 }
 

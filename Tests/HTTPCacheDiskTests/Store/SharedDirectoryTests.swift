@@ -72,6 +72,8 @@ import Testing
     let fixture = try Fixture()
     let database = fixture.database
     try await fixture.store.put(try record("/a", partition: "account"), [1])
+    // The work after opening applies epochs and deletes them.
+    await fixture.store.flush()
     // An epoch as if another process had invalidated the partition later: its number is above all in the index.
     let later: Int64 = 1 << 61
     try execute("INSERT INTO epoch VALUES (1, 0, 'account', '', \(later))", on: database)
