@@ -19,7 +19,8 @@ struct KeysByScopeTests {
     return Set(found.map(\.0))
   }
 
-  @Test("RFC 9111 §4.4, RFC 9875: a target and a group find what a look at every entry finds", arguments: 1...4)
+  @Test(
+    "RFC 9111 §4.4, RFC 9875: a target and a group find what a look at every entry finds", arguments: 1...4)
   func model(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<600 {

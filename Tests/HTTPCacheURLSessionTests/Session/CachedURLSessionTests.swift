@@ -34,9 +34,11 @@ import Testing
     #expect(test.origin.requests.count == 1)
   }
 
-  @Test("a body that breaks off is a lost connection, as on Apple's systems", arguments: [
-    OriginAnswer.Framing.length(10), .chunked,
-  ])
+  @Test(
+    "a body that breaks off is a lost connection, as on Apple's systems",
+    arguments: [
+      OriginAnswer.Framing.length(10), .chunked,
+    ])
   func cutBody(_ framing: OriginAnswer.Framing) async throws {
     let test = try TestSession { _ in OriginAnswer(steps: [.bytes([1, 2, 3]), .cut], framing: framing) }
     let error = await #expect(throws: URLError.self) { try await test.session.data(for: test.request("/")) }
