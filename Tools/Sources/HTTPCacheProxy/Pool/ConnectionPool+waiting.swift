@@ -4,6 +4,16 @@ import Synchronization
 
 /// Places for connections to an origin, and the requests that wait for one.
 extension ConnectionPool {
+  /// The connections that a request may use.
+  enum Choice {
+    /// Any: the request may be sent again.
+    case any
+    /// Those over HTTP/1.1 that the origin is not about to close (`LoopConnections.takeRecent`).
+    case recent
+    /// A new one over HTTP/1.1.
+    case new
+  }
+
   func permit(_ origin: Origin, fresh: Bool, until deadline: NIODeadline) async -> Grant {
     let (id, place) = state.withLock { state in
       state.nextID += 1

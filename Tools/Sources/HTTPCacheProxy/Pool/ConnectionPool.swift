@@ -74,19 +74,19 @@ final class ConnectionPool: Sendable {
   /// A connection to an origin.
   ///
   /// - Parameters:
-  ///   - fresh: whether to open a new connection; it then speaks HTTP/1.1.
+  ///   - choice: the connections that will do, if there is one. A new one for a request that must not be sent again
+  ///     speaks HTTP/1.1.
   ///   - deadline: the latest time to get one.
   /// - Throws: `UpstreamError`.
   func lease(
-    _ origin: Origin, fresh: Bool, until deadline: NIODeadline
+    _ origin: Origin, _ choice: Choice, until deadline: NIODeadline
   ) async throws(UpstreamError) -> ConnectionLease {
-    if !fresh {
-      if mayBeHTTP2(origin), let lease = await stream(to: origin) { return lease }
-      while let stream = takeIdle(origin) {
-        if stream.unwatch() { return hold(ConnectionLease(stream, origin, isReused: true)) }
-        stream.close()
-        gone(origin)
-      }
+    let fresh = choice != .any
+    if !fresh, mayBeHTTP2(origin), let lease = await stream(to: origin) { return lease }
+    while choice != .new, let stream = takeIdle(origin, isRecent: fresh) {
+      if stream.unwatch() { return hold(ConnectionLease(stream, origin, isReused: true)) }
+      stream.close()
+      gone(origin)
     }
     switch await permit(origin, fresh: fresh, until: deadline) {
     case .connection(let stream): return hold(ConnectionLease(stream, origin, isReused: true))
@@ -94,8 +94,8 @@ final class ConnectionPool: Sendable {
     case .cancelled: throw UpstreamError(.cancelled, "cancelled")
     case .stream(let connection):
       if let lease = await connection.open(origin) { return lease }
-      return try await lease(origin, fresh: fresh, until: deadline)
-    case .again: return try await lease(origin, fresh: fresh, until: deadline)
+      return try await lease(origin, choice, until: deadline)
+    case .again: return try await lease(origin, choice, until: deadline)
     case .permit: break
     }
     switch try await open(origin, fresh: fresh, until: deadline) {
@@ -141,12 +141,16 @@ final class ConnectionPool: Sendable {
   private var allLoops: [LoopConnections] { Array(loops.values) + [otherLoops] }
 
   /// An idle connection of the caller's event loop, which needs no change of thread; of any for a caller without one.
-  private func takeIdle(_ origin: Origin) -> ByteStream? {
+  ///
+  /// - Parameter isRecent: whether the request must not be sent again.
+  private func takeIdle(_ origin: Origin, isRecent: Bool) -> ByteStream? {
     guard let loop = MultiThreadedEventLoopGroup.currentEventLoop, let own = loops[ObjectIdentifier(loop)]
     else {
-      return takeIdleAnywhere(origin)
+      return isRecent ? nil : takeIdleAnywhere(origin)
     }
-    guard let stream = own.takeIdle(origin) else { return nil }
+    guard let stream = isRecent ? own.takeRecent(origin, at: .now()) : own.takeIdle(origin) else {
+      return nil
+    }
     idleCount.subtract(1, ordering: .relaxed)
     return stream
   }

@@ -6,9 +6,15 @@ import Synchronization
 /// Requests of the loop take connections and give them back without waiting for other loops. Other loops look in here
 /// only when all places for an origin are taken.
 final class LoopConnections: Sendable {
+  private struct Idle {
+    let stream: ByteStream
+    /// When its last request ended.
+    let since: NIODeadline
+  }
+
   private struct Connections {
     /// The most recently used is last.
-    var idle: [ByteStream] = []
+    var idle: [Idle] = []
     var leases: [ObjectIdentifier: ConnectionLease] = [:]
 
     var isEmpty: Bool { idle.isEmpty && leases.isEmpty }
@@ -31,7 +37,25 @@ final class LoopConnections: Sendable {
   func takeIdle(_ origin: Origin) -> ByteStream? {
     state.withLock { state in
       defer { state.forgetIfEmpty(origin) }
-      return state.origins[origin]?.idle.popLast()
+      return state.origins[origin]?.idle.popLast()?.stream
+    }
+  }
+
+  /// An idle connection is closed at any moment by an origin that keeps it no longer.
+  private static let shortestKeepAlive = TimeAmount.seconds(1)
+  /// An origin that ends connections with their response has closed them after this time.
+  private static let longestClose = TimeAmount.milliseconds(10)
+
+  /// Takes the idle connection that was used last for a request that must not be sent twice (RFC 9110 §9.2.2), if the
+  /// origin is not about to close it: it was used within the last second, and the origin has left the one open that is
+  /// idle for longest.
+  func takeRecent(_ origin: Origin, at now: NIODeadline) -> ByteStream? {
+    state.withLock { state in
+      guard let idle = state.origins[origin]?.idle, let first = idle.first, let last = idle.last,
+        last.since + Self.shortestKeepAlive > now, first.since + Self.longestClose <= now
+      else { return nil }
+      defer { state.forgetIfEmpty(origin) }
+      return state.origins[origin]?.idle.popLast()?.stream
     }
   }
 
@@ -40,7 +64,8 @@ final class LoopConnections: Sendable {
   /// - Returns: whether it was idle.
   func take(_ stream: ByteStream, _ origin: Origin) -> Bool {
     state.withLock { state in
-      guard let index = state.origins[origin]?.idle.lastIndex(where: { $0 === stream }) else { return false }
+      guard let index = state.origins[origin]?.idle.lastIndex(where: { $0.stream === stream })
+      else { return false }
       state.origins[origin]?.idle.remove(at: index)
       state.forgetIfEmpty(origin)
       return true
@@ -50,10 +75,10 @@ final class LoopConnections: Sendable {
   /// Adds an idle connection.
   ///
   /// - Returns: false after `shutDown`.
-  func addIdle(_ stream: ByteStream, _ origin: Origin) -> Bool {
+  func addIdle(_ stream: ByteStream, _ origin: Origin, at now: NIODeadline = .now()) -> Bool {
     state.withLock { state in
       guard !state.isShutDown else { return false }
-      state.origins[origin, default: Connections()].idle.append(stream)
+      state.origins[origin, default: Connections()].idle.append(Idle(stream: stream, since: now))
       return true
     }
   }
@@ -64,7 +89,7 @@ final class LoopConnections: Sendable {
       state.isShutDown = true
       var all: [(Origin, ByteStream)] = []
       for origin in Array(state.origins.keys) {
-        all += (state.origins[origin]?.idle ?? []).map { (origin, $0) }
+        all += (state.origins[origin]?.idle ?? []).map { (origin, $0.stream) }
         state.origins[origin]?.idle = []
       }
       return all

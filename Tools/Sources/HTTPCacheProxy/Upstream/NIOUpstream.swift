@@ -30,8 +30,10 @@ public final class NIOUpstream: Upstream {
   ///
   /// A request with an idempotent method and without a body uses an idle connection if there is one, or a stream of a
   /// connection over HTTP/2. If the origin closes that connection before the first byte of a response, or resets the
-  /// stream, the request is sent once more over a new connection (RFC 9110 §9.2.2). Any other request gets a new
-  /// connection. A new connection for one request speaks HTTP/1.1.
+  /// stream, the request is sent once more over a new connection (RFC 9110 §9.2.2). Any other request uses an idle
+  /// connection over HTTP/1.1 that the origin is not about to close (`LoopConnections.takeRecent`), and is sent again
+  /// only if that has ended before the request was sent; else it gets a new connection. A new connection for one request
+  /// speaks HTTP/1.1.
   ///
   /// A GET or HEAD whose response over HTTP/2 has lost octets is sent once more over HTTP/1.1, too.
   ///
@@ -88,19 +90,22 @@ public final class NIOUpstream: Upstream {
   ) async throws(UpstreamError) -> (response: UpstreamResponse, tunnel: ConnectionLease?) {
     let origin = configuration.proxy?.origin ?? address
     let deadline = deadline(request)
-    if protocols == nil, request.isRepeatable {
-      let lease = try await pool.lease(origin, fresh: false, until: deadline)
+    if protocols == nil {
+      let lease = try await pool.lease(origin, request.isRepeatable ? .any : .recent, until: deadline)
       do {
         let response = try await RequestAttempt(lease, pool: pool).run(request, until: deadline)
         guard lease.http2 != nil, Self.hasLostOctets(response.head, to: request) else {
           return (response, nil)
         }
         return (try await repaired(response, to: request, from: origin, until: deadline), nil)
-      } catch let error where lease.isReused && error.cause is RequestAttempt.ClosedBeforeResponse {
-        // The origin closed the idle connection while the request was under way.
+      } catch {
+        // The origin closed the idle connection while the request was under way, or before.
+        guard lease.isReused, let closed = error.cause as? RequestAttempt.ClosedBeforeResponse,
+          request.isRepeatable || !closed.isSent
+        else { throw error }
       }
     }
-    let lease = try await pool.lease(origin, fresh: true, until: deadline)
+    let lease = try await pool.lease(origin, .new, until: deadline)
     let response = try await RequestAttempt(lease, pool: pool)
       .run(request, upgrade: protocols, until: deadline)
     guard response.head.status.code == 101 else { return (response, nil) }
@@ -124,7 +129,7 @@ public final class NIOUpstream: Upstream {
     // The interim responses have been passed on.
     request.onInterim = nil
     do throws(UpstreamError) {
-      let lease = try await pool.lease(origin, fresh: true, until: deadline)
+      let lease = try await pool.lease(origin, .new, until: deadline)
       let repaired = try await RequestAttempt(lease, pool: pool).run(request, until: deadline)
       response.body.source.cancel()
       return repaired

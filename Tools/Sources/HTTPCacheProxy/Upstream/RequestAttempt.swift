@@ -8,7 +8,10 @@ import NIOSSL
 /// One attempt of a request to get its response on one connection to an origin.
 struct RequestAttempt: Sendable {
   /// The cause of the error if the connection ends before the first byte of a response.
-  struct ClosedBeforeResponse: Error {}
+  struct ClosedBeforeResponse: Error {
+    /// Whether the origin may have got the request.
+    var isSent = true
+  }
 
   /// Maximum number of interim responses.
   static let mostInterim = 64
@@ -36,7 +39,7 @@ struct RequestAttempt: Sendable {
     do {
       // Bytes that arrive on an idle connection before the request is sent cannot answer it.
       if lease.isReused, lease.http2 == nil, lease.stream.hasBytes || lease.stream.isEnded {
-        throw ClosedBeforeResponse()
+        throw ClosedBeforeResponse(isSent: false)
       }
       do throws(StreamError) {
         try await sender.sendHead(upgrade: upgrade)
@@ -165,7 +168,7 @@ struct RequestAttempt: Sendable {
     case StreamError.closed, is ClosedBeforeResponse:
       return UpstreamError(
         .unreachable, "\(origin) closed the connection without an answer",
-        cause: ClosedBeforeResponse())
+        cause: error as? ClosedBeforeResponse ?? ClosedBeforeResponse())
     case StreamError.failed(let cause):
       let isTLS = cause is NIOSSLError || cause is NIOSSLExtraError || cause is BoringSSLError
       return isTLS

@@ -187,7 +187,7 @@ import Testing
         let (peer, head) = try await inner.origin.acceptRequest()
         #expect(head.contains(/Via: 2 httpcache/))
         let size = 3 << 20
-        peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
+        peer.send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: \(size)\r\n\r\n")
         await peer.send([UInt8](repeating: 65, count: size))
         #expect(try await got.hasSuffix("\r\n\r\n" + String(repeating: "A", count: size)))
         let client = try outer.connect(sending: "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc")

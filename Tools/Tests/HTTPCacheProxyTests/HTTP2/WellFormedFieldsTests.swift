@@ -90,11 +90,8 @@ struct WellFormedFieldsTests {
   func many() async throws {
     try await withHTTP2 { proxy in
       let client = try HTTP2Peer(proxy.port)
-      for number in 0..<200 {
-        client.request(UInt32(number * 2 + 1), "/", [("Upper", "a")])
-        #expect(try await client.response(UInt32(number * 2 + 1)).reset == 1)
-      }
-      client.request(401, "/", [("Upper", "a")])
+      // All at once: within the time that the server counts them for, however busy the machine is.
+      for number in 0...200 { client.request(UInt32(number * 2 + 1), "/", [("Upper", "a")]) }
       let goAway = try await client.rest().last { $0.type == HTTP2Peer.goAway }
       // ENHANCE_YOUR_CALM.
       #expect(goAway?.payload.suffix(4) == [0, 0, 0, 11])

@@ -1,3 +1,6 @@
+import HTTPCacheStore
+import HTTPCaching
+import HTTPTypes
 import NIOCore
 import NIOPosix
 import ServerTesting
@@ -16,7 +19,7 @@ import Testing
     let target = Origin(isSecure: false, host: "127.0.0.1", port: origin.port)
     let lease = { (loop: any EventLoop) in
       Task(executorPreference: EventLoopExecutor(loop)) {
-        try await pool.lease(target, fresh: false, until: .now() + .seconds(60))
+        try await pool.lease(target, .any, until: .now() + .seconds(60))
       }
     }
 
@@ -44,6 +47,54 @@ import Testing
     #expect(pool.counts.idle == 2)
     pool.shutDown()
     #expect(pool.counts == (open: 0, idle: 0))
+    try await group.shutdownGracefully()
+  }
+
+  @Test(
+    "RFC 9110 §9.2.2: a request that must not be sent twice takes no connection that the origin is about to close",
+    arguments: [
+      // Milliseconds for which the connections have been idle, that used last at the end.
+      ([], false), ([0], false), ([9], false), ([10], true), ([999], true), ([1_000], false),
+      ([5, 0], false), ([20, 0], true), ([20_000, 0], true), ([20_000, 1_000], false),
+    ] as [([Int64], Bool)])
+  func recent(_ idle: [Int64], _ isTaken: Bool) async throws {
+    let origin = try await ScriptedOrigin { _ in nil }
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let pool = try ConnectionPool(group: group, configuration: .init())
+    let target = Origin(isSecure: false, host: "127.0.0.1", port: origin.port)
+    let (connections, now) = (LoopConnections(), NIODeadline.now() + .hours(1))
+    var leases: [ConnectionLease] = []
+    for time in idle {
+      let lease = try await pool.lease(target, .new, until: .now() + .seconds(60))
+      leases.append(lease)
+      #expect(connections.addIdle(lease.stream, target, at: now - .milliseconds(time)))
+    }
+    let taken = connections.takeRecent(target, at: now)
+    #expect((taken != nil) == isTaken)
+    #expect(taken === (isTaken ? leases.last?.stream : nil))
+    #expect(connections.takeRecent(target, at: now + .seconds(2)) == nil)
+    for lease in leases { pool.release(lease, isReusable: false) }
+    try await group.shutdownGracefully()
+  }
+
+  @Test("a POST uses a connection again", arguments: [HTTPRequest.Method.post, .patch])
+  func post(_ method: HTTPRequest.Method) async throws {
+    let origin = try await ScriptedOrigin { _ in
+      .init(head: "HTTP/1.1 200 OK\r\nContent-Length: 2", body: Array("ok".utf8), isHeld: true)
+    }
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let upstream = try NIOUpstream(group: group)
+    var request = HTTPRequest(
+      method: method, scheme: "http", authority: "127.0.0.1:\(origin.port)", path: "/")
+    request.headerFields[.contentLength] = "1"
+    // While a busy machine takes a second for each request, they get new connections.
+    try await eventually {
+      let task = Task(executorPreference: EventLoopExecutor(group.next())) { [request] in
+        try await upstream.send(UpstreamRequest(head: request, body: MessageBody(BodyBytes([1]))))
+      }
+      return try await task.value.head.status == .ok && origin.requests.contains { $0.numberOnConnection > 0 }
+    }
+    upstream.shutDown()
     try await group.shutdownGracefully()
   }
 }
