@@ -59,8 +59,8 @@ extension AnswerMaker {
   /// As `HTTPCache.use(_:)`.
   func use(_ hit: MemoryHit) -> Bool {
     guard configuration.clock.now == hit.time else { return false }
-    if let uses = hit.uses, lookup.isUnchanged(hit.key, since: uses.generation) {
-      uses.add()
+    if lookup.isUnchanged(hit) {
+      hit.uses?.add()
     } else if !isFoundAgain(hit) {
       return false
     }

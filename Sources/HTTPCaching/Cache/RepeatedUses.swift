@@ -11,6 +11,7 @@ final class RepeatedUses: Sendable {
   private let time: Timestamp
   private let counter: any UseCounter
   private let count = Atomic<Int>(0)
+  private let lastCompared: Atomic<UInt64>
 
   /// - Parameters:
   ///   - generation: read before the answer was looked up.
@@ -21,6 +22,7 @@ final class RepeatedUses: Sendable {
     self.key = key
     self.time = time
     self.counter = counter
+    lastCompared = Atomic(generation.selections)
   }
 
   deinit {
@@ -28,6 +30,12 @@ final class RepeatedUses: Sendable {
     let more = min(count.load(ordering: .relaxed) - 1, FrequencySketch.ceiling)
     if more > 0 { counter.recordUses([KeyUses(of: key, count: more, last: time)]) }
   }
+
+  /// The number of the last selection that is known not to include the answer's responses (`Lookup.isUnchanged`).
+  var compared: UInt64 { lastCompared.load(ordering: .relaxed) }
+
+  /// Notes that no selection up to a number includes them.
+  func didCompare(upTo selections: UInt64) { lastCompared.max(selections, ordering: .relaxed) }
 
   func add() { count.add(1, ordering: .relaxed) }
 }

@@ -78,6 +78,40 @@ struct MemoryHitTests {
     #expect(test.cache.use(hit))
   }
 
+  @Test("RFC 9111 §4.4: over a directory, what an invalidation does not include is used on without a look-up")
+  func notIncluded() async throws {
+    let folder = try ScratchFolder()
+    let cache = try HTTPCache.open(
+      HTTPCache.Configuration(directory: folder.path("cache"), clock: test.clock))
+    let upstream = ScriptedUpstream { _ in
+      ScriptedResponse(
+        status: 200, headers: ["Cache-Control": "max-age=60", "Cache-Groups": "\"g\""], body: "body")
+    }
+    let hit = {
+      // The work after opening counts as a change of everything.
+      while true {
+        _ = try await cache.respond(to: test.request("/"), via: upstream).body.collect()
+        let found = cache.memoryHit(for: test.request("/"), options: RequestOptions(), longestBody: 100)
+        if let found, cache.use(found) { return found }
+      }
+    }
+    let target = try #require(CacheKey.target(of: test.request("/")))
+    for selection in [
+      CacheSelection.target(target), .group(origin: CacheKey.origin(of: target), name: "g"), .all,
+    ] {
+      let found = try await hit()
+      let uses = try #require(found.uses)
+      for _ in 0..<2 {
+        try await cache.invalidate(.target(target + "other"))
+        #expect(cache.use(found))
+        #expect(uses.compared > uses.generation.selections)
+      }
+      try await cache.invalidate(selection)
+      #expect(!cache.use(found))
+    }
+    await cache.close()
+  }
+
   @Test("under encryption over a store that tells of no changes, a removed response is not used again")
   func untold() async throws {
     let base = SilentLayer(base: MemoryStore(capacity: 1 << 20))
