@@ -59,7 +59,7 @@ extension AnswerMaker {
   /// As `HTTPCache.use(_:)`.
   func use(_ hit: MemoryHit) -> Bool {
     guard configuration.clock.now == hit.time else { return false }
-    if lookup.isUnchanged(hit) {
+    if isUnchanged(hit) {
       hit.uses?.add()
     } else if !isFoundAgain(hit) {
       return false
@@ -67,6 +67,25 @@ extension AnswerMaker {
     // Not through the store of a fleet, which only counts what comes from the tier.
     shelf.localStore.count(CacheCounts(hits: 1, hitBytes: Int64(hit.body.count)))
     observers.tell(.answered(target: hit.target, hit.outcome))
+    return true
+  }
+
+  /// Whether a hit may be used as it is: nothing of its key has changed since it was looked up, and no invalidation or
+  /// removal since then includes its responses. Takes no lock.
+  private func isUnchanged(_ hit: MemoryHit) -> Bool {
+    guard let uses = hit.uses, lookup.mayUseEntries, shelf.failedChanges.isEmpty, let memory = shelf.memory
+    else {
+      return false
+    }
+    let (found, now) = (uses.generation, memory.generation(of: hit.key))
+    guard found.changes == now.changes else { return false }
+    if uses.compared >= now.selections { return true }
+    let isSelected = hit.records.contains {
+      memory.hasSelected(hit.key, groups: $0.groups, since: found.selections)
+    }
+    // The store may have other counters by now.
+    guard !isSelected, memory.generation(of: hit.key).changes == now.changes else { return false }
+    uses.didCompare(upTo: now.selections)
     return true
   }
 

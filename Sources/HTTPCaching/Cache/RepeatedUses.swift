@@ -31,7 +31,7 @@ final class RepeatedUses: Sendable {
     if more > 0 { counter.recordUses([KeyUses(of: key, count: more, last: time)]) }
   }
 
-  /// The number of the last selection that is known not to include the answer's responses (`Lookup.isUnchanged`).
+  /// The number of the last selection that is known not to include the answer's responses (`AnswerMaker.isUnchanged`).
   var compared: UInt64 { lastCompared.load(ordering: .relaxed) }
 
   /// Notes that no selection up to a number includes them.

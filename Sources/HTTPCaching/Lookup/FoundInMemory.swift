@@ -11,7 +11,7 @@ struct FoundInMemory {
   /// The response of `variant`, seen by the rules.
   let response: StoredResponse
   let outcome: CacheOutcome
-  /// The generation of the key before the look-up; nil unless the response is to be used again (`isUnchanged`).
+  /// The generation of the key before the look-up; nil unless the response is to be used again (`AnswerMaker.isUnchanged`).
   let generation: Generation?
 
   /// The head of the complete response, with its age.

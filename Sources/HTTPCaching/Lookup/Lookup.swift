@@ -145,24 +145,6 @@ final class Lookup: Sendable {
     return shelf.failedChanges.concern(found) ? nil : found
   }
 
-  /// Whether a hit may be used as it is: nothing of its key has changed since it was looked up, and no invalidation or
-  /// removal since then includes its responses. Takes no lock.
-  func isUnchanged(_ hit: MemoryHit) -> Bool {
-    guard let uses = hit.uses, mayUseEntries, shelf.failedChanges.isEmpty, let memory = shelf.memory else {
-      return false
-    }
-    let (found, now) = (uses.generation, memory.generation(of: hit.key))
-    guard found.changes == now.changes else { return false }
-    if uses.compared >= now.selections { return true }
-    let isSelected = hit.records.contains {
-      memory.hasSelected(hit.key, groups: $0.groups, since: found.selections)
-    }
-    // The store may have other counters by now.
-    guard !isSelected, memory.generation(of: hit.key).changes == now.changes else { return false }
-    uses.didCompare(upTo: now.selections)
-    return true
-  }
-
   /// The response in memory that may answer a request without asking the origin, before the request's conditions and
   /// ranges are looked at; nil if the caller has to look in the whole store.
   func inMemory(
