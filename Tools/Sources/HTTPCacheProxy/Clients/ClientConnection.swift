@@ -65,6 +65,17 @@ final class ClientConnection: Sendable {
     stream.onClose { task.cancel() }
   }
 
+  /// Ends a connection that waits for a request, after what was written.
+  func end(silence: SilenceLimits) {
+    // The end of the server lets it finish.
+    _ = context.registry.begin(stream)
+    stream.endWait()
+    Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) {
+      await self.closeLingering(silence)
+      self.context.registry.remove(self.stream.channel)
+    }
+  }
+
   /// Begins to serve the one request of a stream of HTTP/2.
   func startStream(_ head: Result<RequestHead, any Error>) {
     let task = Task(executorPreference: EventLoopExecutor(stream.channel.eventLoop)) {

@@ -64,7 +64,7 @@ final class HitLookup {
   /// Prepares the answer as the slow path would make it.
   private func prepare(_ head: RequestHead) -> PreparedAnswer.Content? {
     let routing = Routing(mode: context.mode, via: context.via, client: client)
-    guard head.isPersistent, (try? head.framing()) == Framing.none,
+    guard (try? head.framing()) == Framing.none,
       let route = try? routing.route(head, framing: .none)
     else { return nil }
     // A stream of HTTP/2 is routed when it has a channel.
@@ -80,10 +80,12 @@ final class HitLookup {
     request.finish(&response.headerFields)
     context.via.append(to: &response.headerFields)
     let (headers, bytes) = ResponseWriter.whole(
-      response, to: head.method, body: hit.body, form: form, allocator: allocator)
+      response, to: head.method, body: hit.body, form: form, isReusable: head.isPersistent,
+      allocator: allocator
+    )
     return PreparedAnswer.Content(
       hit: hit, headers: headers, bytes: bytes, silence: request.route?.silence.client, method: head.method,
       host: client.host(of: head), target: head.target, status: response.status.code,
-      outcome: hit.outcome.label.rawValue)
+      outcome: hit.outcome.label.rawValue, isLast: !head.isPersistent)
   }
 }

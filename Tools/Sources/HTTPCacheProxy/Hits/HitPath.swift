@@ -23,10 +23,10 @@ final class HitPath {
   /// Answers the requests at the beginning of `buffer` and moves the reader index behind them.
   ///
   /// - Parameter write: hands bytes to the channel.
-  /// - Returns: whether there is anything to flush.
-  func answer(_ buffer: inout ByteBuffer, write: (ByteBuffer) -> Void) -> Bool {
+  /// - Returns: the last answer; flush it, and end the connection if it says so.
+  func answer(_ buffer: inout ByteBuffer, write: (ByteBuffer) -> Void) -> PreparedAnswer.Content? {
     let (answers, isTrusted) = (lookup.answers, connection.client.isTrusted)
-    var count = 0
+    var (count, last) = (0, nil as PreparedAnswer.Content?)
     while count < Self.mostInTurn, buffer.readableBytes > 0, !context.registry.isDraining,
       connection.stream.channel.isWritable
     {
@@ -43,8 +43,18 @@ final class HitPath {
       buffer.moveReaderIndex(forwardBy: length)
       count += 1
       connection.log.add(content, started: started) { head(request) }
+      last = content
+      // What follows is no request (RFC 9112 §9.6).
+      if content.isLast { break }
     }
-    return count > 0
+    return last
+  }
+
+  /// Ends the connection after the last answer.
+  func end(after answer: PreparedAnswer.Content) {
+    var silence = SilenceLimits()
+    silence.client = answer.silence
+    connection.end(silence: silence)
   }
 
   private func head(_ bytes: ByteBuffer) -> RequestHead? {

@@ -6,7 +6,7 @@ import NIOHPACK
 ///
 /// Two plain requests with equal keys get equal answers from memory at one time, if `Vary` names only fields of the key
 /// (`FieldNameTable.isKeyed`). Whether there is such an answer, `HitLookup` decides once for a key: there is none for a
-/// request with content, or that ends its connection or changes its protocol.
+/// request with content, or that changes the protocol of its connection.
 struct PlainRequest {
   /// Meaning of a field for a plain request.
   enum Field: UInt8 {

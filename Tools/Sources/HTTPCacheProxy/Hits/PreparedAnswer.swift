@@ -22,6 +22,8 @@ final class PreparedAnswer {
     let status: Int
     /// One word for the access log.
     let outcome: String
+    /// Whether the connection ends after the answer, as the client has asked.
+    let isLast: Bool
   }
 
   let key: [UInt8]

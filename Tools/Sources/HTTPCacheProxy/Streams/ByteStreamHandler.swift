@@ -24,10 +24,10 @@ final class ByteStreamHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var buffer = unwrapInboundIn(data)
     if let hits, stream.isBetweenRequests,
-      hits.answer(&buffer, write: { context.write(wrapOutboundOut($0), promise: nil) })
+      let answer = hits.answer(&buffer, write: { context.write(wrapOutboundOut($0), promise: nil) })
     {
       context.flush()
-      stream.answered()
+      if answer.isLast { hits.end(after: answer) } else { stream.answered() }
     }
     stream.received(buffer)
   }
@@ -86,6 +86,15 @@ extension ByteStream {
     state.withLock { state in
       guard let timeout = state.idleTimeout, state.readDeadline != nil else { return }
       state.readDeadline = now + timeout
+    }
+  }
+
+  /// No further request is awaited: nothing watches the connection any more.
+  func endWait() {
+    state.withLock { state in
+      state.readDeadline = nil
+      state.idleTimeout = nil
+      state.watcher = nil
     }
   }
 

@@ -177,6 +177,24 @@ struct HitPathTests {
       }
     }
   }
+
+  @Test(
+    "RFC 9112 §9.6: a connection ends after the answer to a request that says so; what follows is no request")
+  func lastRequest() async throws {
+    try await withPair(trusting: []) { pair in
+      for proxy in [pair.fast, pair.general] {
+        let client = try proxy.connect()
+        client.send(
+          "GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n" + "GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+        let received = try await client.receiveAll()
+        #expect(received.hasPrefix("HTTP/1.1 200"))
+        #expect(received.components(separatedBy: "HTTP/1.1 200").count == 2)
+        client.end()
+        try await eventually { proxy.server.connectionCount == 0 }
+      }
+    }
+  }
+
   private struct HTTP2Request {
     let target: String
     let method: String

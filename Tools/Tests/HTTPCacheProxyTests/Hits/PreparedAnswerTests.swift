@@ -50,10 +50,18 @@ struct PreparedAnswerTests {
 
     /// The answers of the hit path, and the bytes that it leaves.
     func answer(_ requests: String) -> (sent: String, rest: String, isAnswered: Bool) {
+      let found = answerAndEnd(requests)
+      return (found.sent, found.rest, found.last != nil)
+    }
+
+    /// The same, and the last answer.
+    func answerAndEnd(
+      _ requests: String
+    ) -> (sent: String, rest: String, last: PreparedAnswer.Content?) {
       var buffer = ByteBuffer(string: requests)
       var sent = ""
-      let isAnswered = path.answer(&buffer) { sent += String(buffer: $0) }
-      return (sent, String(buffer: buffer), isAnswered)
+      let last = path.answer(&buffer) { sent += String(buffer: $0) }
+      return (sent, String(buffer: buffer), last)
     }
   }
 
@@ -66,7 +74,7 @@ struct PreparedAnswerTests {
     let bench = try await Bench()
     try await bench.store("/a", body: "first")
     try await bench.store("/b", body: "second")
-    let other = Self.request("/a", "Connection: close\r\n")
+    let other = Self.request("/a", "If-Match: \"a\"\r\n")
     let (sent, rest, isAnswered) = bench.answer(
       Self.request("/a") + Self.request("/b", "User-Agent: x\r\n") + Self.request("/a") + other)
     #expect(isAnswered)
@@ -112,11 +120,12 @@ struct PreparedAnswerTests {
   }
 
   @Test(
-    "what asks the origin, has content, ends the connection or changes its protocol takes the slow path",
+    "what asks the origin, has content or changes the protocol of the connection takes the slow path",
     arguments: [
       "Cache-Control: no-cache\r\n", "If-Match: \"a\"\r\n",
-      "If-Unmodified-Since: Tue, 14 Nov 2023 22:13:20 GMT\r\n", "Connection: close\r\n",
-      "Connection: keep-alive, close\r\n", "Content-Length: 1\r\n", "Transfer-Encoding: chunked\r\n",
+      "If-Unmodified-Since: Tue, 14 Nov 2023 22:13:20 GMT\r\n",
+      "Connection: close, upgrade\r\nUpgrade: x\r\n",
+      "Connection: close\r\nContent-Length: 1\r\n", "Content-Length: 1\r\n", "Transfer-Encoding: chunked\r\n",
       "Content-Length: 0\r\nContent-Length: 1\r\n", "Connection: Upgrade\r\nUpgrade: websocket\r\n",
       "X-HTTP-Method-Override: PUT\r\n", "Host: other\r\n", "Bad Name: 1\r\n",
     ])
@@ -126,6 +135,22 @@ struct PreparedAnswerTests {
     let request = Self.request("/a", fields)
     #expect(bench.answer(request) == ("", request, false))
     #expect(bench.answer(Self.request("/a")).sent.hasSuffix("first"))
+  }
+
+  @Test(
+    "RFC 9112 §9.6: the answer to a request that ends its connection is the last one",
+    arguments: ["Connection: close\r\n", "Connection: keep-alive, Close\r\n", "connection:x,close\r\n"])
+  func last(fields: String) async throws {
+    let bench = try await Bench()
+    try await bench.store("/a", body: "first")
+    let (first, other) = (Self.request("/a"), Self.request("/a", "DNT: 1\r\n"))
+    for _ in 0..<2 {
+      let answer = bench.answerAndEnd(first + Self.request("/a", fields) + other)
+      #expect(answer.last?.isLast == true && answer.rest == other)
+      let parts = answer.sent.split(separator: "first", omittingEmptySubsequences: false)
+      #expect(parts.count == 3)
+      #expect(!parts[0].contains("Connection: close") && parts[1].contains("\r\nConnection: close\r\n"))
+    }
   }
 
   @Test("an invalidation takes effect at once")
