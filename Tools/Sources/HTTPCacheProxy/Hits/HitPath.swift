@@ -44,7 +44,7 @@ final class HitPath {
       count += 1
       connection.log.add(content, started: started) { head(request) }
       last = content
-      // What follows is no request (RFC 9112 §9.6).
+      // Further bytes are no request (RFC 9112 §9.6).
       if content.isLast { break }
     }
     return last

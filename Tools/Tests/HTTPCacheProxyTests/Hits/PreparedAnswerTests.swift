@@ -54,7 +54,7 @@ struct PreparedAnswerTests {
       return (found.sent, found.rest, found.last != nil)
     }
 
-    /// The same, and the last answer.
+    /// The bytes of the answers, the bytes that are left, and the last answer.
     func answerAndEnd(
       _ requests: String
     ) -> (sent: String, rest: String, last: PreparedAnswer.Content?) {
