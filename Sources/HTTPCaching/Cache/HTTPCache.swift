@@ -35,7 +35,8 @@ public final class HTTPCache: Sendable {
   /// Opens a cache: memory over disk, as the configuration says.
   ///
   /// If the directory cannot be used (not writable, full, vanished), the cache works in memory and the observer
-  /// receives `.storeFailed`. The observer receives `.encryption` about encryption in the directory: responses
+  /// receives `.storeFailed`. Removals and invalidations then leave what the directory has: it is used again by a cache
+  /// that can open the directory. The observer receives `.encryption` about encryption in the directory: responses
   /// under another key stay there; responses in plain text are removed before this function returns, which
   /// takes a while if there are many.
   ///

@@ -171,7 +171,8 @@ extension ServeCommand {
       guard allowNoCache else {
         throw refusing(CacheError(.unavailable, objection), messages: messages, file: file)
       }
-      messages.add("httpcache: \(objection); storing in memory alone\n")
+      messages.add(
+        "httpcache: \(objection); storing in memory alone: purges do not reach what the directory has\n")
     }
     return HTTPCache.Configuration(
       directory: isMemoryOnly || objection != nil ? nil : directory,

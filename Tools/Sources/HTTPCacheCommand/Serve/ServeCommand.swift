@@ -122,7 +122,11 @@ struct ServeCommand: AsyncParsableCommand {
       """, valueName: "bytes"), transform: ByteSize.parsed)
   var minimumFree: ByteSize?
 
-  @Flag(help: "Start even if the directory cannot be used, and store in memory only.")
+  @Flag(
+    help: """
+      Start even if the directory cannot be used, and store in memory only. Purges and POSTs then leave what the directory \
+      has: it answers again after a start with the directory.
+      """)
   var allowNoCache = false
 
   @Option(
