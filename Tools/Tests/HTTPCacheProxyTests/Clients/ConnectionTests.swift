@@ -125,11 +125,13 @@ import Testing
     }
   }
 
-  @Test("a POST gets a connection of its own and is never sent again (RFC 9110 §9.2.2)")
+  @Test("a POST is never sent again (RFC 9110 §9.2.2)")
   func postIsNotRepeated() async throws {
     try await withProxy { proxy in
       let (client, peer, _) = try await proxy.open(get)
-      try await peer.answerNoContent(to: client)
+      // Whether the POST would use this connection is a matter of time (`LoopConnectionsTests`).
+      peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+      _ = try await client.receiveHead()
       client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n")
       let (second, head) = try await proxy.origin.acceptRequest()
       #expect(head.hasPrefix("POST / "))
